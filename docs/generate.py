@@ -29,9 +29,9 @@ END = "<!-- end of formats -->"
 QUERIES_HEAD = """\
 # Named queries
 
-`graphkit query NAME -p run=RUN` runs one, and so does `graphkit failures RUN --kind NAME`; a run or question that the
-graph doesn't hold is refused. A parameter with a default may be left out; `question = null` means all questions.
-Where `limit` leaves rows out, their number is shown.
+`graphkit query NAME -p run=RUN` and `graphkit failures RUN --kind NAME` run a query. They refuse a run or question that
+the graph doesn't hold. A parameter with a default is optional; `question = null` means all questions. If `limit` cuts
+rows, the output shows how many.
 """
 
 
@@ -92,7 +92,7 @@ def queries_page() -> str:
 
 
 def importing_page() -> str:
-    """Return the page of imports, with what each format can't tell."""
+    """Return the page of imports, with what each format lacks."""
     page = (HERE / "importing.md").read_text(encoding="utf-8")
     head, _, rest = page.partition(FORMATS)
     lines = ["| format | what is read | its own options | what it doesn't say |", "|---|---|---|---|"]

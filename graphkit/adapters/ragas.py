@@ -19,10 +19,13 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.jsonl import is_file_name, read_lines
+from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
 from graphkit.files.run_files import read_run
+from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.tables import meant, read_table, write_table
+from graphkit.files.verdict_files import grades_folder
 from graphkit.measures.case import Case
 from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.fields import Name, Record, RunName, Text
@@ -475,6 +478,47 @@ def _scores(
             grader=RAGAS,
             version=version,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MetricMean:
+    """The mean of a metric over a run; ``first_unscored`` is the first answer without a score and its reason."""
+
+    measure: str
+    mean: float | None
+    scored: int
+    total: int
+    first_unscored: str | None
+
+
+def keep_scores(
+    found: Sequence[Score], run: Path, out: Path | None = None, source: Path | None = None
+) -> tuple[Path, list[MetricMean]]:
+    """Write scores to a file beside those of other metrics there, and return the file and the mean of each metric.
+
+    Parameters
+    ----------
+    out
+        By default a file beside the other grades of the run.
+    source
+        The file that the scores were read from, which is never replaced; by default the run.
+    """
+    file = out or grades_folder(run) / "ragas.scores.jsonl"
+    if out is None:
+        check_output(file, "scores", [source or run])
+        file.parent.mkdir(exist_ok=True)
+    of_metric: dict[str, list[Score]] = {}
+    for score in found:
+        of_metric.setdefault(score.measure, []).append(score)
+    former = read_scores([file], Problems()) if file.exists() else []
+    write_scores(file, [*(score for score in former if score.measure not in of_metric), *found])
+    return file, [_mean(name, scores) for name, scores in of_metric.items()]
+
+
+def _mean(name: str, scores: Sequence[Score]) -> MetricMean:
+    known = [score.number for score in scores if score.number is not None]
+    unscored = next((f"{score.question}: {score.reason}" for score in scores if score.value is None), None)
+    return MetricMean(name, sum(known) / len(known) if known else None, len(known), len(scores), unscored)
 
 
 def measure_name(metric: str) -> str:

@@ -16,10 +16,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 from graphkit.adapters.ragas import COLUMNS, NAN, RAGAS, RunSamples, Sample, measure_name
 from graphkit.errors import InputError, did_you_mean
+from graphkit.llm.anthropic_model import AnthropicModel
+from graphkit.llm.budget import Budget, BudgetedModel
+from graphkit.llm.cache import CachedModel, ReplyCache
+from graphkit.llm.prices import PriceTable
 from graphkit.llm.requests import Block, Model, ModelError, Reply, Request, Turn, Usage
 from graphkit.records.scores import LARGEST, Score
 from graphkit.records.unanswered import failed
@@ -59,6 +64,14 @@ class Metric:
     needs: tuple[str, ...]
     score: Callable[[Sample], Awaitable[Any]]
     model: str | None = None
+
+
+def cached_model(name: str, replies: Path, max_cost: float | None, prices: PriceTable, concurrency: int) -> CachedModel:
+    """Return the model that metrics ask, behind the cache of replies and the budget."""
+    model: Model = AnthropicModel(concurrency=concurrency, user="this metric of RAGAS")
+    if max_cost is not None:
+        model = BudgetedModel(model, Budget(max_cost, prices, [name]))
+    return CachedModel(model, ReplyCache(replies))
 
 
 def library() -> Any:

@@ -37,11 +37,7 @@ class PredictionPowered:
 
 
 def prediction_powered(
-    labels: Sequence[float],
-    judged: Sequence[float],
-    others: Sequence[float],
-    highest: float = 1.0,
-    lowest: float = 0.0,
+    labels: Sequence[float], judged: Sequence[float], others: Sequence[float], highest: float = 1.0, lowest: float = 0.0
 ) -> PredictionPowered:
     """Return the mean that a person would give to all answers, by PPI++ (Angelopoulos, Duchi and Zrnic 2023).
 
@@ -135,13 +131,13 @@ def rogan_gladen(passed: int, items: int, right: tuple[int, int], wrong: tuple[i
     """
     for (_, known), word in ((right, "right"), (wrong, "wrong")):
         if not known:
-            unknown = f"no graded answer is {word}, so nothing tells how the judge grades such"
+            unknown = f"no graded answer is {word}, so it is unknown how the judge grades such answers"
             return Corrected(Estimate(None, reason=unknown, size=items))
     if not items:
         return Corrected(Estimate(None, reason="the judge graded nothing"))
     share, sensitivity, specificity = passed / items, right[0] / right[1], wrong[0] / wrong[1]
     if sensitivity + specificity <= 1 + 1e-12:
-        useless = "sensitivity and specificity together are not over 1: the judge tells no more than chance"
+        useless = "sensitivity and specificity together are not over 1: the judge says no more than chance"
         return Corrected(Estimate(None, reason=useless, size=items))
     raw = (share + specificity - 1) / (sensitivity + specificity - 1)
     value = min(1.0, max(0.0, raw))

@@ -104,14 +104,14 @@ def _warnings(
     failed_as: FailedAs,
 ) -> Iterator[str]:
     """Yield warnings: missing records and failures of either run, stale gold, changes of the dataset."""
-    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, where the other run was scored"
+    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, if the other run was scored"
     for run, rows in answers.items():
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
         whole = f" of {counted(len(rows), 'question')}"
-        told = [f"has no record for {missing}{whole}"] if missing else []
-        told += [f"failed on {failed}{'' if missing else whole}"] if failed else []
-        if told:
-            yield f"{run} {' and '.join(told)}: each counts as {counts}"
+        parts = [f"has no record for {missing}{whole}"] if missing else []
+        parts += [f"failed on {failed}{'' if missing else whole}"] if failed else []
+        if parts:
+            yield f"{run} {' and '.join(parts)}: each counts as {counts}"
     if stale:
         yield f"the gold of {counted(len(stale), 'question')} is stale: not compared"
     for row in store.read(cypher("read/datasets")):

@@ -15,20 +15,9 @@ from graphkit.measures.base import Thresholds
 from graphkit.measures.registry import bounds_of, known_measure, measure_class, parse_measure
 
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
-    "retrieval": {
-        "nDCG@10": 0.30,
-        "Recall@20": 0.25,
-        "RR": 0.15,
-        "CrossRepoPrecision": 0.15,
-        "EdgeRecall": 0.15,
-    },
+    "retrieval": {"nDCG@10": 0.30, "Recall@20": 0.25, "RR": 0.15, "CrossRepoPrecision": 0.15, "EdgeRecall": 0.15},
     "reasoning": {"Coherence": 0.40, "Integration": 0.35, "Completeness": 0.25},
-    "generation": {
-        "FactualCorrectness": 0.35,
-        "Groundedness": 0.35,
-        "HallucinationRate": 0.15,
-        "Attribution": 0.15,
-    },
+    "generation": {"FactualCorrectness": 0.35, "Groundedness": 0.35, "HallucinationRate": 0.15, "Attribution": 0.15},
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from graphkit.errors import GateError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
@@ -15,6 +16,7 @@ from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.words import counted
 
 Level = Literal["invalid", "warning"]
 
@@ -63,6 +65,25 @@ class Checked:
                 finding.question for finding in self.findings if finding.level == "invalid" and finding.question
             )
         )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the findings as JSON."""
+        return {
+            "questions": self.questions,
+            "difficulties": self.difficulties,
+            "invalid": self.invalid(),
+            "findings": [finding.as_json() for finding in self.findings],
+        }
+
+    def hold(self, strict: bool = False) -> None:
+        """Raise a GateError if a finding makes a question invalid; with ``strict``, also for a warning."""
+        levels = Counter(finding.level for finding in self.findings)
+        if levels["invalid"] or (strict and levels["warning"]):
+            make = "makes" if levels["invalid"] == 1 else "make"
+            raise GateError(
+                f"check failed: {counted(levels['invalid'], 'finding')} that {make} a question invalid, "
+                f"{counted(levels['warning'], 'warning')}"
+            )
 
     def groups(self) -> list[list[Flaw]]:
         """Return the findings, grouped by equal text."""

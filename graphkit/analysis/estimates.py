@@ -136,12 +136,7 @@ def proportion(hits: int, items: int, nothing: str = "there is no item") -> Esti
 
 
 def bounded(
-    value: float,
-    variance: float,
-    items: int,
-    base: float = 0.0,
-    reason: str | None = None,
-    freedom: int | None = None,
+    value: float, variance: float, items: int, base: float = 0.0, reason: str | None = None, freedom: int | None = None
 ) -> Estimate:
     """Return a figure with Wilson's interval at its effective sample size.
 

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphkit.records.words import counted
+from graphkit.records.words import counted, short_shas
 
 Failure = Mapping[str, Any]
-
-_SHA = re.compile(r"\b[0-9a-f]{40}\b")
-
-
-def short_shas(text: str) -> str:
-    """Return text with each full sha shortened to twelve characters."""
-    return _SHA.sub(lambda match: match[0][:12], text)
 
 
 def _by(relation: Any) -> str:
     return f" by {relation}" if relation else ""
 
 
+def _edge(row: Failure) -> str:
+    return f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
+
+
+def _place(row: Failure) -> str:
+    return f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
+
+
 def _wrong_turn(row: Failure) -> str:
-    where = f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
+    where = _place(row)
     if not row["entered"]:
         return f"never entered gold path {row['path']}, which starts at {row['node']}{where}"
     went = f"went{_by(row['went_by'])} to {row['went_to']}" if row["went_to"] else "stopped there"
@@ -38,12 +38,11 @@ def _wrong_turn(row: Failure) -> str:
 
 
 def _missed_edge(row: Failure) -> str:
-    return f"step {row['position']} was not traversed: {row['source']} -{row['relation'] or ''}-> {row['target']}"
+    return f"step {row['position']} was not traversed: {_edge(row)}"
 
 
 def _missed_boundary(row: Failure) -> str:
-    edge = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
-    return f"never crossed from {row['from_repo']} to {row['to_repo']}: {edge}"
+    return f"never crossed from {row['from_repo']} to {row['to_repo']}: {_edge(row)}"
 
 
 def _wrong_repository(row: Failure) -> str:
@@ -97,15 +96,12 @@ def _bad_citation(row: Failure) -> str:
 
 
 def _off_gold(row: Failure) -> str:
-    edge = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
-    return f"the claim{_sentence_of(row)} rests on an edge outside gold, {edge}: {row['claim']}"
+    return f"the claim{_sentence_of(row)} rests on an edge outside gold, {_edge(row)}: {row['claim']}"
 
 
 def _lucky(row: Failure) -> str:
-    where = f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
-    edge = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
     went = f"; went to {', '.join(row['went_to'])} instead" if row["went_to"] else ""
-    return f"was judged right, but step {row['position']} was not traversed{where}: {edge}{went}"
+    return f"was judged right, but step {row['position']} was not traversed{_place(row)}: {_edge(row)}{went}"
 
 
 #: The outcome of a failed test, by its status.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from graphkit.errors import GateError, InputError
 from graphkit.records.usage import Spread
 from graphkit.records.verdicts import Verdict
 from graphkit.records.words import counted
@@ -94,3 +95,14 @@ def judge_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> JudgeC
         run_known=0 if run is None else run.known,
         graded=len({(one.run, one.question) for one in given}),
     )
+
+
+def require_verdicts(verdicts: Sequence[Verdict], max_cost: float | None) -> None:
+    """Raise an error if the budget refused verdicts (GateError), or if every verdict failed (InputError)."""
+    if unpaid := sum(one.failure == "over_budget" for one in verdicts):
+        raise GateError(
+            f"stopped at --max-cost {max_cost:g}: {counted(unpaid, 'verdict')} not asked for",
+            remedy="Finished verdicts are kept; the same command asks for the rest, with a limit of its own.",
+        )
+    if verdicts and all(one.failure is not None for one in verdicts):
+        raise InputError("every verdict failed", remedy="Correct the cause above, and run the same command again.")

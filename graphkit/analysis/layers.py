@@ -108,7 +108,7 @@ NOT_GRADED = "not scored: its measures come from a judge. Run `graphkit grade RU
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """The layers of a run, their product (``partial`` where a layer is missing), severe alerts and findings.
+    """The layers of a run, their product (``partial`` if a layer is missing), severe alerts and findings.
 
     ``unscored`` is a sentence on the questions that failed, have no record or are invalid, or empty. ``unknown`` warns
     if the dataset knows hardly anything in the run; ``following`` are the measures whose alerts follow from that.

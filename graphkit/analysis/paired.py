@@ -264,7 +264,7 @@ def questions_needed(measures: int, level: float) -> int:
 def detectable(spread: float, questions: int) -> float | None:
     """Return the smallest mean difference that a paired t-test finds with 80% power at 5%.
 
-    None for one question, and where all differences are equal (their spread is 0).
+    None for one question, and if all differences are equal (their spread is 0).
     """
     from scipy import stats
 

@@ -88,23 +88,18 @@ _ANEW = "Score both runs again: `graphkit evaluate RUN.jsonl` stores the scores.
 
 def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: str | None) -> InputError:
     """Return the error on why two runs can't be compared by a measure."""
-    for run, of_run in held.items():
-        if engine == "cypher":
-            break
-        if name not in of_run or not of_run[name].complete:
-            known = [measure for measure, grading in of_run.items() if grading.complete]
-            remedy = (
-                f"{did_you_mean(name, known)}`graphkit evaluate RUN.jsonl -m {name}` computes built-in measures and "
-            )
-            remedy += "yours, and `graphkit load-scores` loads scores that others gave."
-            return InputError(
-                f"{run} has no scores by {name}", remedy=f"{remedy} It has: {', '.join(known) or 'none'}."
-            )
     if engine == "cypher":
-        return InputError(
-            f"not computed in the graph: {name}",
-            remedy="Without --engine cypher, its stored scores are read, if there are any.",
-        )
+        remedy = "Without --engine cypher, its stored scores are read, if there are any."
+        return InputError(f"not computed in the graph: {name}", remedy=remedy)
+    for run, of_run in held.items():
+        known = [measure for measure, grading in of_run.items() if grading.complete]
+        if name not in known:
+            return InputError(
+                f"{run} has no scores by {name}",
+                remedy=f"{did_you_mean(name, known)}`graphkit evaluate RUN.jsonl -m {name}` computes built-in measures "
+                "and yours, and `graphkit load-scores` loads scores that others gave. "
+                f"It has: {', '.join(known) or 'none'}.",
+            )
     return InputError(
         f"the dataset, or the history of a repository, has changed since a run was scored by {name}", remedy=_ANEW
     )

@@ -11,6 +11,7 @@ import typer
 
 from graphkit.cli.base import Commands, refused_by_system, say
 from graphkit.cli.streams import prepare_streams
+from graphkit.records.words import shortened
 
 #: The exit code after an unexpected error (EX_SOFTWARE of sysexits.h); 1 is a failed gate.
 BUG = 70
@@ -106,7 +107,5 @@ def _report_bug(error: Exception) -> None:
 
         traceback.print_exc()
     what = str(error)
-    from graphkit.records.words import shortened
-
     say(f"error: graphkit has a bug: {type(error).__name__}{': ' if what else ''}{shortened(what, 300)}")
     say(f"  Report it with the command, its input, and what the same command prints under {DEBUG_VARIABLE}=1.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from graphkit.cli.base import say, say_text
 from graphkit.errors import InputError, one_line
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from graphkit.trust.label_scales import LabelScale
     from graphkit.trust.labels import SheetRow
 
+_Answer = TypeVar("_Answer")
+
 
 def require_terminal(remedy: str) -> None:
     """Raise an InputError if standard input is no terminal."""
@@ -22,12 +24,18 @@ def require_terminal(remedy: str) -> None:
         raise InputError("there is no terminal to ask in", remedy=remedy)
 
 
-def read_choice(choices: str) -> str | None:
-    """Ask for a line in the terminal, and return it; None at the end of the input, or for ``q``."""
-    sys.stderr.write(f"({one_line(choices)}): ")
-    sys.stderr.flush()
-    line = sys.stdin.readline()
-    return None if not line or line.strip().lower() in ("q", "quit") else line.strip()
+def ask(choices: str, read: Callable[[str], _Answer | None], short: str) -> _Answer | None:
+    """Ask in the terminal until ``read`` understands the line; return None at the end of the input, or for ``q``."""
+    while True:
+        sys.stderr.write(f"({one_line(choices)}): ")
+        sys.stderr.flush()
+        given = sys.stdin.readline()
+        line = given.strip()
+        if not given or line.lower() in ("q", "quit"):
+            return None
+        if (answer := read(line)) is not None:
+            return answer
+        say(f"{line!r} is none of them" if line else short)
 
 
 def ask_grades(
@@ -71,13 +79,12 @@ def _show(row: SheetRow, question: QuestionStruct | None) -> None:
 
 def _asked(row: SheetRow, scale: LabelScale) -> SheetRow | None:
     """Return the row with the person's grade, unchanged if the person skips it, or None to stop."""
-    choices = f"{row.measure}: {scale.choices}; s to skip, q to quit; a note may follow"
-    while (line := read_choice(choices)) is not None:
+
+    def read(line: str) -> SheetRow | None:
         grade, _, note = line.partition(" ")
         if grade.lower() in ("s", "skip"):
             return row
         label = scale.read(grade)
-        if label is not None:
-            return dataclasses.replace(row, grade=label, note=note.strip())
-        say(f"{grade!r} is none of them" if grade else "a grade, s or q")
-    return None
+        return None if label is None else dataclasses.replace(row, grade=label, note=note.strip())
+
+    return ask(f"{row.measure}: {scale.choices}; s to skip, q to quit; a note may follow", read, "a grade, s or q")

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
 import math
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
 
 import typer
 from typer.core import TyperGroup
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, ParameterInfo
 
 from graphkit.errors import GraphkitError, one_line
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,80 +32,94 @@ if TYPE_CHECKING:
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))}
 
 
-@dataclass(frozen=True, slots=True)
-class Writes:
-    """Mark of an option that names a file to write, with the kind of file that it becomes.
+@dataclass(frozen=True)
+class Declared:
+    """An option or argument of a command, as the default of a parameter or of a field of its option group.
 
-    Before a command runs, :func:`graphkit.files.outputs.check_output` checks these files. The command gets ``--force``
-    if ``replaces`` is true: then a file of another kind may be replaced.
+    ``writes`` is the kind of the file that the value names as an output, or None. Before a command runs,
+    :func:`graphkit.files.outputs.check_output` checks such files. The command gets ``--force`` if ``replaces`` is true:
+    then a file of another kind may be replaced.
     """
 
-    kind: Kind
+    info: ParameterInfo
+    default: Any
+    writes: Kind | None = None
     replaces: bool = True
+
+    def parameter(self, name: str, kind: Any) -> inspect.Parameter:
+        """Return the parameter of a command, as typer reads it."""
+        default = False if kind is bool and self.default is None else self.default
+        annotation = Annotated[kind, self.info]
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def option(
+    text: str,
+    help: str,  # noqa: A002
+    *,
+    default: Any = None,
+    required: bool = False,
+    writes: Kind | None = None,
+    replaces: bool = True,
+    **settings: Any,
+) -> Any:
+    """Declare an option by its names and the placeholder of its value, such as ``--out -o FILE``.
+
+    Its type is the annotation of the parameter or field whose default it is. A flag is False by default, any other
+    option None.
+    """
+    names = [word for word in text.split() if word.startswith("-")]
+    metavar = next((word for word in text.split() if not word.startswith("-")), None)
+    info = typer.Option(*names, metavar=metavar, help=help, **settings)
+    return Declared(info, inspect.Parameter.empty if required else default, writes, replaces)
+
+
+def argument(metavar: str, help: str, *, default: Any = inspect.Parameter.empty, **settings: Any) -> Any:  # noqa: A002
+    """Declare an argument by its placeholder; without a default it is required."""
+    return Declared(typer.Argument(metavar=metavar, help=help, **settings), default)
 
 
 @dataclass(frozen=True)
 class JsonOptions:
     """The options of every command."""
 
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False
-    lift_limits: Annotated[
-        bool, typer.Option("--no-input-limits", help="Read inputs of any compression, size and slowness.")
-    ] = False
+    as_json: bool = option("--json", "Print JSON on standard output.")
+    lift_limits: bool = option("--no-input-limits", "Read inputs of any compression, size and slowness.")
 
 
 @dataclass(frozen=True)
 class HomeOptions(JsonOptions):
     """The options of a command that uses graphkit's own folder."""
 
-    data: Annotated[
-        str | None,
-        typer.Option("--data", metavar="DIR", help="Use the embedded database in DIR. [default: .graphkit]"),
-    ] = None
+    data: str | None = option("--data DIR", "Use the embedded database in DIR. [default: .graphkit]")
 
 
 @dataclass(frozen=True)
 class StoreOptions(HomeOptions):
     """The options of a command that opens the database."""
 
-    uri: Annotated[
-        str | None,
-        typer.Option("--neo4j-uri", metavar="URI", help="Use this Neo4j server instead. [env: NEO4J_URI]"),
-    ] = None
-    username: Annotated[
-        str | None,
-        typer.Option("--neo4j-username", metavar="NAME", help="Log in as NAME. [env: NEO4J_USERNAME] [default: neo4j]"),
-    ] = None
-    password: Annotated[
-        str | None,
-        typer.Option(
-            "--neo4j-password",
-            metavar="SECRET",
-            help="Log in with SECRET; better use the variable. [env: NEO4J_PASSWORD]",
-        ),
-    ] = None
-    database: Annotated[
-        str | None,
-        typer.Option(
-            "--neo4j-database", metavar="NAME", help="Use the database NAME. [env: NEO4J_DATABASE] [default: neo4j]"
-        ),
-    ] = None
+    uri: str | None = option("--neo4j-uri URI", "Use this Neo4j server instead. [env: NEO4J_URI]")
+    username: str | None = option("--neo4j-username NAME", "Log in as NAME. [env: NEO4J_USERNAME] [default: neo4j]")
+    password: str | None = option(
+        "--neo4j-password SECRET", "Log in with SECRET; better use the variable. [env: NEO4J_PASSWORD]"
+    )
+    database: str | None = option(
+        "--neo4j-database NAME", "Use the database NAME. [env: NEO4J_DATABASE] [default: neo4j]"
+    )
 
 
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace a file of another kind, but never one that the command reads.")
-]
+FORCE = option("--force", "Replace a file of another kind, but never one that the command reads.")
 
 #: The shared options of the running command, and where it prints results; each call sets them anew.
-_shared = JsonOptions()
+_shared = JsonOptions(as_json=False, lift_limits=False)
 _results: TextIO | None = None
 
 
 def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Declare a command: add the shared options, and turn each parameter typed by a dataclass into its options.
 
-    The fields of such a dataclass are annotated like parameters of a command. Files that the command writes are checked
-    before it runs, see :class:`Writes`.
+    The other parameters, and the fields of such a dataclass, have a declaration as default: see :func:`option` and
+    :func:`argument`. Files that the command writes are checked before it runs.
 
     Parameters
     ----------
@@ -115,16 +129,21 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
     shared = StoreOptions if graph else HomeOptions if home else JsonOptions
 
     def declare(function: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(function, eval_str=True).parameters.values()
-        families = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}
-        options = [each for one in own for each in (_options(one.annotation) if one.name in families else [one])]
-        outputs = {one.name: mark for one in options if (mark := _writes(one.annotation)) is not None}
-        arguments = {one.name for one in options if not _has(one.annotation, OptionInfo)}
-        forced = any(mark.replaces for mark in outputs.values()) and all(one.name != "force" for one in options)
-        added = [inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=ForceOption)]
-        every = [*options, *(added if forced else ()), *_options(shared)]
+        declared: dict[str, tuple[Declared, Any]] = {}
+        families: dict[str, Any] = {}
+        for one in inspect.signature(function, eval_str=True).parameters.values():
+            if is_dataclass(one.annotation):
+                families[one.name] = one.annotation
+                declared |= _fields(one.annotation)
+            else:
+                declared[one.name] = (one.default, one.annotation)
+        outputs = {name: one for name, (one, _) in declared.items() if one.writes is not None}
+        arguments = {name for name, (one, _) in declared.items() if isinstance(one.info, ArgumentInfo)}
+        forced = any(one.replaces for one in outputs.values()) and "force" not in declared
+        if forced:
+            declared["force"] = (FORCE, bool)
+        declared |= _fields(shared)
 
-        @functools.wraps(function)
         def run(**given: Any) -> None:
             global _shared, _results
             _shared, _results = _filled(shared, given), None
@@ -139,26 +158,19 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
             with _results_alone() if as_json() else nullcontext(), lifted(_shared.lift_limits):
                 function(**given, **filled)
 
-        every = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in every]
-        run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in every}
-        del run.__wrapped__
+        parameters = [one.parameter(name, kind) for name, (one, kind) in declared.items()]
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.outputs = outputs  # type: ignore[attr-defined]
         return run
 
     return declare
 
 
-def _options(family: Any) -> list[inspect.Parameter]:
-    """Return the fields of a dataclass as parameters of a command."""
-    hints = get_type_hints(family, include_extras=True)
-    found = []
-    for one in fields(family):
-        default = one.default if one.default_factory is MISSING else one.default_factory()
-        default = inspect.Parameter.empty if default is MISSING else default
-        found.append(
-            inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[one.name])
-        )
-    return found
+def _fields(family: Any) -> dict[str, tuple[Declared, Any]]:
+    """Return the declaration and the type of each field of an option group."""
+    return {name: (getattr(family, name), kind) for name, kind in get_type_hints(family).items()}
 
 
 def _filled(family: Any, given: dict[str, Any]) -> Any:
@@ -166,24 +178,16 @@ def _filled(family: Any, given: dict[str, Any]) -> Any:
     return family(**{one.name: given.pop(one.name) for one in fields(family)})
 
 
-def _has(annotation: Any, kind: type) -> bool:
-    return any(isinstance(one, kind) for one in getattr(annotation, "__metadata__", ()))
-
-
-def _writes(annotation: Any) -> Writes | None:
-    """Return the mark of an option that names an output, or None for any other."""
-    return next((one for one in getattr(annotation, "__metadata__", ()) if isinstance(one, Writes)), None)
-
-
 def _check_outputs(
-    outputs: Mapping[str, Writes], given: Mapping[str, Any], reads: Collection[Path], force: bool
+    outputs: Mapping[str, Declared], given: Mapping[str, Any], reads: Collection[Path], force: bool
 ) -> None:
     """Refuse outputs that would replace an input of the command, each other, or files of another kind."""
     from graphkit.files.outputs import check_output, check_outputs_differ
 
-    named = [(path, mark) for name, mark in outputs.items() for path in _paths(given[name])]
-    for path, mark in named:
-        check_output(path, mark.kind, reads, force=force and mark.replaces)
+    named = [(path, one) for name, one in outputs.items() for path in _paths(given[name])]
+    for path, one in named:
+        if one.writes is not None:
+            check_output(path, one.writes, reads, force=force and one.replaces)
     check_outputs_differ(path for path, _ in named)
 
 
@@ -262,6 +266,18 @@ def print_json(value: Any) -> None:
     stream.write(_masked(text).translate(_ESCAPED) + "\n")
 
 
+def present(text: str | Sequence[str] | Callable[[], object], *facts: Any) -> None:
+    """Print a result: with ``--json`` its facts, one a line; else a line, several lines, or what a function prints."""
+    if as_json():
+        for one in facts:
+            print_json(one)
+    elif callable(text):
+        text()
+    else:
+        for line in [text] if isinstance(text, str) else text:
+            print_line(line)
+
+
 def _finite(value: Any) -> Any:
     """Return a value with null instead of NaN and the infinities."""
     if isinstance(value, float):
@@ -275,8 +291,8 @@ def settings() -> Settings:
     """Return the settings of the database that the running command uses."""
     from graphkit.database.settings import Settings
 
-    one = _shared if isinstance(_shared, StoreOptions) else StoreOptions(data=getattr(_shared, "data", None))
-    return Settings.resolve(one.uri, one.username, one.password, one.database, Path(one.data) if one.data else None)
+    given = vars(_shared) | {"data": Path(folder) if (folder := getattr(_shared, "data", None)) else None}
+    return Settings.resolve(**{name: given.get(name) for name in ("uri", "username", "password", "database", "data")})
 
 
 def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
@@ -338,7 +354,6 @@ _reported_fields: set[tuple[str, str]] = set()
 def print_problems(problems: Problems) -> None:
     """Print on standard error which records of an input were skipped, and the notes about the others."""
     from graphkit.files.problems import SHOWN
-    from graphkit.records.words import counted
 
     for problem in problems.left_out[:SHOWN]:
         say(f"skipped: {problem}")

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphkit.cli.base import Writes, as_json, command, group, print_json, print_line, settings
+from graphkit.cli.base import command, group, option, present, print_line, settings
+from graphkit.cli.options import CHANGED_REPLIES, REPLIES
+from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,16 +18,10 @@ if TYPE_CHECKING:
 
 cache = group("Look at recorded replies of models, and remove some.")
 
-_CACHE = typer.Option(
-    "--cache",
-    metavar="FILE",
-    help="Use this file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
-)
-
 
 @cache.command()
 @command(home=True)
-def stats(file: Annotated[Path | None, _CACHE] = None) -> None:
+def stats(file: Path | None = REPLIES) -> None:
     """Show what the file of recorded replies contains."""
     from graphkit.llm.cache import CacheStats, ReplyCache, cache_path
 
@@ -37,47 +31,37 @@ def stats(file: Annotated[Path | None, _CACHE] = None) -> None:
             found = replies.stats()
     else:
         found = CacheStats(path, 0, {})
-    if as_json():
-        print_json(_facts(found))
-    else:
-        _show(found)
+    present(lambda: _show(found), _facts(found))
 
 
 @dataclass(frozen=True)
 class PruneOptions:
     """Options that select the replies to remove."""
 
-    older_than: Annotated[
-        float | None, typer.Option("--older-than", metavar="DAYS", help="Remove replies older than DAYS.")
-    ] = None
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="Remove replies of this model.")] = None
-    to_size: Annotated[
-        float | None,
-        typer.Option("--to-size", metavar="MB", help="Remove replies until at most MB megabytes are left."),
-    ] = None
-    everything: Annotated[bool, typer.Option("--all", help="Remove all replies.")] = False
-    batches: Annotated[
-        bool, typer.Option("--batches", help="Forget the batches under way: their results won't be read.")
-    ] = False
+    older_than: float | None = option("--older-than DAYS", "Remove replies older than DAYS.")
+    model: str | None = option("--model NAME", "Remove replies of this model.")
+    to_size: float | None = option("--to-size MB", "Remove replies until at most MB megabytes are left.")
+    everything: bool = option("--all", "Remove all replies.")
+    batches: bool = option("--batches", "Forget the batches under way: their results won't be read.")
 
     def __post_init__(self) -> None:
         """Refuse options that name nothing or contradict each other."""
         chosen = self.older_than is not None or self.model is not None or self.to_size is not None
         if not (chosen or self.everything or self.batches):
             raise InputError(
-                "nothing says what to remove",
+                "no option names the replies to remove",
                 remedy="Give --older-than DAYS, --model NAME, --to-size MB, --batches or --all.",
             )
         if self.everything and chosen:
-            raise InputError("--all removes all replies, and goes with no other choice")
+            raise InputError("--all removes all replies, and excludes every other choice")
         for name, number in (("--older-than", self.older_than), ("--to-size", self.to_size)):
             if number is not None and (not math.isfinite(number) or number < 0):
-                raise InputError(f"{name} is a number of at least 0")
+                raise InputError(f"{name} must be a number of at least 0")
 
 
 @cache.command()
 @command(home=True)
-def prune(what: PruneOptions, file: Annotated[Path | None, _CACHE, Writes("replies", replaces=False)] = None) -> None:
+def prune(what: PruneOptions, file: Path | None = CHANGED_REPLIES) -> None:
     """Remove recorded replies: those that fit all options, the oldest first."""
     from graphkit.errors import did_you_mean
     from graphkit.llm.cache import ReplyCache, cache_path
@@ -100,13 +84,10 @@ def prune(what: PruneOptions, file: Annotated[Path | None, _CACHE, Writes("repli
         forgotten = replies.forget_batches() if what.batches else 0
         after = replies.stats()
     freed = max(0, before.size - after.size)
-    if as_json():
-        counts = {"removed": removed, "entries": after.entries, "freed": freed, "batches_forgotten": forgotten}
-        print_json({"path": str(path), **counts})
-        return
-    print_line(f"{removed} replies removed, {after.entries} left; {freed / 1e6:.1f} MB freed")
-    if what.batches:
-        print_line(f"{forgotten} batches forgotten")
+    lines = [f"{removed} replies removed, {after.entries} left; {freed / 1e6:.1f} MB freed"]
+    lines += [f"{forgotten} batches forgotten"] if what.batches else []
+    counts = {"removed": removed, "entries": after.entries, "freed": freed, "batches_forgotten": forgotten}
+    present(lines, {"path": str(path), **counts})
 
 
 #: The figures of a model's usage, with their columns.
@@ -140,8 +121,6 @@ def _facts(found: CacheStats) -> dict[str, Any]:
 
 
 def _show(found: CacheStats) -> None:
-    from graphkit.cli.tables import print_table
-
     print_line(f"{found.path}: {found.entries} replies, {found.size / 1e6:.1f} MB")
     if found.entries:
         rows = [

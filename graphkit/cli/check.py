@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import as_json, command, print_json, print_line
-from graphkit.cli.options import DatasetArgument
-from graphkit.errors import GateError
+from graphkit.cli.base import command, option, present, print_line
+from graphkit.cli.options import DATASET_FOLDER
+from graphkit.cli.tables import print_table
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.analysis.dataset_checks import Checked, Flaw
@@ -21,12 +20,9 @@ NAMED = 3
 
 @command()
 def check(
-    dataset: DatasetArgument,
-    baseline: Annotated[
-        Path | None,
-        typer.Option("--baseline", metavar="RUN.jsonl", help="Report what this run without retrieval already answers."),
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail for a warning too.")] = False,
+    dataset: Path = DATASET_FOLDER,
+    baseline: Path | None = option("--baseline RUN.jsonl", "Report what this run without retrieval already answers."),
+    strict: bool = option("--strict", "Fail for a warning too."),
 ) -> None:
     """Check a set of questions: fields, difficulty, duplicates, stale gold, room to improve.
 
@@ -34,33 +30,14 @@ def check(
     """
     from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.files.dataset import Dataset
-    from graphkit.records.words import counted
 
     checked = check_dataset(Dataset(dataset), baseline)
-    if as_json():
-        print_json(
-            {
-                "questions": checked.questions,
-                "difficulties": checked.difficulties,
-                "invalid": checked.invalid(),
-                "findings": [finding.as_json() for finding in checked.findings],
-            }
-        )
-    else:
-        _show(checked)
-    levels = Counter(finding.level for finding in checked.findings)
-    if levels["invalid"] or (strict and levels["warning"]):
-        make = "makes" if levels["invalid"] == 1 else "make"
-        raise GateError(
-            f"check failed: {counted(levels['invalid'], 'finding')} that {make} a question invalid, "
-            f"{counted(levels['warning'], 'warning')}"
-        )
+    present(lambda: _show(checked), checked.as_json())
+    checked.hold(strict)
 
 
 def _show(checked: Checked) -> None:
     from graphkit.analysis.dataset_checks import KINDS
-    from graphkit.cli.tables import print_table
-    from graphkit.records.words import counted
 
     if checked.findings:
         print_table(None, ["kind", "level", "question", "count", "what"], [_row(group) for group in checked.groups()])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from graphkit.cli.base import as_json, command, group, open_graph, print_json, print_line, settings
+from graphkit.cli.base import argument, command, group, open_graph, present, settings
+from graphkit.cli.tables import cell
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,10 +23,9 @@ def start() -> None:
     chosen = _embedded_settings()
     endpoint = client.ensure_running(chosen.data, keep=True)
     try:
-        if as_json():
-            print_json({"uri": endpoint.uri, "path": str(chosen.data.resolve())})
-        else:
-            print_line(f"running at {endpoint.uri} on {chosen.data.resolve()}; `graphkit db stop` ends it")
+        folder = str(chosen.data.resolve())
+        text = f"running at {endpoint.uri} on {folder}; `graphkit db stop` ends it"
+        present(text, {"uri": endpoint.uri, "path": folder})
     finally:
         endpoint.release()
 
@@ -39,10 +37,7 @@ def stop() -> None:
     from graphkit.database.embedded import client
 
     stopped = client.stop(_embedded_settings().data)
-    if as_json():
-        print_json({"stopped": stopped})
-    else:
-        print_line("stopped" if stopped else "it was not running")
+    present("stopped" if stopped else "it was not running", {"stopped": stopped})
 
 
 @db.command()
@@ -62,11 +57,8 @@ def status() -> None:
         facts = {name: value for name, value in dataclasses.asdict(state).items() if value is not None}
     if running:
         facts |= _content(chosen)
-    if as_json():
-        print_json(facts)
-        return
-    for name, value in facts.items():
-        print_line(f"{name}: {_text(value)}")
+    lines = [f"{name}: {_text(value)}" for name, value in facts.items()]
+    present(lines, facts)
 
 
 @db.command()
@@ -74,19 +66,14 @@ def status() -> None:
 def path() -> None:
     """Print the folder of the embedded database."""
     folder = str(settings().data.resolve())
-    if as_json():
-        print_json({"path": folder})
-    else:
-        print_line(folder)
+    present(folder, {"path": folder})
 
 
 @db.command()
 @command(graph=True)
 def remove(
-    kind: Annotated[
-        Literal["run", "dataset"], typer.Argument(metavar="run|dataset", help="Remove a run, or a dataset.")
-    ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Remove the one that `graphkit db status` calls NAME.")],
+    kind: Literal["run", "dataset"] = argument("run|dataset", "Remove a run, or a dataset."),
+    name: str = argument("NAME", "Remove the one that `graphkit db status` calls NAME."),
 ) -> None:
     """Remove a run, or a dataset with its runs, from the graph; files stay as they are."""
     from graphkit.graph.removal import remove_dataset, remove_run
@@ -97,11 +84,8 @@ def remove(
             runs = [name]
         else:
             runs = remove_dataset(store, name)
-    if as_json():
-        print_json({"removed": name, "kind": kind, "runs": runs})
-        return
     beside = f" with its runs {', '.join(runs)}" if kind == "dataset" and runs else ""
-    print_line(f"removed the {kind} {name}{beside}")
+    present(f"removed the {kind} {name}{beside}", {"removed": name, "kind": kind, "runs": runs})
 
 
 def _embedded_settings() -> Settings:
@@ -132,8 +116,6 @@ def _content(chosen: Settings) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    from graphkit.cli.tables import cell
-
     if isinstance(value, dict):
         return ", ".join(f"{name} ({count})" for name, count in value.items())
     return "; ".join(value) if isinstance(value, list) else cell(value)

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_text
+from graphkit.cli.tables import print_table
+from graphkit.records.words import shown
 
 if TYPE_CHECKING:
     from graphkit.analysis.layers import Scorecard
@@ -136,7 +138,7 @@ def _execute(store: Store) -> _Code:
     try:
         with open_sandbox(programs=programs()) as sandbox:
             runs = tuple(execute(file, dataset, sandbox=sandbox, store=store) for file in files)
-            told = sandbox.description
+            description = sandbox.description
     except InputError as error:
         return _Code(f"not executed: {error}")
     rows = failures(store, CODE_RUNS[1], "failed-executions", limit=2)
@@ -146,7 +148,8 @@ def _execute(store: Store) -> _Code:
         executions=[each for one in runs for each in one.executions],
     )
     page = write_report(files, Path(CODE_PAGE), options)
-    return _Code(told, runs, tuple(f"{row['question']}: {sentence('failed-executions', row)}" for row in rows), page)
+    explained = tuple(f"{row['question']}: {sentence('failed-executions', row)}" for row in rows)
+    return _Code(description, runs, explained, page)
 
 
 def _explained(store: Store, question: str, kinds: tuple[str, ...] = TRAVERSAL_KINDS) -> list[str]:
@@ -160,9 +163,6 @@ def _explained(store: Store, question: str, kinds: tuple[str, ...] = TRAVERSAL_K
 
 def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) -> None:
     """Print the layers of both runs side by side, with their measures."""
-    from graphkit.cli.tables import print_table
-    from graphkit.records.words import shown
-
     print_line("2. The layers: flat BM25 against BM25 with expansion along the knowledge graph")
     rows: list[list[object]] = []
     for layers in zip(*(card.layers for card in cards), strict=True):
@@ -183,8 +183,6 @@ def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) 
 
 
 def _held(value: float | None, counts: str, unscored: bool) -> str:
-    from graphkit.records.words import shown
-
     return shown(value) + (f"  ({counts})" if unscored else "")
 
 
@@ -232,9 +230,7 @@ def _show_compared(compared: RunComparison) -> None:
 
 def _show_code(code: _Code) -> None:
     """Print how the code of each run ended, and why two answers failed."""
-    from graphkit.cli.tables import print_table
     from graphkit.measures.judged import TESTED
-    from graphkit.records.words import shown
 
     print_line(f"6. Answers that are code, run on the tests of their questions ({code.sandbox})")
     if not code.runs:
@@ -257,11 +253,11 @@ def _show_pages(page: Path, code: Path | None) -> None:
         print_line(f"   and one with the code of the answers, each failing test beside it: {code.resolve()}")
 
 
-def _show_next(walked: str, dataset: Dataset) -> None:
+def _show_next(question: str, dataset: Dataset) -> None:
     print_text(
         "\nWhat to type next (put `.venv/bin/` before it in a checkout):\n"
         "  graphkit db start                                  keep the database running: commands answer at once\n"
-        f"  graphkit failures {RUNS[1]} --question {walked}    everything this run did wrong there\n"
+        f"  graphkit failures {RUNS[1]} --question {question}    everything this run did wrong there\n"
         f"  graphkit failures {RUNS[1]} --kind wrong-turns    where each traversal left the gold path\n"
         f"  graphkit failures {RUNS[1]} --kind claims-off-gold    claims that rest on edges which gold doesn't hold\n"
         f"  graphkit query found-and-lost -p run={RUNS[1]} -p other={RUNS[0]}\n"

@@ -5,25 +5,24 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from graphkit.cli.base import Writes, as_json, command, open_graph, print_json, print_problems, say
+from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
 from graphkit.cli.options import (
-    AnsweredByOption,
-    ConfigOption,
-    DatasetOption,
-    FailedAsOption,
+    ANSWERED_BY,
+    CONFIG,
+    DATASET,
+    FAILED_AS,
+    MEASURE,
+    NO_STORE,
+    RUN_NAME,
+    SCORES,
+    UNDIRECTED,
+    UNORDERED,
+    FailedAs,
     LogOptions,
-    MeasureOption,
-    NoStoreOption,
     ReadingOptions,
     RunGateOptions,
-    RunNameOption,
-    ScoresOption,
-    UndirectedOption,
-    UnorderedOption,
     one_run,
 )
 from graphkit.errors import InputError
@@ -37,49 +36,39 @@ if TYPE_CHECKING:
 class InputOptions:
     """The runs to evaluate, and their dataset."""
 
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="Evaluate these run logs.")]
-    dataset: DatasetOption = None
-    format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="Read logs of another tool; `graphkit import` lists formats."),
-    ] = None
-    scores: ScoresOption = None
-    answered_by: AnsweredByOption = None
+    runs: list[Path] = argument("RUN.jsonl...", "Evaluate these run logs.")
+    dataset: Path | None = DATASET
+    format: str | None = option("--format FORMAT", "Read logs of another tool; `graphkit import` lists formats.")
+    scores: list[Path] | None = SCORES
+    answered_by: str | None = ANSWERED_BY
 
 
 @dataclass(frozen=True)
 class ScoringOptions:
     """The measures to compute, and their options."""
 
-    measure: MeasureOption = None
-    k: Annotated[int | None, typer.Option("--k", min=1, help="Cut off measures that name no cut-off at K.")] = None
-    engine: Annotated[
-        Literal["python", "cypher"], typer.Option("--engine", help="Engine that computes the measures.")
-    ] = "python"
-    config: ConfigOption = None
-    by: Annotated[
-        Literal["category", "difficulty", "group"] | None,
-        typer.Option("--by", help="Also print the means within each category, difficulty or group."),
-    ] = None
-    undirected: UndirectedOption = False
-    unordered: UnorderedOption = False
-    failed_as: FailedAsOption = "worst"
+    measure: list[str] | None = MEASURE
+    k: int | None = option("--k", "Cut off measures that name no cut-off at K.", min=1)
+    engine: Literal["python", "cypher"] = option("--engine", "Engine that computes the measures.", default="python")
+    config: Path | None = CONFIG
+    by: Literal["category", "difficulty", "group"] | None = option(
+        "--by", "Also print the means within each category, difficulty or group."
+    )
+    undirected: bool = UNDIRECTED
+    unordered: bool = UNORDERED
+    failed_as: FailedAs = FAILED_AS
 
 
 @dataclass(frozen=True)
 class StoringOptions:
     """Where results go."""
 
-    no_store: NoStoreOption = False
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md."
-        ),
-        Writes("results"),
-    ] = None
-    run_name: RunNameOption = None
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name from another file.")] = False
+    no_store: bool = NO_STORE
+    out: list[Path] | None = option(
+        "--out -o FILE", "Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md.", writes="results"
+    )
+    run_name: str | None = RUN_NAME
+    replace: bool = option("--replace", "Replace a run of this name from another file.")
 
 
 @command(graph=True)
@@ -125,7 +114,7 @@ def evaluate(
         say(message)
     for path in out:
         write_results(path, evaluated.results, evaluated.gates)
-    _print(evaluated)
+    present(lambda: _show(evaluated), *(evaluated.as_json() if as_json() else ()))
     hold(evaluated.gates)
 
 
@@ -164,14 +153,9 @@ def _plan(
     )
 
 
-def _print(evaluated: EvaluatedRuns) -> None:
-    from graphkit.cli.scorecards import print_outcomes, print_scorecard
-    from graphkit.cli.tables import print_groups, print_scoreboard
+def _show(evaluated: EvaluatedRuns) -> None:
+    from graphkit.cli.scorecards import print_groups, print_outcomes, print_scoreboard, print_scorecard
 
-    if as_json():
-        for one in evaluated.as_json():
-            print_json(one)
-        return
     print_scoreboard(evaluated.results)
     if evaluated.plan.by:
         print_groups(evaluated.results, evaluated.plan.by)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_problems, say
-from graphkit.cli.options import DatasetOption, NoStoreOption, ReadingOptions, RunNameOption, one_run
+from graphkit.cli.base import argument, command, open_graph, option, present, print_line, print_problems, say
+from graphkit.cli.options import DATASET, NO_STORE, RUN_NAME, ReadingOptions, one_run
+from graphkit.cli.tables import print_table
+from graphkit.records.words import counted, shortened, shown
 
 if TYPE_CHECKING:
     from graphkit.scoring.execute_run import ExecutedRun
@@ -24,26 +25,20 @@ MEMORY = 512
 class SandboxOptions:
     """Options for running code."""
 
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Run so many tests at the same time. [default: one per processor]"),
-    ] = None
-    memory: Annotated[
-        int, typer.Option("--memory", min=64, metavar="MIB", help="Limit the memory of one test to MIB.")
-    ] = MEMORY
-    unsafe: Annotated[bool, typer.Option("--unsafe-no-sandbox", help="Run the code with all your own permissions.")] = (
-        False
-    )
+    jobs: int | None = option("--jobs -j", "Run so many tests at the same time. [default: one per processor]", min=1)
+    memory: int = option("--memory MIB", "Limit the memory of one test to MIB.", default=MEMORY, min=64)
+    unsafe: bool = option("--unsafe-no-sandbox", "Run the code with all your own permissions.")
 
 
 @command(graph=True)
 def execute(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="Execute the code of these runs.")],
+    *,
+    runs: list[Path] = argument("RUN.jsonl...", "Execute the code of these runs."),
     box: SandboxOptions,
     reading: ReadingOptions,
-    dataset: DatasetOption = None,
-    run_name: RunNameOption = None,
-    no_store: NoStoreOption = False,
+    dataset: Path | None = DATASET,
+    run_name: str | None = RUN_NAME,
+    no_store: bool = NO_STORE,
 ) -> None:
     """Run the code of answers on the tests of their questions, in a sandbox; keep the results beside the run."""
     from graphkit.cli.progress import shown_progress
@@ -77,10 +72,7 @@ def execute(
             )
             print_problems(problems)
     for run, executed in zip(runs, results, strict=True):
-        if as_json():
-            print_json(_facts(executed, sandbox.wall.name))
-        else:
-            _show(run, executed)
+        present(partial(_show, run, executed), _facts(executed, sandbox.wall.name))
 
 
 def _facts(executed: ExecutedRun, mechanism: str) -> dict[str, Any]:
@@ -97,10 +89,8 @@ def _facts(executed: ExecutedRun, mechanism: str) -> dict[str, Any]:
 
 
 def _show(run: Path, executed: ExecutedRun) -> None:
-    from graphkit.cli.tables import print_table
     from graphkit.files.verdict_files import grades_folder
     from graphkit.measures.judged import TESTED
-    from graphkit.records.words import counted, shortened, shown
 
     rows: list[list[object]] = []
     executions = {one.question: one for one in executed.executions}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, say
+from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, print_line, say
+from graphkit.cli.tables import print_table
 
 if TYPE_CHECKING:
     from graphkit.graph.failures import Failures
@@ -14,26 +13,15 @@ if TYPE_CHECKING:
 
 @command(graph=True)
 def failures(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Explain this run in the graph.")],
-    kind: Annotated[
-        str | None,
-        typer.Option("--kind", help="Show only this kind, such as wrong-turns. [default: all]"),
-    ] = None,
-    question: Annotated[
-        str | None,
-        typer.Option("--question", "-q", metavar="ID", help="Show only this question. [default: all]"),
-    ] = None,
-    other: Annotated[
-        str | None,
-        typer.Option("--other", metavar="RUN", help="Compare with this run, for found-and-lost."),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=0, help="Show so many rows of each kind, 0 for all. [default: 20; 5 of all kinds]"),
-    ] = None,
+    run: str = argument("RUN", "Explain this run in the graph."),
+    kind: str | None = option("--kind", "Show only this kind, such as wrong-turns. [default: all]"),
+    question: str | None = option("--question -q ID", "Show only this question. [default: all]"),
+    other: str | None = option("--other RUN", "Compare with this run, for found-and-lost."),
+    limit: int | None = option(
+        "--limit", "Show so many rows of each kind, 0 for all. [default: 20; 5 of all kinds]", min=0
+    ),
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
-    from graphkit.cli.tables import print_table
     from graphkit.graph.failures import failures
     from graphkit.graph.queries import failure_queries, named_queries, named_query
 

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from graphkit.cli.base import as_json, command, open_graph, print_json, print_line
+from graphkit.cli.base import argument, command, open_graph, option, present
 from graphkit.errors import InputError
 
 
 @command(graph=True)
 def git(
-    repositories: Annotated[
-        list[Path], typer.Argument(metavar="REPO_PATH...", help="Read these local git repositories.")
-    ],
-    name: Annotated[
-        str | None,
-        typer.Option("--name", help="Name the repository so in the graph. [default: as its folder]"),
-    ] = None,
+    repositories: list[Path] = argument("REPO_PATH...", "Read these local git repositories."),
+    name: str | None = option("--name", "Name the repository so in the graph. [default: as its folder]"),
 ) -> None:
     """Read git history into commit nodes: commits, parents, branches, tags and times."""
     import dataclasses
@@ -35,7 +27,5 @@ def git(
     with open_graph() as store, shown_progress("git") as progress:
         histories = [load_history(store, path, name, progress) for path in repositories]
     for history in histories:
-        if as_json():
-            print_json(dataclasses.asdict(history))
-        else:
-            print_line(f"{history.repository}: {history.written} commits loaded, {history.unchanged} there already")
+        text = f"{history.repository}: {history.written} commits loaded, {history.unchanged} there already"
+        present(text, dataclasses.asdict(history))

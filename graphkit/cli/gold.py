@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphkit.cli.base import (
-    as_json,
-    command,
-    group,
-    open_graph,
-    print_json,
-    print_line,
-    print_problems,
-    say,
-)
-from graphkit.cli.options import DatasetArgument
+from graphkit.cli.base import as_json, command, group, open_graph, option, present, print_line, print_problems, say
+from graphkit.cli.options import DATASET_FOLDER
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.gold.migration import Candidate, GoldChange, Migration
     from graphkit.graph.proposals import Proposal, Proposals
     from graphkit.records.models import Question
+
+#: The answers to a proposed change.
+_ANSWERS = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
 
 gold = group("Propose gold paths, and update them after renames; you decide on each.")
 
@@ -32,27 +25,15 @@ gold = group("Propose gold paths, and update them after renames; you decide on e
 @gold.command()
 @command(graph=True)
 def propose(
-    dataset: DatasetArgument,
-    question: Annotated[
-        str,
-        typer.Option(
-            "--question", "-q", metavar="TEXT|ID", help="Add paths to the question of this id or text, or to a new one."
-        ),
-    ],
-    pattern: Annotated[
-        str,
-        typer.Option(
-            "--pattern",
-            "-p",
-            metavar="CYPHER",
-            help="Match paths by this pattern, such as: MATCH p = (a)-[:EDGE*1..3]->(b).",
-        ),
-    ],
-    identifier: Annotated[
-        str | None,
-        typer.Option("--id", metavar="ID", help="Use this id for a new question. [default: the first free qN]"),
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Look at no more than N paths.")] = 20,
+    dataset: Path = DATASET_FOLDER,
+    question: str = option(
+        "--question -q TEXT|ID", "Add paths to the question of this id or text, or to a new one.", required=True
+    ),
+    pattern: str = option(
+        "--pattern -p CYPHER", "Match paths by this pattern, such as: MATCH p = (a)-[:EDGE*1..3]->(b).", required=True
+    ),
+    identifier: str | None = option("--id ID", "Use this id for a new question. [default: the first free qN]"),
+    limit: int = option("--limit N", "Look at no more than N paths.", default=20, min=1),
 ) -> None:
     """Propose paths of the loaded graph as gold; write those that you accept in the terminal to questions.jsonl."""
     from graphkit.cli.asking import require_terminal
@@ -60,7 +41,6 @@ def propose(
     from graphkit.files.problems import Problems
     from graphkit.gold.question_file import QuestionFile
     from graphkit.graph.proposals import proposed_paths
-    from graphkit.records.words import counted
 
     require_terminal("A person decides what is gold: run the command in a terminal.")
     source, problems = Dataset(dataset), Problems("skip")
@@ -75,17 +55,14 @@ def propose(
     if paths:
         file.write(paths, commits)
         say(f"note: the graph holds the question as it was: `graphkit load {dataset}` brings it up to date")
-    if as_json():
-        facts = {"question": file.question.id, "proposed": len(new), "accepted": len(paths), "commits": commits}
-        print_json(facts)
-    else:
-        print_line(f"{file.path}: {counted(len(paths), 'path')} more for {file.question.id}")
+    present(
+        f"{file.path}: {counted(len(paths), 'path')} more for {file.question.id}",
+        {"question": file.question.id, "proposed": len(new), "accepted": len(paths), "commits": commits},
+    )
 
 
 def _new(proposals: Proposals, question: Question) -> list[Proposal]:
     """Return the proposals that aren't gold of the question already, and print notes about the others."""
-    from graphkit.records.words import counted
-
     known = {tuple((step.source, step.relation, step.target) for step in path.steps) for path in question.paths}
     new = [one for one in proposals.found if one.steps not in known]
     if known_already := len(proposals.found) - len(new):
@@ -93,7 +70,7 @@ def _new(proposals: Proposals, question: Question) -> list[Proposal]:
     if proposals.foreign:
         say(f"note: {counted(proposals.foreign, 'path')} skipped: not only edges of the dataset's knowledge graph")
     if proposals.cut:
-        say("note: the pattern finds more paths than are looked at: narrow it, or raise --limit")
+        say("note: the pattern finds more paths than --limit allows: narrow it, or raise --limit")
     if not new:
         say("note: the pattern finds no path that isn't gold already")
     return new
@@ -127,10 +104,9 @@ def _ask(new: list[Proposal], pinned: dict[str, str]) -> tuple[list[dict[str, An
 
 def _asked(one: Proposal) -> dict[str, Any] | None:
     """Return the path as the person accepts it, an empty one for a rejection, or None to stop."""
-    from graphkit.cli.asking import read_choice
+    from graphkit.cli.asking import ask
 
-    choices = "a accept, a NAME as an alternative, o optional, o 1 2 only these steps, r reject, q quit"
-    while (line := read_choice(choices)) is not None:
+    def read(line: str) -> dict[str, Any] | None:
         word, _, more = line.partition(" ")
         word, more = word.lower(), more.strip()
         if word in ("r", "reject") and not more:
@@ -142,8 +118,10 @@ def _asked(one: Proposal) -> dict[str, Any] | None:
             chosen = [int(text) for text in more.split() if text.isdecimal()] if more else list(places)
             if len(chosen) == len(more.split() or places) and set(chosen) <= set(places):
                 return {"steps": _written(one, chosen)}
-        say(f"{line!r} is none of them" if line else "a, o, r or q")
-    return None
+        return None
+
+    choices = "a accept, a NAME as an alternative, o optional, o 1 2 only these steps, r reject, q quit"
+    return ask(choices, read, "a, o, r or q")
 
 
 def _written(one: Proposal, optional: Any) -> list[dict[str, Any]]:
@@ -156,23 +134,15 @@ def _written(one: Proposal, optional: Any) -> list[dict[str, Any]]:
 @gold.command()
 @command()
 def migrate(
-    dataset: DatasetArgument,
-    repo: Annotated[
-        list[str],
-        typer.Option("--repo", metavar="NAME=PATH", help="Read this local clone of the repository; may be repeated."),
-    ],
-    to: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--to",
-            metavar="[NAME=]COMMIT",
-            help="Update to this commit, tag or branch; may be repeated. [default: HEAD]",
-        ),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the proposals, and ask nothing.")] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Accept what is certain (files of the same content), and ask nothing.")
-    ] = False,
+    dataset: Path = DATASET_FOLDER,
+    repo: list[str] = option(
+        "--repo NAME=PATH", "Read this local clone of the repository; may be repeated.", required=True
+    ),
+    to: list[str] | None = option(
+        "--to [NAME=]COMMIT", "Update to this commit, tag or branch; may be repeated. [default: HEAD]"
+    ),
+    dry_run: bool = option("--dry-run", "List the proposals, and ask nothing."),
+    yes: bool = option("--yes", "Accept what is certain (files of the same content), and ask nothing."),
 ) -> None:
     """Update gold whose files were renamed or moved since it was annotated; change only what you accept."""
     from contextlib import ExitStack
@@ -195,13 +165,11 @@ def migrate(
             accepted = _ask_changes(found.changes)
         changed, still = found.apply(accepted, only_proven=yes)
     for question, names in still.items():
-        say(f"note: {question} stays as it was: nothing was decided about {', '.join(names)}")
+        say(f"note: {question} is unchanged: there is no decision about {', '.join(names)}")
     if changed:
         say(f"note: the graph holds the questions as they were: `graphkit load {dataset}` brings them up to date")
-    if as_json():
-        print_json({**facts, "accepted": len(accepted), "changed": changed, "unsettled": still})
-    else:
-        print_line(f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}")
+    text = f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}"
+    present(text, {**facts, "accepted": len(accepted), "changed": changed, "unsettled": still})
 
 
 def _certain(changes: list[GoldChange]) -> list[Candidate]:
@@ -247,21 +215,18 @@ def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
     for edge in found.unproven:
         say(f"unproven: {edge.text} of {edge.question}: {edge.why}")
     if found.unmoved:
-        say(f"note: {_questions(found.unmoved)} with nothing that moved: their commits stay as they are")
+        say(f"note: {_questions(found.unmoved)} without a moved file: their commits stay")
     if not found.changes:
         say("note: nothing that gold names was renamed or moved")
     elif listed and not as_json():
         for change in found.changes:
             for each in change.candidates:
-                sure = "certain" if each.certain else "to be looked at"
+                sure = "certain" if each.certain else "to be checked"
                 print_line(f"{change.old} -> {each.new}: {each.why} ({sure}; {', '.join(change.questions)})")
     return {
         "to": found.targets,
         "proposed": [
-            {
-                **asdict(change),
-                "candidates": [{**asdict(each), "certain": each.certain} for each in change.candidates],
-            }
+            {**asdict(change), "candidates": [{**asdict(each), "certain": each.certain} for each in change.candidates]}
             for change in found.changes
         ],
         "gone": [asdict(one) for one in found.gone],
@@ -272,14 +237,12 @@ def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
 
 
 def _questions(count: int) -> str:
-    from graphkit.records.words import counted
-
     return counted(count, "question")
 
 
 def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
     """Return the candidates that a person accepts."""
-    from graphkit.cli.asking import require_terminal
+    from graphkit.cli.asking import ask, require_terminal
 
     require_terminal("Run it in one; --yes accepts what is certain, and --dry-run lists all. Nothing was changed.")
     accepted: list[Candidate] = []
@@ -290,7 +253,9 @@ def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
             say(f"    -> {each.new}: {each.why}{' (the same content)' if each.certain else ''}")
             for old, new in each.renames.items():
                 say(f"       {old} -> {new}")
-            answer = _asked_change()
+            answer = ask(
+                "a accept, r reject this one, s skip, q quit", lambda line: _ANSWERS.get(line.lower()), "a, r, s or q"
+            )
             if answer is None:
                 return accepted
             if answer == "a":
@@ -298,16 +263,3 @@ def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
             if answer != "r":
                 break
     return accepted
-
-
-def _asked_change() -> str | None:
-    """Return ``a``, ``r`` or ``s``, or None to stop."""
-    from graphkit.cli.asking import read_choice
-
-    words = {"accept": "a", "reject": "r", "skip": "s"}
-    while (line := read_choice("a accept, r reject this one, s skip, q quit")) is not None:
-        word = line.lower()
-        if word in words or word in words.values():
-            return words.get(word, word)
-        say(f"{line!r} is none of them" if line else "a, r, s or q")
-    return None

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphkit.cli.base import (
-    Writes,
-    as_json,
-    command,
-    open_graph,
-    print_json,
-    print_line,
-    print_problems,
-    say,
-    settings,
-)
+from graphkit.cli.base import argument, command, open_graph, option, present, print_line, print_problems, say, settings
 from graphkit.cli.options import (
-    AnsweredByOption,
-    DatasetOption,
-    MaxCostOption,
-    MinKappaOption,
-    NoStoreOption,
-    PricesOption,
+    ANSWERED_BY,
+    CHANGED_REPLIES,
+    DATASET,
+    MAX_COST,
+    MIN_KAPPA,
+    NO_STORE,
+    PRICES,
+    RUN_NAME,
     ReadingOptions,
-    RunNameOption,
 )
-from graphkit.errors import GateError, InputError
+from graphkit.cli.tables import print_table
+from graphkit.errors import InputError
+from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,36 +47,21 @@ _FAILURES = 5
 class ModelOptions:
     """The judge to ask, and its settings; see :class:`graphkit.scoring.judge_setup.JudgeOptions`."""
 
-    judge: Annotated[
-        str,
-        typer.Option(
-            "--judge", "-j", metavar="NAME", help="Ask lexical (rules, offline), anthropic, or module:callable."
-        ),
-    ] = JUDGE
-    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Let this model judge.")] = None
-    effort: Annotated[
-        str | None, typer.Option("--effort", metavar="low|medium|high", help="Limit how much the model thinks.")
-    ] = None
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, help="Judge so many answers at the same time.")
-    ] = CONCURRENCY
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            "--cache",
-            metavar="FILE",
-            help="Keep replies in FILE. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
-        ),
-        Writes("replies", replaces=False),
-    ] = None
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no replies, and read none.")] = False
-    replay: Annotated[bool, typer.Option("--replay", help="Serve recorded replies only; ask nobody.")] = False
-    batch: Annotated[bool, typer.Option("--batch", help="Ask in batches: within a day, at half the price.")] = False
-    max_cost: MaxCostOption = None
-    prices: PricesOption = None
+    judge: str = option(
+        "--judge -j NAME", "Ask lexical (rules, offline), anthropic, or module:callable.", default=JUDGE
+    )
+    model: str | None = option("--model MODEL", "Let this model judge.")
+    effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks.")
+    concurrency: int = option("--concurrency", "Judge so many answers at the same time.", default=CONCURRENCY, min=1)
+    cache: Path | None = CHANGED_REPLIES
+    no_cache: bool = option("--no-cache", "Keep no replies, and read none.")
+    replay: bool = option("--replay", "Serve recorded replies only; ask nobody.")
+    batch: bool = option("--batch", "Ask in batches: within a day, at half the price.")
+    max_cost: float | None = MAX_COST
+    prices: Path | None = PRICES
 
     def for_library(self) -> JudgeOptions:
-        """Return them as the library takes them, with the file of replies."""
+        """Return the options of the library, with the file of replies."""
         from graphkit.judges.known_judges import backend_of
         from graphkit.llm.cache import cache_path
         from graphkit.scoring.judge_setup import JudgeOptions
@@ -102,29 +79,17 @@ class ModelOptions:
 class AskedOptions:
     """The prompts, and the material that the judge sees; see :class:`graphkit.scoring.grade_run.GradingOptions`."""
 
-    grader: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--grader",
-            "-g",
-            metavar="NAME",
-            help="Ask by this grader; may be repeated. [default: claims, rubric, aggregation]",
-        ),
-    ] = None
-    rubric: Annotated[
-        list[Path] | None,
-        typer.Option("--rubric", metavar="DIR", help="Ask by your own rubric: prompt.txt and schema.json in DIR."),
-    ] = None
-    citations: Annotated[
-        str | None,
-        typer.Option("--citations", metavar="REGEX", help="Recognise further citations, by the group `target`."),
-    ] = None
-    context_tokens: Annotated[
-        int, typer.Option("--context-tokens", min=0, help="Show the judge at most so many tokens of context.")
-    ] = CONTEXT_TOKENS
+    grader: list[str] | None = option(
+        "--grader -g NAME", "Ask by this grader; may be repeated. [default: claims, rubric, aggregation]"
+    )
+    rubric: list[Path] | None = option("--rubric DIR", "Ask by your own rubric: prompt.txt and schema.json in DIR.")
+    citations: str | None = option("--citations REGEX", "Recognise further citations, by the group `target`.")
+    context_tokens: int = option(
+        "--context-tokens", "Show the judge at most so many tokens of context.", default=CONTEXT_TOKENS, min=0
+    )
 
     def for_library(self, answered_by: str | None) -> GradingOptions:
-        """Return them as the library takes them."""
+        """Return the options of the library."""
         from graphkit.judges.citations import citation_pattern
         from graphkit.scoring.grade_run import GradingOptions
         from graphkit.scoring.verdict_job import DEFAULT_GRADERS
@@ -142,11 +107,11 @@ class AskedOptions:
 class AboutOptions:
     """The run to grade, and the place of its grades."""
 
-    run: Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Judge the answers of this run.")]
-    dataset: DatasetOption = None
-    answered_by: AnsweredByOption = None
-    run_name: RunNameOption = None
-    no_store: NoStoreOption = False
+    run: Path = argument("RUN.jsonl", "Judge the answers of this run.")
+    dataset: Path | None = DATASET
+    answered_by: str | None = ANSWERED_BY
+    run_name: str | None = RUN_NAME
+    no_store: bool = NO_STORE
 
 
 @command(graph=True)
@@ -155,14 +120,12 @@ def grade(
     model: ModelOptions,
     asked: AskedOptions,
     reading: ReadingOptions,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the calls, tokens and cost to expect; send nothing.")
-    ] = False,
-    min_kappa: MinKappaOption = None,
+    dry_run: bool = option("--dry-run", "Print the calls, tokens and cost to expect; send nothing."),
+    min_kappa: float | None = MIN_KAPPA,
 ) -> None:
     """Have a judge grade the answers of a run; keep scores and verdicts beside the run and in the graph."""
     from graphkit.analysis import gates
-    from graphkit.analysis.judge_cost import judge_cost
+    from graphkit.analysis.judge_cost import judge_cost, require_verdicts
     from graphkit.analysis.spot_check_files import kept_checks
     from graphkit.judges.known_judges import backend_of
     from graphkit.records.model_families import self_evaluation
@@ -178,24 +141,19 @@ def grade(
     graded = _graded(about, judge, options, model.batch, reading)
     warning = self_evaluation(judge.judge if backend_of(judge.judge) is None else judge.model_name, options.answered_by)
     cost = judge_cost(graded.verdicts, cost_of_run(run))
-    if as_json():
-        print_json(_facts(graded, cost, warning))
-    else:
-        _show(run, graded, cost)
+    present(lambda: _show(run, graded, cost), _facts(graded, cost, warning))
     _print_failures(graded)
     if warning:
         say(f"warning: {warning}")
     if min_kappa is not None:
         gates.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
-    _require_verdicts(graded, judge.max_cost)
+    require_verdicts(graded.verdicts, judge.max_cost)
 
 
 def _graded(
     about: AboutOptions, judge: JudgeOptions, options: GradingOptions, batch: bool, reading: ReadingOptions
 ) -> Graded:
     """Grade the run, show the progress, and print the problems."""
-    from dataclasses import replace
-
     from graphkit.cli.progress import shown_progress
     from graphkit.scoring.grade_run import grade
 
@@ -210,7 +168,7 @@ def _graded(
                 about.run,
                 about.dataset,
                 judge=judge,
-                options=replace(options, progress=progress),
+                options=dataclasses.replace(options, progress=progress),
                 batch=batch,
                 store=store,
                 keep=True,
@@ -226,39 +184,17 @@ def _graded(
     return graded
 
 
-def _require_verdicts(graded: Graded, max_cost: float | None) -> None:
-    """Fail if the budget refused verdicts, or if there is no verdict at all."""
-    from graphkit.records.words import counted
-
-    if unpaid := sum(verdict.failure == "over_budget" for verdict in graded.failed):
-        raise GateError(
-            f"stopped at --max-cost {max_cost:g}: {counted(unpaid, 'verdict')} not asked for",
-            remedy="What is done is kept; the same command asks for the rest, with a limit of its own.",
-        )
-    if graded.verdicts and len(graded.failed) == len(graded.verdicts):
-        raise InputError("every verdict failed", remedy="Correct the cause above, and run the same command again.")
-
-
 def _show_estimate(found: GradingEstimate) -> None:
-    import dataclasses
-
-    from graphkit.records.words import counted
-
-    if as_json():
-        print_json(dataclasses.asdict(found))
-        return
     kept = f" ({found.kept} more {'is' if found.kept == 1 else 'are'} answered by kept replies)" if found.kept else ""
-    print_line(f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts")
-    if found.cost is None:
-        print_line("their cost is unknown: give the model's price by --prices FILE")
-    else:
-        price = f"{found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
-        print_line(f"about {price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)")
+    calls = f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts"
+    cost = "their cost is unknown: give the model's price by --prices FILE"
+    if found.cost is not None:
+        price = f"about {found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
+        cost = f"{price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)"
+    present([calls, cost], dataclasses.asdict(found))
 
 
 def _facts(graded: Graded, cost: JudgeCost, warning: str | None) -> dict[str, Any]:
-    import dataclasses
-
     return {
         "run": graded.run,
         "judge": graded.judge,
@@ -272,9 +208,7 @@ def _facts(graded: Graded, cost: JudgeCost, warning: str | None) -> dict[str, An
 
 
 def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:
-    from graphkit.cli.tables import print_table
     from graphkit.files.verdict_files import grades_folder
-    from graphkit.records.words import counted, shown
     from graphkit.scoring.results import scored_in_words
 
     rows = [
@@ -290,8 +224,6 @@ def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:
 
 
 def _print_failures(graded: Graded) -> None:
-    from graphkit.records.words import counted
-
     for verdict in graded.failed[:_FAILURES]:
         say(f"no verdict on {verdict.question} by {verdict.grader}: {verdict.failure}: {verdict.reason}")
     if len(graded.failed) > _FAILURES:

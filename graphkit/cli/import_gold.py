@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import as_json, command, print_json, print_line, print_problems, say, say_text
-from graphkit.cli.options import OnError
+from graphkit.cli.base import argument, command, option, present, print_problems, say, say_text
+from graphkit.cli.options import ON_ERROR, OnError
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.gold.formats import GoldFormat
@@ -17,38 +16,24 @@ if TYPE_CHECKING:
 
 @command()
 def import_gold(
-    form: Annotated[
-        str | None,
-        typer.Argument(metavar="FORMAT", help="Read this format; without one, list the formats.", show_default=False),
-    ] = None,
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FILE...", help="Read JSON, JSON Lines, Parquet or text (also .gz, .zst).", show_default=False
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DATASET", help="Write the dataset to this folder.", show_default=False),
-    ] = None,
-    repo: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--repo",
-            metavar="NAME=PATH",
-            help="Qualify symbols by the files in this local clone (swe-bench); may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    on_error: Annotated[
-        OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
-    ] = "fail",
+    form: str | None = argument(
+        "FORMAT", "Read this format; without one, list the formats.", default=None, show_default=False
+    ),
+    files: list[Path] | None = argument(
+        "FILE...", "Read JSON, JSON Lines, Parquet or text (also .gz, .zst).", default=None, show_default=False
+    ),
+    out: Path | None = option("--out -o DATASET", "Write the dataset to this folder.", show_default=False),
+    repo: list[str] | None = option(
+        "--repo NAME=PATH",
+        "Qualify symbols by the files in this local clone (swe-bench); may be repeated.",
+        show_default=False,
+    ),
+    on_error: OnError = ON_ERROR,
 ) -> None:
     """Make a dataset from the rows of a public data set: its questions with their gold."""
     from graphkit.files.problems import Problems
     from graphkit.gold.conversion import import_gold as imported
     from graphkit.gold.formats import gold_format
-    from graphkit.records.words import counted
 
     if form is None:
         _list()
@@ -62,11 +47,9 @@ def import_gold(
     print_problems(problems)
     for sentence in chosen.lacks:
         say(f"{chosen.name} doesn't say: {sentence}")
-    if as_json():
-        left_out, notes = len({problem.where for problem in problems.left_out}), dict(problems.noted)
-        print_json({"dataset": str(out), "questions": count, "left_out": left_out, "notes": notes})
-    else:
-        print_line(f"{out}: {counted(count, 'question')} written")
+    left_out = len({problem.where for problem in problems.left_out})
+    facts = {"dataset": str(out), "questions": count, "left_out": left_out, "notes": dict(problems.noted)}
+    present(f"{out}: {counted(count, 'question')} written", facts)
 
 
 def _with_checkouts(form: GoldFormat, given: list[str]) -> GoldFormat:
@@ -78,7 +61,7 @@ def _with_checkouts(form: GoldFormat, given: list[str]) -> GoldFormat:
     if not given:
         return form
     if not isinstance(form, SweBench):
-        raise InputError(f"--repo is of no use for {form.name}", remedy="It qualifies the symbols of swe-bench.")
+        raise InputError(f"--repo doesn't apply to {form.name}", remedy="It qualifies the symbols of swe-bench.")
     return SweBench(Checkouts(dict(map(named_repository, given))))
 
 
@@ -89,7 +72,4 @@ def _list() -> None:
     for error in errors:
         say_text(f"warning: {error}")
     for one in formats:
-        if as_json():
-            print_json({"format": one.name, "title": one.title, "lacks": one.lacks})
-        else:
-            print_line(f"{one.name}: {one.title}")
+        present(f"{one.name}: {one.title}", {"format": one.name, "title": one.title, "lacks": one.lacks})

@@ -6,83 +6,49 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, command, print_json, print_line
-from graphkit.cli.options import ColumnsOption, CommitOption, IdPatternOption, IdsOption, commit_values
+from graphkit.cli.base import argument, command, option, present
+from graphkit.cli.options import COLUMNS, Columns, NameOptions
 
 
 @dataclass(frozen=True)
 class SourceOptions:
     """The database that holds the user's graph."""
 
-    uri: Annotated[
-        str | None, typer.Option("--uri", metavar="URI", help="Read your database that speaks Bolt; never write to it.")
-    ] = None
-    query: Annotated[
-        str | None,
-        typer.Option(
-            "--query", metavar="CYPHER", help="Read by this query, such as: MATCH (a)-[r]->(b) RETURN a, r, b."
-        ),
-    ] = None
-    user: Annotated[
-        str | None,
-        typer.Option(
-            "--user", metavar="NAME", help="Log in as NAME; the password is GRAPHKIT_SOURCE_PASSWORD, or asked for."
-        ),
-    ] = None
-    database: Annotated[
-        str | None, typer.Option("--database", metavar="NAME", help="Read this database. [default: the account's own]")
-    ] = None
+    uri: str | None = option("--uri URI", "Read your database that speaks Bolt; never write to it.")
+    query: str | None = option("--query CYPHER", "Read by this query, such as: MATCH (a)-[r]->(b) RETURN a, r, b.")
+    username: str | None = option(
+        "--user NAME", "Log in as NAME, with GRAPHKIT_SOURCE_PASSWORD or a password asked for."
+    )
+    database: str | None = option("--database NAME", "Read this database. [default: the account's own]")
 
     def keywords(self) -> dict[str, str | None]:
         """Return them as keywords of :func:`graphkit.import_graph`, with the password."""
-        password = _password(self.user) if self.uri is not None else None
-        return {
-            "uri": self.uri,
-            "query": self.query,
-            "username": self.user,
-            "password": password,
-            "database": self.database,
-        }
+        return vars(self) | {"password": _password(self.username) if self.uri is not None else None}
 
 
 @dataclass(frozen=True)
-class NodeOptions:
+class NodeOptions(NameOptions):
     """Options for converting nodes and edges to artifacts and edges of a dataset."""
 
-    id_property: Annotated[
-        str | None, typer.Option("--id-property", metavar="NAME", help="Read the names of nodes in this property.")
-    ] = None
-    ids: IdsOption = None
-    id_pattern: IdPatternOption = None
-    columns: ColumnsOption = None
-    relation: Annotated[
-        str | None,
-        typer.Option("--relation", metavar="NAME", help="Give this relation to edges that have none."),
-    ] = None
-    commit: CommitOption = None
+    id_property: str | None = option("--id-property NAME", "Read the names of nodes in this property.")
+    columns: Columns | None = COLUMNS
+    relation: str | None = option("--relation NAME", "Give this relation to edges that have none.")
 
 
 @command()
 def import_graph(
-    dataset: Annotated[
-        Path, typer.Option("--dataset", "-d", metavar="DIR", help="Add the knowledge graph to this dataset.")
-    ],
+    *,
+    dataset: Path = option("--dataset -d DIR", "Add the knowledge graph to this dataset.", required=True),
     source: SourceOptions,
     nodes: NodeOptions,
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FILE...", help="Read GraphML, node-link JSON, CSV of edges and of nodes.", show_default=False
-        ),
-    ] = None,
-    graph: Annotated[
-        str, typer.Option("--graph", metavar="NAME", help="Name the graph, if the dataset has several.")
-    ] = "",
-    replace: Annotated[bool, typer.Option("--replace", help="Replace the files of a graph of this name.")] = False,
+    files: list[Path] | None = argument(
+        "FILE...", "Read GraphML, node-link JSON, CSV of edges and of nodes.", default=None, show_default=False
+    ),
+    graph: str = option("--graph NAME", "Name the graph, if the dataset has several.", default=""),
+    replace: bool = option("--replace", "Replace the files of a graph of this name."),
 ) -> None:
     """Make the artifacts and edges of a dataset from your own graph: in Neo4j, GraphML, node-link JSON or CSV."""
     from graphkit.imports.graph_importer import import_graph
@@ -92,20 +58,11 @@ def import_graph(
         files or (),
         **source.keywords(),
         graph=graph,
-        id_property=nodes.id_property,
-        ids=nodes.ids,
-        id_pattern=nodes.id_pattern,
-        columns=nodes.columns,
-        relation=nodes.relation,
-        commits=commit_values(nodes.commit),
         replace=replace,
+        **nodes.keywords(),
     )
-    if as_json():
-        print_json({"dataset": str(dataset), **made.figures})
-        return
-    for line in made.summary:
-        print_line(line)
-    print_line(f"{made.artifacts_file}, {made.edges_file}")
+    lines = [*made.summary, f"{made.artifacts_file}, {made.edges_file}"]
+    present(lines, {"dataset": str(dataset), **made.figures})
 
 
 def _password(user: str | None) -> str | None:

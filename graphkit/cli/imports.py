@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, command, print_json, print_line, say
+from graphkit.cli.base import Commands, argument, command, option, present, say
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
-from graphkit.cli.options import LogOptions, NewRunDatasetOption, NewRunNameOption, NewRunOption, ReplaceFileOption
+from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, LogOptions
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: The options of an import that graphkit's own records accept as well, without a format.
 OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
 
-FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Read these logs (also .gz and .zst).")]
+FILES = argument("FILE...", "Read these logs (also .gz and .zst).")
 
 
 def formats() -> list[str]:
@@ -69,23 +69,20 @@ def _title(format: str) -> str:  # noqa: A002
 def _importing(format: str) -> Callable[..., None]:  # noqa: A002
     @command()
     def run_import(
-        files: FilesArgument,
-        dataset: NewRunDatasetOption,
-        out: NewRunOption,
+        *,
+        files: list[Path] = FILES,
+        dataset: Path = NEW_RUN_DATASET,
+        out: Path = NEW_RUN,
         logs: LogOptions,
-        run: NewRunNameOption = None,
-        force: ReplaceFileOption = False,
-        strict: Annotated[bool, typer.Option("--strict", help="Refuse a log with fields that aren't read.")] = False,
+        run: str | None = NEW_RUN_NAME,
+        force: bool = REPLACE_FILE,
+        strict: bool = option("--strict", "Refuse a log with fields that aren't read."),
     ) -> None:
         from graphkit.imports.importer import import_log
 
         made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **logs.keywords())
-        if as_json():
-            print_json({"run": made.run, "file": str(out), **made.figures})
-            return
-        for line in made.summary:
-            print_line(line)
-        print_line(f"{made.run}: {out}")
+        lines = [*made.summary, f"{made.run}: {out}"]
+        present(lines, {"run": made.run, "file": str(out), **made.figures})
 
     return run_import
 
@@ -114,7 +111,7 @@ def as_runs(
             yield [RunSource(file, file) for file in files]
             return
     if dataset is None:
-        raise InputError("a log doesn't lie beside its questions", remedy="Name the dataset by --dataset.")
+        raise InputError("a log needs the dataset of its questions", remedy="Name the dataset by --dataset.")
     from graphkit.files.leftovers import held_folder
     from graphkit.files.run_files import first_run
     from graphkit.imports.importer import import_log, run_name_of

@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphkit.cli.base import as_json, command, group, print_json, print_line, print_problems, print_text, say
-from graphkit.cli.options import (
-    SEED,
-    AnsweredByOption,
-    AskOptions,
-    DatasetOption,
-    MinKappaOption,
-    ReadingOptions,
-    ScaleOption,
-)
+from graphkit.cli.base import argument, command, group, option, present, print_problems, print_text, say
+from graphkit.cli.options import ANSWERED_BY, DATASET, MIN_KAPPA, SCALE, SEED, AskOptions, ReadingOptions
+from graphkit.cli.tables import print_table
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -32,7 +24,7 @@ if TYPE_CHECKING:
 
 judge = group("Show what judges are asked, and measure how far to trust them.")
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Read the grades of this run.")]
+RUN = argument("RUN.jsonl", "Read the grades of this run.")
 
 # Defaults repeat those of the library, because importing it would make help slow; a test compares both.
 SIZE = 15
@@ -44,17 +36,11 @@ REPEAT = 3
 class SubjectOptions:
     """The run, and the judge whose scores to use."""
 
-    run: RunArgument
-    dataset: DatasetOption = None
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", "-j", metavar="NAME", help="Use the grades of this judge, if several graded the run."),
-    ] = None
-    answered_by: AnsweredByOption = None
-    scores: Annotated[
-        list[Path] | None,
-        typer.Option("--scores", metavar="FILE", help="Read the judge's scores. [default: those beside the run]"),
-    ] = None
+    run: Path = RUN
+    dataset: Path | None = DATASET
+    judge: str | None = option("--judge -j NAME", "Use the grades of this judge, if several graded the run.")
+    answered_by: str | None = ANSWERED_BY
+    scores: list[Path] | None = option("--scores FILE", "Read the judge's scores. [default: those beside the run]")
 
     def read(self, model: str | None, problems: Problems) -> Subject:
         """Return what the judge gave the run."""
@@ -91,24 +77,16 @@ class SubjectOptions:
 @command()
 def list_graders() -> None:
     """List the graders: what each is shown, and which measures it gives."""
-    from graphkit.cli.tables import print_table
     from graphkit.judges.catalogue import GRADERS
 
-    if as_json():
-        for grader in GRADERS.values():
-            print_json({"grader": grader.name, "shows": grader.shows, "measures": grader.measures})
-        return
-    rows = [[grader.name, ", ".join(grader.shows), ", ".join(grader.measures)] for grader in GRADERS.values()]
-    print_table(None, ("grader", "is shown", "measures"), rows)
+    facts = [{"grader": one.name, "shows": one.shows, "measures": one.measures} for one in GRADERS.values()]
+    rows = [[one.name, ", ".join(one.shows), ", ".join(one.measures)] for one in GRADERS.values()]
+    present(lambda: print_table(None, ("grader", "is shown", "measures"), rows), *facts)
 
 
 @judge.command()
 @command()
-def show(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Show this grader; system shows what every prompt begins with.")
-    ],
-) -> None:
+def show(name: str = argument("NAME", "Show this grader; system shows what every prompt begins with.")) -> None:
     """Show the prompt of a grader, and the schema of its verdict."""
     import json
 
@@ -119,40 +97,27 @@ def show(
     words = text_of(name)
     grader = GRADERS.get(name)
     schema = schema_of(grader) if grader is not None else None
-    if as_json():
-        print_json({"name": name, "text": words, "schema": schema, "hash": prompt_hash(grader) if grader else None})
-        return
-    print_text(words)
-    if schema is not None:
-        print_line()
-        print_line("The verdict is JSON with this schema:")
-        print_text(json.dumps(schema, ensure_ascii=False, indent=1))
+    printed = json.dumps(schema, ensure_ascii=False, indent=1)
+    text = words if schema is None else f"{words}\n\nThe verdict is JSON with this schema:\n{printed}"
+    facts = {"name": name, "text": words, "schema": schema, "hash": prompt_hash(grader) if grader else None}
+    present(lambda: print_text(text), facts)
 
 
 @dataclass(frozen=True)
 class SheetOptions:
     """The sheet for a person's grades, and options of the comparison."""
 
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure",
-            "-m",
-            metavar="NAME",
-            help="Check this measure. [default: the one that the sheet names, else RubricGrade]",
-        ),
-    ] = None
-    scale: ScaleOption = None
-    n: Annotated[int, typer.Option("--n", min=1, help="Draw so many answers.")] = SIZE
-    seed: Annotated[int, typer.Option("--seed", help="Seed for the sample of answers.")] = SEED
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write a sheet to FILE if it is absent; read it if it is filled."),
-    ] = None
-    width: Annotated[
-        float, typer.Option("--width", min=0.01, max=2.0, help="Say how many labels an interval this wide needs.")
-    ] = WIDTH
-    min_kappa: MinKappaOption = None
+    measure: str | None = option(
+        "--measure -m NAME", "Check this measure. [default: the one that the sheet names, else RubricGrade]"
+    )
+    scale: range | None = SCALE
+    n: int = option("--n", "Draw so many answers.", default=SIZE, min=1)
+    seed: int = option("--seed", "Seed for the sample of answers.", default=SEED)
+    csv: Path | None = option("--csv FILE", "Write a sheet to FILE if it is absent; read it if it is filled.")
+    width: float = option(
+        "--width", "Say how many labels an interval this wide needs.", default=WIDTH, min=0.01, max=2.0
+    )
+    min_kappa: float | None = MIN_KAPPA
 
 
 @judge.command("spot-check")
@@ -161,12 +126,7 @@ def spot_check(
     about: SubjectOptions,
     sheet: SheetOptions,
     reading: ReadingOptions,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", metavar="MODEL", help="Use the grades of this model, if several models of the judge graded."
-        ),
-    ] = None,
+    model: str | None = option("--model MODEL", "Use the grades of this model, if several models of the judge graded."),
 ) -> None:
     """Grade some answers yourself, and see how far the judge agrees, beyond chance and with intervals.
 
@@ -175,7 +135,7 @@ def spot_check(
     from graphkit.analysis import gates
     from graphkit.analysis.spot_check_files import keep
     from graphkit.cli.asking import ask_grades
-    from graphkit.cli.spot_check_tables import print_spot_check
+    from graphkit.cli.trust_tables import print_spot_check
 
     checked = _opened_sheet(about, sheet, reading, model)
 
@@ -201,11 +161,7 @@ def spot_check(
         say(f"note: the grades by {checked.measure} are assumed to be on {scale}; --scale names another")
     place = keep(about.run, found.kept())
     warning = about.warning(checked.scores)
-    if as_json():
-        print_json(found.as_json() | {"kept": str(place), "warning": warning})
-    else:
-        print_spot_check(found)
-        print_line(f"kept in {place}")
+    present(lambda: print_spot_check(found, place), found.as_json() | {"kept": str(place), "warning": warning})
     hold(found.kept())
 
 
@@ -223,21 +179,48 @@ def _opened_sheet(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOp
         checked.questions = read_questions(about.run, about.dataset, problems)
     print_problems(problems)
     if checked.labels.changed:
-        say(f"note: changed since they were graded, and not used: {', '.join(checked.labels.changed[:5])}")
+        say(f"note: not used, since the answers changed after grading: {', '.join(checked.labels.changed[:5])}")
     return checked
 
 
 def _write_sheet(checked: SheetCheck, sheet: SheetOptions) -> None:
-    from graphkit.records.words import counted
     from graphkit.trust.labels import write_sheet
 
     drawn = checked.drawn(sheet.n, sheet.seed)
     write_sheet(checked.path, drawn)
-    if as_json():
-        print_json({"sheet": str(checked.path), "drawn": len(drawn)})
-        return
     to_grade = f"{counted(len(drawn), 'answer')} to grade ({checked.scale.choices})"
-    print_line(f"{checked.path}: {to_grade}; fill the column grade, and run the command again")
+    text = f"{checked.path}: {to_grade}; fill the column grade, and run the command again"
+    present(text, {"sheet": str(checked.path), "drawn": len(drawn)})
+
+
+class _TrustCheck:
+    """The grades to check, and the judge that gave them, which may be asked again."""
+
+    def __init__(self, about: SubjectOptions, how: AskOptions, reading: ReadingOptions) -> None:
+        self.about, self.how, self.problems = about, how, reading.problems()
+        self.chosen = about.read(how.model, self.problems)
+        self.again: Rejudging | None = None
+
+    def scores(self, file: Path, judge: str | None) -> tuple[Score, ...]:
+        """Return the scores in a file that a judge, or any if None, gave the run."""
+        return self.about.given(self.chosen.run, judge, [file], None, self.problems).scores
+
+    def ask(self, check: Callable[[Rejudging], Coroutine[Any, Any, Any]]) -> Any:
+        """Return the findings of a check that asks the judge again."""
+        from graphkit.llm import event_loop
+        from graphkit.trust.rejudging import rejudging
+
+        self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.how.for_library())
+        return event_loop.run(check(self.again))
+
+    def show(self, found: Sequence[Any], print_table: Callable[[Sequence[Any]], None]) -> None:
+        """Print the problems, the warning and the findings; fail if the budget refused verdicts."""
+        print_problems(self.problems)
+        about = {"run": self.chosen.run, "judge": self.chosen.judge}
+        warning = {"warning": self.about.warning(self.chosen.scores)}
+        present(lambda: print_table(found), *(about | one.as_json() | warning for one in found))
+        if self.again is not None:
+            self.again.require_paid()
 
 
 @judge.command()
@@ -246,25 +229,20 @@ def consistency(
     about: SubjectOptions,
     how: AskOptions,
     reading: ReadingOptions,
-    repeat: Annotated[int, typer.Option("--repeat", min=2, help="Compare so many gradings.")] = REPEAT,
-    graded: Annotated[
-        list[Path] | None,
-        typer.Option("--graded", metavar="FILE", help="Compare with these scores of a further grading; ask nobody."),
-    ] = None,
+    repeat: int = option("--repeat", "Compare so many gradings.", default=REPEAT, min=2),
+    graded: list[Path] | None = option("--graded FILE", "Compare with these scores of a further grading; ask nobody."),
 ) -> None:
     """Grade the same answers again: how many grades are stable, and which change."""
-    from graphkit.cli.trust_tables import show_consistency
+    from graphkit.cli.trust_tables import print_consistency
     from graphkit.trust.consistency import compare_repeats, consistency
 
-    problems = reading.problems()
-    chosen = about.read(how.model, problems)
-    again = None if graded else _rejudging(about, how, chosen)
-    if again is not None:
-        found = _run(consistency(again, repeat))
+    check = _TrustCheck(about, how, reading)
+    if graded:
+        others = [check.scores(one, check.chosen.judge) for one in graded]
+        found = compare_repeats([check.chosen.scores, *others])
     else:
-        others = [about.given(chosen.run, chosen.judge, [one], None, problems).scores for one in graded or []]
-        found = compare_repeats([chosen.scores, *others])
-    _finish(about, chosen, problems, again, lambda warning: show_consistency(chosen, found, warning))
+        found = check.ask(lambda again: consistency(again, repeat))
+    check.show(found, print_consistency)
 
 
 @judge.command()
@@ -273,38 +251,26 @@ def bias(
     about: SubjectOptions,
     how: AskOptions,
     reading: ReadingOptions,
-    swapped: Annotated[
-        Path | None,
-        typer.Option("--swapped", metavar="FILE", help="Compare with scores in swapped order; ask nobody."),
-    ] = None,
-    padded: Annotated[
-        Path | None,
-        typer.Option("--padded", metavar="FILE", help="Compare with scores of padded answers; ask nobody."),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option("--against", metavar="FILE", help="Compare with scores by a judge of another family."),
-    ] = None,
+    swapped: Path | None = option("--swapped FILE", "Compare with scores in swapped order; ask nobody."),
+    padded: Path | None = option("--padded FILE", "Compare with scores of padded answers; ask nobody."),
+    against: Path | None = option("--against FILE", "Compare with scores by a judge of another family."),
 ) -> None:
     """Change what should not matter, and see whether the judge's grades move: order, length, and its own family."""
-    from graphkit.cli.trust_tables import show_effects
+    from graphkit.cli.trust_tables import print_effects
     from graphkit.trust.bias import bias
     from graphkit.trust.effects import Effect, effects
     from graphkit.trust.families import between_judges
 
-    problems = reading.problems()
-    chosen = about.read(how.model, problems)
+    check = _TrustCheck(about, how, reading)
     found: list[Effect] = []
     for variant, path in (("swapped", swapped), ("padded", padded)):
         if path is not None:
-            changed = about.given(chosen.run, chosen.judge, [path], None, problems)
-            found += effects(variant, chosen.scores, changed.scores)
-    again = None if swapped or padded or against else _rejudging(about, how, chosen)
+            found += effects(variant, check.chosen.scores, check.scores(path, check.chosen.judge))
     if against is not None:
-        found += between_judges(about.given(chosen.run, None, [against], None, problems).scores, chosen.scores)
-    elif again is not None:
-        found = _run(bias(again))
-    _finish(about, chosen, problems, again, lambda warning: show_effects(chosen, found, warning))
+        found += between_judges(check.scores(against, None), check.chosen.scores)
+    if not (swapped or padded or against):
+        found = check.ask(bias)
+    check.show(found, print_effects)
 
 
 @judge.command()
@@ -313,46 +279,16 @@ def drift(
     about: SubjectOptions,
     how: AskOptions,
     reading: ReadingOptions,
-    graded: Annotated[
-        Path | None, typer.Option("--graded", metavar="FILE", help="Compare with these scores of today; ask nobody.")
-    ] = None,
+    graded: Path | None = option("--graded FILE", "Compare with these scores of today; ask nobody."),
 ) -> None:
     """Grade recorded answers again, and see how far the judge has moved since."""
-    from graphkit.cli.trust_tables import show_effects
+    from graphkit.cli.trust_tables import print_effects
     from graphkit.trust.effects import drift, effects
 
-    problems = reading.problems()
-    chosen = about.read(how.model, problems)
-    again = None if graded else _rejudging(about, how, chosen)
-    if again is not None:
-        found = _run(drift(chosen.scores, again))
+    check = _TrustCheck(about, how, reading)
+    before = check.chosen.scores
+    if graded is not None:
+        found = effects("drift", before, check.scores(graded, check.chosen.judge))
     else:
-        now = about.given(chosen.run, chosen.judge, [graded] if graded else [], None, problems).scores
-        found = effects("drift", chosen.scores, now)
-    _finish(about, chosen, problems, again, lambda warning: show_effects(chosen, found, warning))
-
-
-def _rejudging(about: SubjectOptions, how: AskOptions, chosen: Subject) -> Rejudging:
-    from graphkit.trust.rejudging import rejudging
-
-    return rejudging(about.run, about.dataset, chosen, how.for_library())
-
-
-def _run(work: Coroutine[Any, Any, Any]) -> Any:
-    from graphkit.llm import event_loop
-
-    return event_loop.run(work)
-
-
-def _finish(
-    about: SubjectOptions,
-    chosen: Subject,
-    problems: Problems,
-    again: Rejudging | None,
-    print_found: Callable[[str | None], None],
-) -> None:
-    """Print the problems, the warning and the findings; fail if the budget refused verdicts."""
-    print_problems(problems)
-    print_found(about.warning(chosen.scores))
-    if again is not None:
-        again.require_paid()
+        found = check.ask(lambda again: drift(before, again))
+    check.show(found, print_effects)

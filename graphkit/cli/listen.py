@@ -7,22 +7,12 @@ import threading
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import Writes, as_json, command, print_json, print_line, say, say_text
-from graphkit.cli.options import (
-    CommitOption,
-    IdPatternOption,
-    IdsOption,
-    NewRunDatasetOption,
-    NewRunNameOption,
-    NewRunOption,
-    QuestionKeyOption,
-    commit_values,
-)
+from graphkit.cli.base import command, option, present, say, say_text
+from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, QUESTION_KEY, NameOptions
 from graphkit.errors import InputError, did_you_mean
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,39 +26,27 @@ FORMATS = ("auto", "openinference", "otel")
 
 
 @dataclass(frozen=True)
-class NameOptions:
+class SpanOptions(NameOptions):
     """Options for converting names in spans to ids of questions and artifacts."""
 
-    ids: IdsOption = None
-    id_pattern: IdPatternOption = None
-    question_key: QuestionKeyOption = None
-    commit: CommitOption = None
+    question_key: str | None = QUESTION_KEY
 
 
 @command()
 def listen(
-    dataset: NewRunDatasetOption,
-    out: NewRunOption,
-    names: NameOptions,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Listen on this port; 0 chooses a free one.")
-    ] = 4318,
-    spans: Annotated[
-        Path | None,
-        typer.Option(
-            "--spans",
-            metavar="FILE",
-            help="Keep the spans in FILE as they came. [default: RUN.spans]",
-            show_default=False,
-        ),
-        Writes("spans"),
-    ] = None,
-    format: Annotated[  # noqa: A002
-        str,
-        typer.Option("--format", metavar=f"[{'|'.join(FORMATS)}]", help="Read spans that follow these conventions."),
-    ] = "auto",
-    run: NewRunNameOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    *,
+    dataset: Path = NEW_RUN_DATASET,
+    out: Path = NEW_RUN,
+    names: SpanOptions,
+    port: int = option("--port", "Listen on this port; 0 chooses a free one.", default=4318, min=0, max=65535),
+    spans: Path | None = option(
+        "--spans FILE", "Keep the spans in FILE as they came. [default: RUN.spans]", writes="spans", show_default=False
+    ),
+    format: str = option(  # noqa: A002
+        f"--format [{'|'.join(FORMATS)}]", "Read spans that follow these conventions.", default="auto"
+    ),
+    run: str | None = NEW_RUN_NAME,
+    force: bool = option("--force", "Replace files that exist."),
 ) -> None:
     """Receive the traces of an instrumented system (OTLP over HTTP, this machine only) and make a run of them.
 
@@ -91,11 +69,8 @@ def listen(
         Dataset(dataset),
         out=out,
         run=run,
-        ids=read_ids(names.ids) if names.ids is not None else None,
-        id_pattern=names.id_pattern,
-        question_key=names.question_key,
-        commits=commit_values(names.commit),
         replace=True,
+        **{**names.keywords(), "ids": read_ids(names.ids) if names.ids is not None else None},
     )
     if out.exists() and not force:
         raise InputError("the file exists", where=str(out), remedy="Name another, or replace it by --force.")
@@ -106,22 +81,18 @@ def listen(
 
 
 def _print(made: ImportedLog | None, receiver: TraceReceiver, out: Path, spool: Path) -> None:
-    if as_json():
-        received = {"spans": receiver.spans, "refused": dict(receiver.refusals), "spool": str(spool)}
-        figures = made.figures if made else {}
-        print_json({"run": made and made.run, "file": str(out) if made else None, **received, **figures})
-    elif made is None:
-        print_line("no spans came: is the variable set, and the exporter OTLP over HTTP?")
+    received = {"spans": receiver.spans, "refused": dict(receiver.refusals), "spool": str(spool)}
+    if made is None:
+        text = "no spans came: is the variable set, and the exporter OTLP over HTTP?"
+        present(text, {"run": None, "file": None, **received})
     else:
-        for line in made.summary:
-            print_line(line)
-        print_line(f"{made.run}: {out}; its spans: {spool}")
+        lines = [*made.summary, f"{made.run}: {out}; its spans: {spool}"]
+        present(lines, {"run": made.run, "file": str(out), **received, **made.figures})
 
 
 def _listen(receiver: TraceReceiver, make: Callable[[], ImportedLog]) -> ImportedLog | None:
     """Receive spans until a signal comes, and return the run."""
     from graphkit.imports.receiver import listen
-    from graphkit.records.words import counted
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a script ignores the first

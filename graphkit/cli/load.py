@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_problems, say
-from graphkit.cli.options import DatasetArgument, ReadingOptions
+from graphkit.cli.base import command, open_graph, present, print_line, print_problems, say
+from graphkit.cli.options import DATASET_FOLDER, ReadingOptions
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.graph.datasets import LoadSummary
 
 
 @command(graph=True)
-def load(dataset: DatasetArgument, reading: ReadingOptions) -> None:
+def load(*, dataset: Path = DATASET_FOLDER, reading: ReadingOptions) -> None:
     """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
+    import dataclasses
+
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
     from graphkit.graph.datasets import load_dataset
@@ -22,18 +26,11 @@ def load(dataset: DatasetArgument, reading: ReadingOptions) -> None:
     with open_graph() as store, shown_progress("load") as progress:
         summary = load_dataset(store, source, problems, progress)
     print_problems(problems)
-    _show(summary)
+    present(lambda: _show(summary), dataclasses.asdict(summary))
 
 
 def _show(summary: LoadSummary) -> None:
     """Print what a load wrote, what was there already, and which artifacts only edges name."""
-    import dataclasses
-
-    from graphkit.records.words import counted
-
-    if as_json():
-        print_json(dataclasses.asdict(summary))
-        return
     for kind in summary.written:
         written, unchanged = summary.written[kind], summary.unchanged[kind]
         there = f", {unchanged} there already" if unchanged else ""

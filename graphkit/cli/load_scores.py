@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_problems
+from graphkit.cli.base import argument, command, open_graph, present, print_problems
 from graphkit.cli.options import ReadingOptions
+from graphkit.records.words import counted
 
 
 @command(graph=True)
 def load_scores(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="Load scores (.jsonl, .csv, .parquet), verdicts (.verdicts.jsonl) and executions (.executions.jsonl).",
-        ),
-    ],
+    *,
+    files: list[Path] = argument(
+        "FILE...",
+        "Load scores (.jsonl, .csv, .parquet), verdicts (.verdicts.jsonl) and executions (.executions.jsonl).",
+    ),
     reading: ReadingOptions,
 ) -> None:
     """Load scores, verdicts and executions by others, a judge or a person beside the answers of runs in the graph."""
@@ -29,7 +25,6 @@ def load_scores(
     from graphkit.graph.execution_nodes import check_executions, load_executions
     from graphkit.graph.score_nodes import load_scores
     from graphkit.graph.verdict_nodes import check_verdicts, load_verdicts
-    from graphkit.records.words import counted
 
     problems = reading.problems()
     judged = [file for file in files if holds_verdicts(file)]
@@ -48,9 +43,6 @@ def load_scores(
         if ran:
             loaded["execution"] = load_executions(store, executions)
     print_problems(problems)
-    if as_json():
-        print_json({f"{what}s": counts for what, counts in loaded.items()} if len(loaded) > 1 else loaded["score"])
-        return
-    for what, counts in loaded.items():
-        for run, count in counts.items():
-            print_line(f"{run}: {counted(count, what)} loaded")
+    facts = {f"{what}s": counts for what, counts in loaded.items()} if len(loaded) > 1 else loaded["score"]
+    lines = [f"{run}: {counted(n, what)} loaded" for what, counts in loaded.items() for run, n in counts.items()]
+    present(lines, facts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import as_json, command, print_json, say_text
+from graphkit.cli.base import command, present, say_text
+from graphkit.cli.tables import print_table
 
 
 @command()
@@ -10,7 +11,6 @@ def measures() -> None:
     """List the measures with their definition and source."""
     import dataclasses
 
-    from graphkit.cli.tables import print_table
     from graphkit.measures.registry import measure_kinds
 
     rows = []
@@ -25,8 +25,4 @@ def measures() -> None:
             (name, kind.definition, kind.source, kind.layer, ", ".join(kind.engines()), ", ".join(kind.aliases))
         )
     columns = ("measure", "definition", "source", "layer", "engines", "aliases")
-    if as_json():
-        for row in rows:
-            print_json(dict(zip(columns, row, strict=True)))
-    else:
-        print_table(None, columns, rows)
+    present(lambda: print_table(None, columns, rows), *(dict(zip(columns, row, strict=True)) for row in rows))

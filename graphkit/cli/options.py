@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import typer
-
-from graphkit.cli.base import Writes, print_problems
+from graphkit.cli.base import argument, option, print_problems
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ def number_between(option: str, what: str, low: float, high: float) -> Callable[
     def read(text: str) -> float:
         number = float(text)
         if not low <= number <= high:  # NaN is refused as well
-            raise InputError(f"{option} is {what} from {low:g} to {high:g}, not {number:g}")
+            raise InputError(f"{option} must be {what} from {low:g} to {high:g}, not {number:g}")
         return number
 
     return read
@@ -98,136 +96,63 @@ def _scale(text: str) -> range:
     return range(int(low), int(high) + 1)
 
 
-def one_run(name: str | None, files: Iterable[Path], verb: str) -> None:
+def one_run(name: str | None, files: Sequence[Path], verb: str) -> None:
     """Refuse ``--run`` for several files."""
-    count = len(list(files))
-    if name is not None and count > 1:
-        raise InputError(f"--run names one run, and there are {count} files", remedy=f"{verb} one after the other.")
+    if name is not None and len(files) > 1:
+        raise InputError(
+            f"--run names one run, and there are {len(files)} files", remedy=f"{verb} one after the other."
+        )
 
 
-DatasetArgument = Annotated[
-    Path, typer.Argument(metavar="DATASET", help="Read the dataset in this folder, which contains questions.jsonl.")
-]
-DatasetOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--dataset", "-d", metavar="DIR", help="Read the dataset in DIR. [default: the folder above the run's runs/]"
-    ),
-]
-NewRunDatasetOption = Annotated[
-    Path, typer.Option("--dataset", "-d", metavar="DIR", help="Answer the questions of the dataset in DIR.")
-]
-NewRunOption = Annotated[
-    Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="Write the run to this file."), Writes("a run")
-]
-NewRunNameOption = Annotated[
-    str | None, typer.Option("--run", metavar="NAME", help="Name the run. [default: the name of its file]")
-]
-RunNameOption = Annotated[
-    str | None, typer.Option("--run", metavar="NAME", help="Use this name for the run. [default: as its records say]")
-]
-ReplaceFileOption = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
-NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Use no database.")]
-MeasureOption = Annotated[
-    list[str] | None,
-    typer.Option("--measure", "-m", metavar="NAME", help="Use this measure, such as nDCG@10; may be repeated."),
-]
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option("--config", metavar="FILE", help="Read weights, targets and severe thresholds of the layers (TOML)."),
-]
-ScoresOption = Annotated[
-    list[Path] | None,
-    typer.Option("--scores", metavar="FILE", help="Add scores by others (.jsonl, .csv, .parquet); may be repeated."),
-]
-AnsweredByOption = Annotated[
-    str | None,
-    typer.Option(
-        "--answered-by", metavar="MODEL", help="Name the model that answered. [default: as `graphkit run` noted]"
-    ),
-]
-MinKappaOption = Annotated[
-    float | None,
-    typer.Option(
-        "--min-kappa",
-        metavar="VALUE",
-        parser=number_between("--min-kappa", "a number", -1, 1),
-        help="Fail if the lower bound of judge-human kappa is below VALUE.",
-    ),
-]
-ScaleOption = Annotated[
-    range | None,
-    typer.Option(
-        "--scale",
-        metavar="LOW-HIGH",
-        parser=_scale,
-        help="Use these whole grades for the measure. [default: as declared, or as given]",
-    ),
-]
-IdsOption = Annotated[
-    Path | None,
-    typer.Option("--ids", metavar="FILE", help="Read the ids of names (JSON Lines or CSV with name and id)."),
-]
-IdPatternOption = Annotated[
-    str | None,
-    typer.Option(
-        "--id-pattern", metavar="REGEX", help="Match ids by groups id, or repo, path, symbol; or REGEX => TEMPLATE."
-    ),
-]
-QuestionKeyOption = Annotated[
-    str | None,
-    typer.Option("--question-key", metavar="KEY", help="Read the question's id at KEY, such as metadata.ticket."),
-]
-ColumnsOption = Annotated[
-    Columns | None,
-    typer.Option(
-        "--columns",
-        metavar="S,R,T",
-        parser=_columns,
-        help="Read source, relation and target in these columns of a Cypher query's rows.",
-    ),
-]
-CommitOption = Annotated[
-    list[str] | None,
-    typer.Option("--commit", metavar="REPO=SHA", help="State the commit that was read; may be repeated."),
-]
-UndirectedOption = Annotated[
-    bool,
-    typer.Option("--undirected", help="Compare edges without their direction, by measures that are named so."),
-]
-UnorderedOption = Annotated[
-    bool,
-    typer.Option("--unordered", help="Treat each traversal as a set of edges; don't score what compares its order."),
-]
-FailedAsOption = Annotated[
-    FailedAs,
-    typer.Option(
-        "--failed-as",
-        help="Count a failed or missing question as the worst value at gates and targets, or leave it unscored.",
-    ),
-]
-MaxCostOption = Annotated[
-    float | None,
-    typer.Option("--max-cost", min=0, metavar="AMOUNT", help="Stop before more than AMOUNT is spent."),
-]
-PricesOption = Annotated[
-    Path | None, typer.Option("--prices", metavar="FILE", help="Read your prices of models (TOML).")
-]
+DATASET_FOLDER = argument("DATASET", "Read the dataset in this folder, which contains questions.jsonl.")
+DATASET = option("--dataset -d DIR", "Read the dataset in DIR. [default: the folder above the run's runs/]")
+NEW_RUN_DATASET = option("--dataset -d DIR", "Answer the questions of the dataset in DIR.", required=True)
+NEW_RUN = option("--out -o RUN.jsonl", "Write the run to this file.", required=True, writes="a run")
+NEW_RUN_NAME = option("--run NAME", "Name the run. [default: the name of its file]")
+RUN_NAME = option("--run NAME", "Use this name for the run. [default: as its records say]")
+REPLACE_FILE = option("--force", "Replace a file that exists.")
+NO_STORE = option("--no-store", "Use no database.")
+MEASURE = option("--measure -m NAME", "Use this measure, such as nDCG@10; may be repeated.")
+CONFIG = option("--config FILE", "Read weights, targets and severe thresholds of the layers (TOML).")
+SCORES = option("--scores FILE", "Add scores by others (.jsonl, .csv, .parquet); may be repeated.")
+ANSWERED_BY = option("--answered-by MODEL", "Name the model that answered. [default: as `graphkit run` noted]")
+MIN_KAPPA = option(
+    "--min-kappa VALUE",
+    "Fail if the lower bound of judge-human kappa is below VALUE.",
+    parser=number_between("--min-kappa", "a number", -1, 1),
+)
+SCALE = option(
+    "--scale LOW-HIGH", "Use these whole grades for the measure. [default: as declared, or as given]", parser=_scale
+)
+QUESTION_KEY = option("--question-key KEY", "Read the question's id at KEY, such as metadata.ticket.")
+COLUMNS = option(
+    "--columns S,R,T", "Read source, relation and target in these columns of a Cypher query's rows.", parser=_columns
+)
+UNDIRECTED = option("--undirected", "Compare edges without their direction, by measures that are named so.")
+UNORDERED = option("--unordered", "Treat each traversal as a set of edges; skip measures of its order.")
+FAILED_AS = option(
+    "--failed-as",
+    "Count a failed or missing question as the worst value at gates and targets, or leave it unscored.",
+    default="worst",
+)
+MAX_COST = option("--max-cost AMOUNT", "Stop before more than AMOUNT is spent.", min=0)
+PRICES = option("--prices FILE", "Read your prices of models (TOML).")
+
+REPLIES = option(
+    "--cache FILE", "Use this file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]"
+)
+CHANGED_REPLIES = dataclasses.replace(REPLIES, writes="replies", replaces=False)
 
 
-def commit_values(texts: list[str] | None) -> dict[str, str]:
-    """Return the commits that ``--commit`` names."""
-    return dict(assignment("--commit", text) for text in texts or [])
+ON_ERROR = option("--on-error", "Refuse input with bad records, or skip and report these.", default="fail")
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
     """Options for reading records."""
 
-    on_error: Annotated[
-        OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
-    ] = "fail"
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse records with unknown fields.")] = False
+    on_error: OnError = ON_ERROR
+    strict: bool = option("--strict", "Refuse records with unknown fields.")
 
     def problems(self) -> Problems:
         """Return a collection for the problems of an input."""
@@ -244,61 +169,51 @@ class ReadingOptions:
 
 
 @dataclass(frozen=True)
-class LogOptions:
+class NameOptions:
+    """Options for converting names to ids of artifacts."""
+
+    ids: Path | None = option("--ids FILE", "Read the ids of names (JSON Lines or CSV with name and id).")
+    id_pattern: str | None = option(
+        "--id-pattern REGEX", "Match ids by groups id, or repo, path, symbol; or REGEX => TEMPLATE."
+    )
+    commit: list[str] | None = option("--commit REPO=SHA", "State the commit that was read; may be repeated.")
+
+    def keywords(self) -> dict[str, Any]:
+        """Return them as keywords of :func:`graphkit.import_log` or :func:`graphkit.import_graph`."""
+        commits = dict(assignment("--commit", text) for text in self.commit or [])
+        return {name: value for name, value in vars(self).items() if name != "commit"} | {"commits": commits}
+
+
+@dataclass(frozen=True)
+class LogOptions(NameOptions):
     """Options for reading the log of another tool."""
 
-    ids: IdsOption = None
-    id_pattern: IdPatternOption = None
-    question: Annotated[
-        str | None, typer.Option("--question", metavar="ID", help="Assign the whole log to this question.")
-    ] = None
-    question_key: QuestionKeyOption = None
-    columns: ColumnsOption = None
-    chunks_only: Annotated[
-        bool, typer.Option("--chunks-only", help="Accept a log with chunks whose edges can't be read.")
-    ] = False
-    parquet: Annotated[
-        Path | None,
-        typer.Option("--parquet", metavar="DIR", help="Read which documents the texts are from in graphrag's index."),
-    ] = None
-    commit: CommitOption = None
+    question: str | None = option("--question ID", "Assign the whole log to this question.")
+    question_key: str | None = QUESTION_KEY
+    columns: Columns | None = COLUMNS
+    chunks_only: bool = option("--chunks-only", "Accept a log with chunks whose edges can't be read.")
+    parquet: Path | None = option("--parquet DIR", "Read which documents the texts are from in graphrag's index.")
 
     def given(self) -> list[str]:
         """Return the options that were given, as the user writes them."""
-        return [f"--{one.name.replace('_', '-')}" for one in dataclasses.fields(self) if getattr(self, one.name)]
-
-    def keywords(self) -> dict[str, Any]:
-        """Return them as keywords of :func:`graphkit.import_log`."""
-        values = {one.name: getattr(self, one.name) for one in dataclasses.fields(self) if one.name != "commit"}
-        return {**values, "commits": commit_values(self.commit)}
+        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
 
 
 @dataclass(frozen=True)
 class AskOptions:
     """Settings for asking a judge again; by default those of the first grading."""
 
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="Ask this model. [default: the one that graded]")
-    ] = None
-    effort: Annotated[
-        str | None,
-        typer.Option("--effort", metavar="low|medium|high", help="Limit how much the model thinks. [default: as then]"),
-    ] = None
-    context_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--context-tokens", min=0, help="Show the judge at most so many tokens of context. [default: as then]"
-        ),
-    ] = None
-    citations: Annotated[
-        str | None,
-        typer.Option("--citations", metavar="REGEX", help="Recognise further citations. [default: as then]"),
-    ] = None
-    max_cost: MaxCostOption = None
-    prices: PricesOption = None
+    model: str | None = option("--model MODEL", "Ask this model. [default: the one that graded]")
+    effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks. [default: as then]")
+    context_tokens: int | None = option(
+        "--context-tokens", "Show the judge at most so many tokens of context. [default: as then]", min=0
+    )
+    citations: str | None = option("--citations REGEX", "Recognise further citations. [default: as then]")
+    max_cost: float | None = MAX_COST
+    prices: Path | None = PRICES
 
     def for_library(self) -> RejudgeOptions:
-        """Return them as the library takes them."""
+        """Return the options of the library."""
         from graphkit.trust.rejudging import RejudgeOptions
 
         return RejudgeOptions(**dataclasses.asdict(self))
@@ -308,40 +223,25 @@ class AskOptions:
 class RunGateOptions:
     """Gates for runs; see :class:`graphkit.analysis.evaluation_plan.PlannedGates`."""
 
-    under: Annotated[
-        list[Bound],
-        typer.Option(
-            "--fail-under",
-            metavar="MEASURE=VALUE",
-            parser=bound("--fail-under"),
-            help="Fail if a mean is lower than VALUE; may be repeated.",
-        ),
-    ] = field(default_factory=list)
-    over: Annotated[
-        list[Bound],
-        typer.Option(
-            "--fail-over",
-            metavar="MEASURE=VALUE",
-            parser=bound("--fail-over"),
-            help="Fail if a mean is higher than VALUE; may be repeated.",
-        ),
-    ] = field(default_factory=list)
-    max_failed: Annotated[
-        int | None,
-        typer.Option("--max-failed", min=0, metavar="N", help="Fail if more than N questions failed or are missing."),
-    ] = None
-    severe: Annotated[
-        bool, typer.Option("--fail-on-severe", help="Fail if a component of a layer is severely low.")
-    ] = False
-    stale: Annotated[bool, typer.Option("--fail-on-stale", help="Fail if the gold of a question is stale.")] = False
-    min_scored: Annotated[
-        float | None,
-        typer.Option(
-            "--min-scored",
-            metavar="SHARE",
-            parser=number_between("--min-scored", "a share of the questions,", 0, 1),
-            help="Fail if a measure was scored on a smaller share of all questions (0 to 1): each measure that "
-            "--measure or a gate names, or every one.",
-        ),
-    ] = None
-    min_kappa: MinKappaOption = None
+    under: list[Bound] = option(
+        "--fail-under MEASURE=VALUE",
+        "Fail if a mean is lower than VALUE; may be repeated.",
+        default=[],
+        parser=bound("--fail-under"),
+    )
+    over: list[Bound] = option(
+        "--fail-over MEASURE=VALUE",
+        "Fail if a mean is higher than VALUE; may be repeated.",
+        default=[],
+        parser=bound("--fail-over"),
+    )
+    max_failed: int | None = option("--max-failed N", "Fail if more than N questions failed or are missing.", min=0)
+    severe: bool = option("--fail-on-severe", "Fail if a component of a layer is severely low.")
+    stale: bool = option("--fail-on-stale", "Fail if the gold of a question is stale.")
+    min_scored: float | None = option(
+        "--min-scored SHARE",
+        "Fail if a measure was scored on a smaller share of all questions (0 to 1): each measure that "
+        "--measure or a gate names, or every one.",
+        parser=number_between("--min-scored", "a share of the questions,", 0, 1),
+    )
+    min_kappa: float | None = MIN_KAPPA

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import as_json, command, print_json
+from graphkit.cli.base import command, present
+from graphkit.cli.tables import print_table
 
 
 @command()
 def queries() -> None:
     """List the named queries with their parameters."""
-    from graphkit.cli.tables import print_table
     from graphkit.graph.queries import named_queries
 
     known = list(named_queries().values())
-    if as_json():
-        for query in known:
-            print_json(
-                {
-                    "name": query.name,
-                    "title": query.title,
-                    "answers": query.answers,
-                    "parameters": {parameter.name: parameter.default for parameter in query.parameters},
-                    "columns": list(query.columns),
-                }
-            )
-        return
-    rows = [
-        [
-            query.name,
-            query.answers,
-            " ".join(
-                parameter.name if parameter.default is None else f"[{parameter.name}={parameter.default}]"
-                for parameter in query.parameters
-            ),
-        ]
+    facts = [
+        {
+            "name": query.name,
+            "title": query.title,
+            "answers": query.answers,
+            "parameters": {one.name: one.default for one in query.parameters},
+            "columns": list(query.columns),
+        }
         for query in known
     ]
-    print_table(None, ["query", "answers", "parameters"], rows, "graphkit query NAME -p run=RUN")
+    rows = []
+    for query in known:
+        words = [one.name if one.default is None else f"[{one.name}={one.default}]" for one in query.parameters]
+        rows.append([query.name, query.answers, " ".join(words)])
+    columns = ("query", "answers", "parameters")
+    present(lambda: print_table(None, columns, rows, "graphkit query NAME -p run=RUN"), *facts)

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import (
-    Writes,
-    as_json,
+    argument,
     command,
     group,
-    print_json,
-    print_line,
+    option,
+    present,
     print_problems,
     say,
     settings,
 )
-from graphkit.cli.options import DatasetOption, OnError, ReadingOptions
+from graphkit.cli.options import DATASET, ON_ERROR, OnError, ReadingOptions
+from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphkit.adapters.ragas import RunSamples
     from graphkit.files.problems import Problems
-    from graphkit.llm.prices import PriceTable
-    from graphkit.llm.requests import Model
     from graphkit.records.scores import Score
 
 #: The model that metrics ask by default.
@@ -35,31 +31,20 @@ MODEL = "claude-haiku-5-5"
 
 ragas = group("Exchange data sets and scores with RAGAS, and run its metrics.")
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Read this run log.")]
-MetricOption = Annotated[
-    list[str] | None, typer.Option("--metric", "-m", metavar="COLUMN", help="Use only this metric; may be repeated.")
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", "-o", metavar="FILE", help="Write the scores to FILE. [default: RUN.grades/ragas.scores.jsonl]"
-    ),
-    Writes("scores"),
-]
+RUN = argument("RUN.jsonl", "Read this run log.")
+METRIC = option("--metric -m COLUMN", "Use only this metric; may be repeated.")
+OUT = option("--out -o FILE", "Write the scores to FILE. [default: RUN.grades/ragas.scores.jsonl]", writes="scores")
 
 
 @dataclass(frozen=True)
 class RagasRowOptions:
     """A run as the rows of a RAGAS data set."""
 
-    run: RunArgument
-    dataset: DatasetOption = None
-    texts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--texts", metavar="FILE", help="Read the text of chunks (.jsonl with id and text) that weren't retrieved."
-        ),
-    ] = None
+    run: Path = RUN
+    dataset: Path | None = DATASET
+    texts: list[Path] | None = option(
+        "--texts FILE", "Read the text of chunks (.jsonl with id and text) that weren't retrieved."
+    )
 
     def read(self, problems: Problems) -> RunSamples:
         """Return the rows."""
@@ -77,84 +62,64 @@ class RagasRowOptions:
 @ragas.command()
 @command()
 def export(
+    *,
     about: RagasRowOptions,
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FILE", help="Write the data set to FILE (.jsonl or .csv)."),
-        Writes("a RAGAS data set"),
-    ],
+    out: Path = option(
+        "--out -o FILE", "Write the data set to FILE (.jsonl or .csv).", required=True, writes="a RAGAS data set"
+    ),
     reading: ReadingOptions,
 ) -> None:
     """Write a run with its questions as a RAGAS data set."""
     from graphkit.adapters.ragas import check_samples_file, write_samples
-    from graphkit.records.words import counted
 
     check_samples_file(out)
     problems = reading.problems()
     found = about.read(problems)
     write_samples(out, found.samples)
     print_problems(problems)
-    if as_json():
-        counts = {"rows": len(found.samples), "failed": len(found.failed), "missing": len(found.missing)}
-        print_json({"run": found.run, **counts, "out": str(out)})
-        return
-    print_line(f"{found.run}: {counted(len(found.samples), 'row')} in {out}")
+    lines = [f"{found.run}: {counted(len(found.samples), 'row')} in {out}"]
     if found.failed or found.missing:
-        print_line(f"without a row: {len(found.failed)} failed, {len(found.missing)} missing")
+        lines.append(f"without a row: {len(found.failed)} failed, {len(found.missing)} missing")
+    counts = {"rows": len(found.samples), "failed": len(found.failed), "missing": len(found.missing)}
+    present(lines, {"run": found.run, **counts, "out": str(out)})
 
 
 @ragas.command("import")
 @command()
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Read this RAGAS data set (.jsonl or .csv).")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Write the new dataset to DIR.")],
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="NAME", help="Name the run that the answers become.")
-    ] = None,
-    metric: MetricOption = None,
-    on_error: Annotated[
-        OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
-    ] = "fail",
+    file: Path = argument("FILE", "Read this RAGAS data set (.jsonl or .csv)."),
+    out: Path = option("--out -o DIR", "Write the new dataset to DIR.", required=True),
+    run: str | None = option("--run NAME", "Name the run that the answers become."),
+    metric: list[str] | None = METRIC,
+    on_error: OnError = ON_ERROR,
 ) -> None:
     """Make a dataset with a run from a RAGAS data set, and scores from its results."""
-    from graphkit.adapters.ragas import imported, write_dataset
-    from graphkit.files.outputs import check_output
+    from graphkit.adapters.ragas import imported, keep_scores, write_dataset
     from graphkit.files.problems import Problems
-    from graphkit.files.score_files import write_scores
-    from graphkit.records.words import counted
 
     problems = Problems(on_error)
     data = imported(file, problems, run, metric or [])
     written = write_dataset(out, data)
     if data.scores:
-        scores = _scores_file(written[-1])
-        check_output(scores, "scores", [file])
-        scores.parent.mkdir(exist_ok=True)
-        write_scores(scores, data.scores)
-        written.append(scores)
+        written.append(keep_scores(data.scores, written[-1], source=file)[0])
     print_problems(problems)
-    if as_json():
-        counts = {"questions": len(data.questions), "scores": len(data.scores)}
-        print_json({"run": data.run, **counts, "files": [str(path) for path in written]})
-        return
-    print_line(f"{data.run}: {counted(len(data.questions), 'question')}, {counted(len(data.scores), 'score')}")
-    for path in written:
-        print_line(f"  {path}")
+    counts = {"questions": len(data.questions), "scores": len(data.scores)}
+    head = f"{data.run}: {counted(len(data.questions), 'question')}, {counted(len(data.scores), 'score')}"
+    lines = [head, *(f"  {path}" for path in written)]
+    present(lines, {"run": data.run, **counts, "files": list(map(str, written))})
 
 
 @ragas.command()
 @command()
 def scores(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Read these results of RAGAS (.jsonl or .csv).")],
-    run: Annotated[Path, typer.Option("--run", metavar="RUN.jsonl", help="Give the scores to this run log.")],
+    *,
+    file: Path = argument("FILE", "Read these results of RAGAS (.jsonl or .csv)."),
+    run: Path = option("--run RUN.jsonl", "Give the scores to this run log.", required=True),
     reading: ReadingOptions,
-    dataset: DatasetOption = None,
-    metric: MetricOption = None,
-    version: Annotated[
-        str | None,
-        typer.Option("--grader-version", metavar="TEXT", help="Note the version of RAGAS and of the model it asked."),
-    ] = None,
-    out: OutOption = None,
+    dataset: Path | None = DATASET,
+    metric: list[str] | None = METRIC,
+    version: str | None = option("--grader-version TEXT", "Note the version of RAGAS and of the model it asked."),
+    out: Path | None = OUT,
 ) -> None:
     """Read the results of RAGAS as scores of a run."""
     from graphkit.adapters.ragas import scores_of_results
@@ -168,26 +133,19 @@ def scores(
 @ragas.command()
 @command(home=True)
 def evaluate(
+    *,
     about: RagasRowOptions,
-    metric: Annotated[
-        list[str],
-        typer.Option("--metric", "-m", metavar="NAME", help="Run this metric, such as ExactMatch; repeatable."),
-    ],
+    metric: list[str] = option("--metric -m NAME", "Run this metric, such as ExactMatch; repeatable.", required=True),
     reading: ReadingOptions,
-    model: Annotated[
-        str, typer.Option("--model", metavar="NAME", help="Ask this model, if a metric asks one.")
-    ] = MODEL,
-    max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Stop before more than USD is spent.")
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, help="Score so many answers by metrics at once.")
-    ] = 4,
-    out: OutOption = None,
+    model: str = option("--model NAME", "Ask this model, if a metric asks one.", default=MODEL),
+    max_cost: float | None = option("--max-cost USD", "Stop before more than USD is spent.", min=0),
+    concurrency: int = option("--concurrency", "Score so many answers by metrics at once.", default=4, min=1),
+    out: Path | None = OUT,
 ) -> None:
     """Run metrics of RAGAS on a run (needs the extra ragas)."""
-    from graphkit.adapters.ragas_metrics import asks_a_model, metrics_of, scores_of
+    from graphkit.adapters.ragas_metrics import asks_a_model, cached_model, metrics_of, scores_of
     from graphkit.llm import event_loop
+    from graphkit.llm.cache import cache_path
     from graphkit.llm.prices import PriceTable
     from graphkit.llm.requests import Reply
 
@@ -196,57 +154,25 @@ def evaluate(
     def cost(reply: Reply) -> float | None:
         return 0.0 if reply.cached else prices.cost(reply.model, reply.usage)
 
-    asked = _model(model, max_cost, prices, concurrency) if asks_a_model(metric) else None
+    cache = cache_path(settings().data)
+    asked = cached_model(model, cache, max_cost, prices, concurrency) if asks_a_model(metric) else None
     metrics = metrics_of(metric, asked, model)
     problems = reading.problems()
     samples = about.read(problems)
     _keep(event_loop.run(scores_of(samples, metrics, concurrency, cost)), out, about.run, problems)
 
 
-def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: int) -> Model:
-    """Return the model, behind the cache and the budget."""
-    from graphkit.llm.anthropic_model import AnthropicModel
-    from graphkit.llm.budget import Budget, BudgetedModel
-    from graphkit.llm.cache import CachedModel, ReplyCache, cache_path
-
-    model: Model = AnthropicModel(concurrency=concurrency, user="this metric of RAGAS")
-    if max_cost is not None:
-        model = BudgetedModel(model, Budget(max_cost, prices, [name]))
-    return CachedModel(model, ReplyCache(cache_path(settings().data)))
-
-
-def _scores_file(run: Path) -> Path:
-    from graphkit.files.verdict_files import grades_folder
-
-    return grades_folder(run) / "ragas.scores.jsonl"
-
-
 def _keep(found: Sequence[Score], out: Path | None, run: Path, problems: Problems) -> None:
-    """Write scores beside those of other metrics in the file, and print their means."""
-    from graphkit.files.outputs import check_output
-    from graphkit.files.problems import Problems
-    from graphkit.files.score_files import read_scores, write_scores
-    from graphkit.records.words import counted, shown
+    """Keep scores in a file, and print their means."""
+    from graphkit.adapters.ragas import keep_scores
 
-    file = out or _scores_file(run)
-    if out is None:
-        check_output(file, "scores", [run])
-        file.parent.mkdir(exist_ok=True)
-    names = list(dict.fromkeys(score.measure for score in found))
-    others = [score for score in read_scores([file], Problems()) if score.measure not in names] if file.exists() else []
-    write_scores(file, [*others, *found])
+    file, means = keep_scores(found, run, out)
     print_problems(problems)
-    for name in names:
-        values = [score.number for score in found if score.measure == name]
-        known = [value for value in values if value is not None]
-        mean = sum(known) / len(known) if known else None
-        if as_json():
-            print_json({"measure": name, "mean": mean, "scored": len(known), "total": len(values), "out": str(file)})
-        else:
-            print_line(f"{name}  {shown(mean)}  ({len(known)}/{len(values)})")
-        if len(known) < len(values):
-            first = next(score for score in found if score.measure == name and score.value is None)
-            unscored = counted(len(values) - len(known), "answer")
-            say(f"note: {name}: {unscored} without a score, the first: {first.question}: {first.reason}")
-    if not as_json():
-        print_line(f"{file}: `graphkit evaluate {run} --scores {file}` and `graphkit load-scores {file}` read it")
+    lines = [f"{one.measure}  {shown(one.mean)}  ({one.scored}/{one.total})" for one in means]
+    lines.append(f"{file}: `graphkit evaluate {run} --scores {file}` and `graphkit load-scores {file}` read it")
+    facts = [{**asdict(one), "out": str(file)} for one in means]
+    for one, fact in zip(means, facts, strict=True):
+        if first := fact.pop("first_unscored"):
+            unscored = counted(one.total - one.scored, "answer")
+            say(f"note: {one.measure}: {unscored} without a score, the first: {first}")
+    present(lines, *facts)

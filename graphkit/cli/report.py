@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import Writes, as_json, command, open_graph, print_json, print_line, print_problems, say
+from graphkit.cli.base import argument, command, open_graph, option, present, print_problems, say
 from graphkit.cli.options import (
-    AnsweredByOption,
-    ConfigOption,
-    DatasetOption,
-    FailedAsOption,
+    ANSWERED_BY,
+    CONFIG,
+    DATASET,
+    FAILED_AS,
+    SCORES,
+    UNDIRECTED,
+    UNORDERED,
+    FailedAs,
     ReadingOptions,
-    ScoresOption,
-    UndirectedOption,
-    UnorderedOption,
 )
 
 if TYPE_CHECKING:
@@ -29,46 +28,34 @@ if TYPE_CHECKING:
 class ShownOptions:
     """The content of the page, and the comparison of edges."""
 
-    dataset: DatasetOption = None
-    title: Annotated[str | None, typer.Option("--title", help="Use this heading. [default: the dataset's name]")] = None
-    config: ConfigOption = None
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("--measure", "-m", metavar="NAME", help="Also show this measure; may be repeated."),
-    ] = None
-    undirected: UndirectedOption = False
-    unordered: UnorderedOption = False
-    failed_as: FailedAsOption = "worst"
+    dataset: Path | None = DATASET
+    title: str | None = option("--title", "Use this heading. [default: the dataset's name]")
+    config: Path | None = CONFIG
+    measures: list[str] | None = option("--measure -m NAME", "Also show this measure; may be repeated.")
+    undirected: bool = UNDIRECTED
+    unordered: bool = UNORDERED
+    failed_as: FailedAs = FAILED_AS
 
 
 @dataclass(frozen=True)
 class GradeFilesOptions:
     """Scores, verdicts and executions of the answers."""
 
-    scores: ScoresOption = None
-    verdicts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--verdicts", metavar="FILE", help="Show the verdicts of judges (.jsonl). [default: those beside the run]"
-        ),
-    ] = None
-    executions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--executions", metavar="FILE", help="Show how code ran (.jsonl). [default: the files beside the run]"
-        ),
-    ] = None
-    answered_by: AnsweredByOption = None
+    scores: list[Path] | None = SCORES
+    verdicts: list[Path] | None = option(
+        "--verdicts FILE", "Show the verdicts of judges (.jsonl). [default: those beside the run]"
+    )
+    executions: list[Path] | None = option(
+        "--executions FILE", "Show how code ran (.jsonl). [default: the files beside the run]"
+    )
+    answered_by: str | None = ANSWERED_BY
 
 
 @command(graph=True)
 def report(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Show run logs of one dataset, or named runs in the graph.")
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE.html", help="Write the page to this file."), Writes("a page")
-    ],
+    *,
+    runs: list[str] = argument("RUN...", "Show run logs of one dataset, or named runs in the graph."),
+    out: Path = option("--out -o FILE.html", "Write the page to this file.", required=True, writes="a page"),
     shown: ShownOptions,
     given: GradeFilesOptions,
     reading: ReadingOptions,
@@ -94,30 +81,20 @@ def report(
     check_output(out, "a page", [*found.folders.values(), *scores, *verdicts, *executions], force=True)
     models = {file: model for file in found.files if (model := answering_model(file, given.answered_by)) is not None}
     options = PageOptions(
-        dataset=shown.dataset,
+        **{**vars(shown), "config": layers, "measures": shown.measures or ()},
+        **vars(reading),
         folders=found.folders,
         names=found.names,
-        title=shown.title,
-        config=layers,
-        measures=shown.measure or (),
         scores=reading.read(read_scores, scores),
         verdicts=reading.read(read_verdicts, verdicts),
         executions=reading.read(read_executions, executions),
         answered_by=models,
-        on_error=reading.on_error,
-        strict=reading.strict,
-        unordered=shown.unordered,
-        undirected=shown.undirected,
-        failed_as=shown.failed_as,
     )
     problems: list[Problems] = []
     write_report(found.files, out, options, problems)
     for of_run in problems:
         print_problems(of_run)
-    if as_json():
-        print_json({"report": str(out), "bytes": out.stat().st_size})
-    else:
-        print_line(str(out))
+    present(str(out), {"report": str(out), "bytes": out.stat().st_size})
 
 
 def _found(runs: list[str]) -> RunFiles:

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from graphkit.cli.base import as_json, command, print_json, print_line, print_problems, say
-from graphkit.cli.options import SEED, DatasetArgument, ReadingOptions
+from graphkit.cli.base import command, option, present, print_line, print_problems, say
+from graphkit.cli.options import DATASET_FOLDER, SEED, ReadingOptions
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.records.usage import Prices
@@ -29,35 +30,21 @@ INTERRUPTED = 130
 class SystemOptions:
     """The system to run, and its condition."""
 
-    system: Annotated[
-        list[str] | None,
-        typer.Option("--system", metavar="[NAME=]MODULE:CALLABLE", help="Run this system; may be repeated."),
-    ] = None
-    condition: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--condition",
-            metavar="training|NAME=MODULE:CALLABLE",
-            help="Run a system, or the baseline without retrieval: a model alone. May be repeated.",
-        ),
-    ] = None
-    k: Annotated[int, typer.Option("--k", min=1, help="Tell systems that so many chunks will be used.")] = 5
+    system: list[str] | None = option("--system [NAME=]MODULE:CALLABLE", "Run this system; may be repeated.")
+    condition: list[str] | None = option(
+        "--condition training|NAME=MODULE:CALLABLE",
+        "Run a system, or the baseline without retrieval: a model alone. May be repeated.",
+    )
+    k: int = option("--k", "Pass systems the number of chunks that will be used.", default=5, min=1)
 
 
 @dataclass(frozen=True)
 class BaselineOptions:
     """The condition ``training``."""
 
-    model: Annotated[str, typer.Option("--model", help="Ask this model in the condition training.")] = (
-        "claude-haiku-5-5"
-    )
-    prompt: Annotated[
-        Path | None,
-        typer.Option("--prompt", metavar="FILE", help="Ask the model with this prompt, which contains {question}."),
-    ] = None
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", min=1, help="Limit an answer of the model to so many tokens.")
-    ] = 1024
+    model: str = option("--model", "Ask this model in the condition training.", default="claude-haiku-5-5")
+    prompt: Path | None = option("--prompt FILE", "Ask the model with this prompt, which contains {question}.")
+    max_tokens: int = option("--max-tokens", "Limit an answer of the model to so many tokens.", default=1024, min=1)
 
     def system(self, text: str, limits: Limits) -> System:
         """Return the system of a condition: the baseline by its name, or any other as ``--system`` names it."""
@@ -78,33 +65,25 @@ class BaselineOptions:
 class SampleOptions:
     """Options that select the questions."""
 
-    sample: Annotated[
-        int | None, typer.Option("--sample", min=1, metavar="N", help="Ask N questions, stratified by difficulty.")
-    ] = None
-    seed: Annotated[int, typer.Option("--seed", help="Seed for the sample.")] = SEED
+    sample: int | None = option("--sample N", "Ask N questions, stratified by difficulty.", min=1)
+    seed: int = option("--seed", "Seed for the sample.", default=SEED)
 
 
 @dataclass(frozen=True)
 class TryOptions:
     """Limits on asking questions."""
 
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Ask so many questions at once.")] = 4
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0.001, help="Stop each try of a question after so many seconds.")
-    ] = 120.0
-    retries: Annotated[
-        int, typer.Option("--retries", min=0, help="Try again so many times after an error or time-out.")
-    ] = 0
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again what failed in an earlier command.")
-    ] = False
+    concurrency: int = option("--concurrency", "Ask so many questions at once.", default=4, min=1)
+    timeout: float = option("--timeout", "Stop each try of a question after so many seconds.", default=120.0, min=0.001)
+    retries: int = option("--retries", "Try again so many times after an error or time-out.", default=0, min=0)
+    retry_failed: bool = option("--retry-failed", "Ask again what failed in an earlier command.")
 
     def limits(self) -> Limits:
-        """Return them as the library takes them."""
+        """Return the options of the library."""
         from graphkit.systems.runner import Limits
 
         if not math.isfinite(self.timeout):
-            raise InputError("--timeout is a number of seconds")
+            raise InputError("--timeout must be a number of seconds")
         return Limits(self.concurrency, self.timeout, self.retries)
 
 
@@ -112,38 +91,33 @@ class TryOptions:
 class PriceOptions:
     """Prices of tokens."""
 
-    price_in: Annotated[
-        float | None, typer.Option("--price-in", metavar="PRICE", help="Price a million prompt tokens at PRICE.")
-    ] = None
-    price_out: Annotated[
-        float | None, typer.Option("--price-out", metavar="PRICE", help="Price a million output tokens at PRICE.")
-    ] = None
+    price_in: float | None = option("--price-in PRICE", "Price a million prompt tokens at PRICE.")
+    price_out: float | None = option("--price-out PRICE", "Price a million output tokens at PRICE.")
 
     def prices(self) -> Prices | None:
-        """Return them as the library takes them."""
+        """Return the options of the library."""
         from graphkit.records.usage import Prices
 
         if self.price_in is None and self.price_out is None:
             return None
         if self.price_in is None or self.price_out is None:
-            raise InputError("--price-in and --price-out are given together")
+            raise InputError("--price-in and --price-out must be given together")
         if not all(math.isfinite(price) and price >= 0 for price in (self.price_in, self.price_out)):
-            raise InputError("a price is a number of at least 0")
+            raise InputError("a price must be a number of at least 0")
         return Prices(self.price_in, self.price_out)
 
 
 @command()
 def run(
-    dataset: DatasetArgument,
+    *,
+    dataset: Path = DATASET_FOLDER,
     what: SystemOptions,
     baseline: BaselineOptions,
     drawn: SampleOptions,
     tries: TryOptions,
     prices: PriceOptions,
     reading: ReadingOptions,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write NAME.jsonl to DIR. [default: DATASET/runs]")
-    ] = None,
+    out: Path | None = option("--out -o DIR", "Write NAME.jsonl to DIR. [default: DATASET/runs]"),
 ) -> None:
     """Ask systems the questions of a dataset and keep their answers as runs. Run it again to continue after a stop.
 
@@ -169,9 +143,10 @@ def run(
         )
         done, summaries = _asked(session, len(planned.questions) * len(chosen))
     print_problems(problems)
-    _show(summaries, planned, drawn)
+    sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
+    present(lambda: _show(summaries, planned, drawn), *({**one.as_json(), "sample": sample} for one in summaries))
     if not done:
-        say("stopped: what is done is kept; run the same command again to continue")
+        say("stopped: the answers so far are kept; run the same command again to continue")
         raise typer.Exit(INTERRUPTED)
     _refuse_all_failed(summaries)
 
@@ -179,28 +154,22 @@ def run(
 def _asked(session: Session, records: int) -> tuple[bool, list[RunSummary]]:
     """Ask the questions that are left; return whether all were asked, and the summaries."""
     from graphkit.cli.progress import run_progress
-    from graphkit.records.words import counted
 
     with session.open():
         for file in session.files.values():
             if file.dropped:
-                say(f"note: {file.path}: the last record was cut, and is made again")
+                say(f"note: {file.path}: the last record was truncated; its question is asked again")
         left = session.left()
         if kept := records - left.total():
-            say(f"note: {counted(kept, 'record')} kept from before, {left.total()} to go")
+            say(f"note: {counted(kept, 'record')} kept from an earlier command, {left.total()} to go")
         with run_progress(left) as advance:
             done = session.run(advance)
         return done, session.summaries()
 
 
 def _show(summaries: Sequence[RunSummary], planned: Plan, drawn: SampleOptions) -> None:
-    from graphkit.cli.tables import print_efficiency
+    from graphkit.cli.scorecards import print_efficiency
 
-    if as_json():
-        sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
-        for summary in summaries:
-            print_json({**summary.as_json(), "sample": sample})
-        return
     if drawn.sample is not None:
         parts = ", ".join(f"{count} {name}" for name, count in planned.difficulties.items())
         print_line(

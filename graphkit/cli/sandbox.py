@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from graphkit.cli.base import as_json, command, group, print_json, print_line
+from graphkit.cli.base import command, group, option, present, print_line
+from graphkit.cli.tables import print_table
 from graphkit.errors import GateError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.execution.proof import AttemptResult
@@ -18,13 +18,9 @@ sandbox = group("Look at what isolates the code of answers from the machine.")
 @sandbox.command()
 @command()
 def check(
-    mechanism: Annotated[
-        Literal["bubblewrap", "landlock", "none"] | None,
-        typer.Option(
-            "--mechanism",
-            help="Try this mechanism; none shows what gets out without a sandbox. [default: the chosen one]",
-        ),
-    ] = None,
+    mechanism: Literal["bubblewrap", "landlock", "none"] | None = option(
+        "--mechanism", "Try this mechanism; none shows what gets out without a sandbox. [default: the chosen one]"
+    ),
 ) -> None:
     """Show which sandbox works here, and prove it: code in it tries every way out that we know.
 
@@ -35,27 +31,15 @@ def check(
     from graphkit.execution.proof import prove, prove_results
     from graphkit.execution.sandbox import open_sandbox
     from graphkit.execution.walls import WALLS
-    from graphkit.records.words import counted
 
     walls = WALLS if mechanism is None else [wall for wall in WALLS if wall.name == mechanism]
     with open_sandbox(jobs=1, unsafe=mechanism == "none", walls=walls) as opened:
-        wall, told = opened.wall, opened.description
+        wall, description = opened.wall, opened.description
         passed_over = {one.wall.name: one.failure for one in opened.trials if one.failure}
     results = [*prove(wall), *prove_results(wall)]
     escaped = [one for one in results if one.escaped]
-    if as_json():
-        print_json(
-            {
-                "mechanism": wall.name,
-                "passed_over": passed_over,
-                "attempts": [_facts(one) for one in results],
-                "escaped": len(escaped),
-            }
-        )
-    else:
-        print_line(told)
-        _show(results)
-        print_line(f"{counted(len(results), 'attempt')}, {len(escaped)} got out")
+    facts = {"mechanism": wall.name, "passed_over": passed_over, "attempts": [_facts(one) for one in results]}
+    present(lambda: _show(description, results, len(escaped)), {**facts, "escaped": len(escaped)})
     if escaped:
         held = "without a sandbox" if wall.name == "none" else f"of the sandbox by {wall.name}"
         raise GateError(
@@ -74,14 +58,15 @@ def _facts(one: AttemptResult) -> dict[str, object]:
     }
 
 
-def _show(results: list[AttemptResult]) -> None:
-    from graphkit.cli.tables import print_table
+def _show(description: str, results: list[AttemptResult], escaped: int) -> None:
+    print_line(description)
 
     rows = [
         [one.name, "GOT OUT" if one.escaped else "held", _shortened(one.signs), f"{one.seconds:.2f} s"]
         for one in results
     ]
     print_table(None, ["attempt", "", "what happened", "took"], rows)
+    print_line(f"{counted(len(results), 'attempt')}, {escaped} got out")
 
 
 def _shortened(said: tuple[str, ...], most: int = 6) -> str:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
-import typer
-
-from graphkit.cli.base import as_json, command, print_text
+from graphkit.cli.base import argument, as_json, command, print_text
 from graphkit.errors import InputError
 
 
 @command()
 def schema(
-    record: Annotated[
-        str | None,
-        typer.Argument(metavar="RECORD", help="Print this record, such as question or answer. [default: all]"),
-    ] = None,
+    record: str | None = argument(
+        "RECORD", "Print this record, such as question or answer. [default: all]", default=None
+    ),
 ) -> None:
     """Print the JSON Schema of the records."""
     from graphkit.records.schemas import RECORDS, json_schema

@@ -1,15 +1,69 @@
-"""Scorecards at the terminal: severe alerts first, then the layers against their targets, then the diagnosis."""
+"""Scoreboards of runs, and scorecards: severe alerts first, then the layers with their targets, then the diagnosis."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, LayerComponent, Scorecard
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.measures.outcome import stage_counts, two_by_two
-from graphkit.records.words import shown
-from graphkit.scoring.results import Evaluation
+from graphkit.records.usage import Spread
+from graphkit.records.words import counted, shown
+from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation, Label, scored_in_words
+
+
+def print_scoreboard(results: Sequence[Evaluation]) -> None:
+    """Print the mean of each measure for each run, and how many questions it was scored on."""
+    names = list(dict.fromkeys(name for result in results for name in result.measures))
+    columns = ["measure"]
+    for result in results:
+        columns += [result.run, "scored"]
+    rows = []
+    for name in names:
+        row: list[str] = [name]
+        for result in results:
+            summary = result.measures.get(name)
+            row += [shown(summary.mean), scored_in_words(summary, result.failed_as)] if summary else ["–", "–"]
+        rows.append(row)
+    print_table(None, columns, rows)
+    for result in results:
+        invalid = f", {len(result.invalid)} invalid (stale gold, not scored)" if result.invalid else ""
+        questions = counted(result.questions, "question")
+        print_line(f"{result.run}: {questions}, {result.failed} failed, {result.missing} missing{invalid}")
+        if result.failed_as == "unscored":
+            print_line(f"{result.run}: {FAILURES_UNSCORED}")
+        for line in result.reasons():
+            print_line(f"{result.run}: {line}")
+    print_line()
+    print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})
+
+
+def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> None:
+    """Print the known latency, calls, tokens and cost of each run, given with its number of questions."""
+    rows = [
+        [run, name, spread.mean, spread.median, spread.p95, spread.total, f"{spread.known}/{questions}"]
+        for run, (figures, questions) in runs.items()
+        for name, spread in figures.items()
+    ]
+    if rows:
+        print_table(None, ("run", "figure", "mean", "median", "p95", "total", "known"), rows)
+
+
+def print_groups(results: Sequence[Evaluation], by: Label) -> None:
+    """Print the mean of each measure within each group of questions, for each run."""
+    for result in results:
+        groups = result.grouped(by)
+        if not groups:
+            print_line(f"{result.run}: no question has a {by}")
+            print_line()
+            continue
+        sizes = {
+            name: max((summary.total for summary in measures.values()), default=0) for name, measures in groups.items()
+        }
+        columns = ["measure", *(f"{name} ({size})" for name, size in sizes.items())]
+        rows = [[name, *(shown(measures[name].mean) for measures in groups.values())] for name in result.measures]
+        print_table(f"{result.run} by {by}, with the number of questions", columns, rows)
 
 
 def print_scorecard(card: Scorecard) -> None:
@@ -60,9 +114,9 @@ def print_outcomes(result: Evaluation) -> None:
     rows = [["right answer", counts["sound"], counts["luck"]], ["wrong answer", counts["misread"], counts["lost"]]]
     print_table(f"Answers and paths of {result.run}", ("", "right path", "wrong path"), rows)
     if cells.luck:
-        print_line(f"right answers by a wrong path, so luck: {named(cells.luck)}")
+        print_line(f"right answers by a wrong path (luck): {named(cells.luck)}")
     stages = ", ".join(f"{name} {count}" for name, count in stage_counts(outcomes).items() if count)
-    print_line(f"{counts['undecided']} of {len(outcomes)} are undecided; where questions ended: {stages}")
+    print_line(f"{counts['undecided']} of {len(outcomes)} are undecided; stages at which questions ended: {stages}")
     print_line()
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import as_json, command, print_json, print_problems
+from graphkit.cli.base import argument, command, present, print_problems
 from graphkit.cli.options import ReadingOptions
+from graphkit.cli.tables import print_table
+from graphkit.records.words import shown
 
 if TYPE_CHECKING:
     from graphkit.analysis.summaries import ScoreSummary
@@ -16,23 +16,16 @@ if TYPE_CHECKING:
 
 @command()
 def summarize(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Read these scores (.jsonl, .csv, .parquet).")],
-    reading: ReadingOptions,
+    *, files: list[Path] = argument("FILE...", "Read these scores (.jsonl, .csv, .parquet)."), reading: ReadingOptions
 ) -> None:
     """Summarise files of scores, whoever gave them, by run, measure and group."""
     import dataclasses
 
     from graphkit.analysis.summaries import summarize
-    from graphkit.cli.tables import print_table
-    from graphkit.records.words import shown
 
     problems = reading.problems()
     summaries = summarize(files, problems)
     print_problems(problems)
-    if as_json():
-        for summary in summaries:
-            print_json(dataclasses.asdict(summary))
-        return
     rows = [
         [
             summary.group or "all",
@@ -45,13 +38,12 @@ def summarize(
         ]
         for summary in summaries
     ]
-    print_table(None, ("questions", "measure", "run", "mean", "median", "accuracy", "scored"), rows)
+    columns = ("questions", "measure", "run", "mean", "median", "accuracy", "scored")
+    present(lambda: print_table(None, columns, rows), *map(dataclasses.asdict, summaries))
 
 
 def _scored(summary: ScoreSummary) -> str:
     """Return how many questions were scored, and the figures with failures as the worst value."""
-    from graphkit.records.words import shown
-
     counts = f"{summary.scored}/{summary.total}"
     if not summary.failures:
         return counts

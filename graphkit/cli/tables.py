@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from graphkit.analysis.explain import short_shas
 from graphkit.cli.base import console, print_line
 from graphkit.errors import one_line
-from graphkit.records.usage import Spread
-from graphkit.records.words import counted, shown
-from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation, Label, scored_in_words
+from graphkit.records.words import short_shas
 
 
 def cell(value: Any) -> str:
@@ -76,56 +73,3 @@ def _print_blocks(
                 print_line(f"  {column if number == 0 else '':<{name}}  {line}")
     for line in ("", caption, "") if caption else ("",):
         print_line(line)
-
-
-def print_scoreboard(results: Sequence[Evaluation]) -> None:
-    """Print the mean of each measure for each run, and how many questions it was scored on."""
-    names = list(dict.fromkeys(name for result in results for name in result.measures))
-    columns = ["measure"]
-    for result in results:
-        columns += [result.run, "scored"]
-    rows = []
-    for name in names:
-        row: list[str] = [name]
-        for result in results:
-            summary = result.measures.get(name)
-            row += [shown(summary.mean), scored_in_words(summary, result.failed_as)] if summary else ["–", "–"]
-        rows.append(row)
-    print_table(None, columns, rows)
-    for result in results:
-        invalid = f", {len(result.invalid)} invalid (stale gold, not scored)" if result.invalid else ""
-        questions = counted(result.questions, "question")
-        print_line(f"{result.run}: {questions}, {result.failed} failed, {result.missing} missing{invalid}")
-        if result.failed_as == "unscored":
-            print_line(f"{result.run}: {FAILURES_UNSCORED}")
-        for line in result.reasons():
-            print_line(f"{result.run}: {line}")
-    print_line()
-    print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})
-
-
-def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> None:
-    """Print the known latency, calls, tokens and cost of each run, given with its number of questions."""
-    rows = [
-        [run, name, spread.mean, spread.median, spread.p95, spread.total, f"{spread.known}/{questions}"]
-        for run, (figures, questions) in runs.items()
-        for name, spread in figures.items()
-    ]
-    if rows:
-        print_table(None, ("run", "figure", "mean", "median", "p95", "total", "known"), rows)
-
-
-def print_groups(results: Sequence[Evaluation], by: Label) -> None:
-    """Print the mean of each measure within each group of questions, for each run."""
-    for result in results:
-        groups = result.grouped(by)
-        if not groups:
-            print_line(f"{result.run}: no question has a {by}")
-            print_line()
-            continue
-        sizes = {
-            name: max((summary.total for summary in measures.values()), default=0) for name, measures in groups.items()
-        }
-        columns = ["measure", *(f"{name} ({size})" for name, size in sizes.items())]
-        rows = [[name, *(shown(measures[name].mean) for measures in groups.values())] for name in result.measures]
-        print_table(f"{result.run} by {by}, with the number of questions", columns, rows)

@@ -16,7 +16,6 @@ from graphkit.judges.contract import Finding, Grader, Reading
 from graphkit.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain, unscored
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
-from graphkit.judges.sentences import Sentence
 from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, WalkedEdge
 from graphkit.records.words import counted, shortened

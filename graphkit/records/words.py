@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def shown(value: float | None) -> str:
     """Return a value with four decimals, or a dash for None."""
@@ -15,6 +17,11 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     ('1 edge', '3 edges', '0 repositories')
     """
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def short_shas(text: str) -> str:
+    """Return text with each full sha shortened to twelve characters."""
+    return re.sub(r"\b[0-9a-f]{40}\b", lambda match: match[0][:12], text)
 
 
 def shortened(text: str, longest: int = 80) -> str:

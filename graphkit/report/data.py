@@ -70,9 +70,9 @@ class PageOptions:
     dataset
         The dataset of all runs; by default each run's own.
     folders
-        The dataset of a run file, where it isn't the folder whose ``runs/`` holds the file.
+        The dataset of a run file, if it isn't the folder whose ``runs/`` holds the file.
     names
-        The names of the runs, in their order, where their records don't name them.
+        The names of the runs, in their order, if their records don't name them.
     title
         The heading; by default the dataset's name.
     measures
@@ -84,7 +84,7 @@ class PageOptions:
     executions
         Executions of these answers' code, shown below each answer, with the failing test first.
     answered_by
-        The model behind a run, where the verdicts don't name it; the page warns of a judge of the same family.
+        The model behind a run, if the verdicts don't name it; the page warns of a judge of the same family.
     failed_as
         How targets and thresholds count the questions that a run failed on or has no record for.
     unordered, undirected

@@ -34,11 +34,7 @@ class Commits:
     def shown(self) -> list[dict[str, str]]:
         """Return the commits, each with its tag or branch."""
         return [
-            {
-                "repo": visible(repo or NO_REPOSITORY),
-                "sha": visible(sha or "no commit"),
-                "name": self._name(repo, sha),
-            }
+            {"repo": visible(repo or NO_REPOSITORY), "sha": visible(sha or "no commit"), "name": self._name(repo, sha)}
             for repo, sha in self._numbers
         ]
 
@@ -157,7 +153,7 @@ def edge_statuses(case: Case, divergences: Sequence[Divergence] = ()) -> tuple[d
     - ``unattempted``: not traversed because the question failed or has no record;
     - ``unlogged``: unknown, since the record has no traversal.
 
-    Any other edge is a ``turn`` where the traversal left a gold path by it, else ``extra``. EdgeRecall is found /
+    Any other edge is a ``turn`` if the traversal left a gold path by it, else ``extra``. EdgeRecall is found /
     required.
     """
     attempted = case.answer is not None and case.answer.error is None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import to_builtins
 
+_Item = TypeVar("_Item")
 _UNSAFE = re.compile("[<>&\u2028\u2029]")
 _HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 _IN_NAMES: dict[int, str | None] = {code: f"\\u{code:04x}" for code in _HIDDEN}
@@ -42,6 +44,20 @@ def visible_text(text: str, limit: int | None = None) -> str:
     'one\ntwo \\u001b'
     """
     return _cut(text, limit, _IN_TEXTS)
+
+
+def optional_text(text: str | None, limit: int) -> str | None:
+    """Return a text as :func:`visible_text` does; None stays None."""
+    return None if text is None else visible_text(text, limit)
+
+
+def listing(name: str, items: Sequence[_Item], most: int, show: Callable[[_Item], object]) -> dict[str, object]:
+    """Return the first items of a list as the page shows them, under a name, and the number of the others.
+
+    >>> listing("ids", ["a", "b", "c"], 2, str.upper)
+    {'ids': ['A', 'B'], 'more_ids': 1}
+    """
+    return {name: [show(one) for one in items[:most]], f"more_{name}": max(len(items) - most, 0)}
 
 
 def _cut(text: str, limit: int | None, written: Mapping[int, str | None]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.records.executions import CodeTestResult, Execution, ExecutionStatus
-from graphkit.report.escaping import visible, visible_text
+from graphkit.report.escaping import listing, optional_text, visible, visible_text
 
 #: Words for the status of an execution, in the order in which the page lists them.
 WORDS: dict[ExecutionStatus, str] = {
@@ -79,7 +79,7 @@ def executed(execution: Execution) -> dict[str, Any]:
         "passed": execution.passed,
         "total": len(execution.tests),
         "language": visible(execution.language, BRIEF),
-        "entry_point": _text(execution.entry_point, BRIEF),
+        "entry_point": optional_text(execution.entry_point, BRIEF),
         "mechanism": execution.mechanism,
         "duration": execution.duration_ms,
         "failing": None if failing is None else _whole(failing),
@@ -124,9 +124,9 @@ def _whole(test: CodeTestResult) -> dict[str, Any]:
     return {
         **_short(test, TEXT, ATTEMPTS),
         "line": test.line,
-        "expected": _text(test.expected, TEXT),
-        "returned": _text(test.returned, TEXT),
-        "printed": _text(test.printed, TEXT),
+        "expected": optional_text(test.expected, TEXT),
+        "returned": optional_text(test.returned, TEXT),
+        "printed": optional_text(test.printed, TEXT),
     }
 
 
@@ -134,15 +134,10 @@ def _short(test: CodeTestResult, room: int = BRIEF, attempts: int = FEW_ATTEMPTS
     return {
         "name": visible(test.name, BRIEF),
         "status": test.status,
-        "message": _text(test.message, room),
+        "message": optional_text(test.message, room),
         "duration": test.duration_ms,
-        "attempts": [visible(attempt, BRIEF) for attempt in test.attempts[:attempts]],
-        "more_attempts": max(len(test.attempts) - attempts, 0),
+        **listing("attempts", test.attempts, attempts, lambda attempt: visible(attempt, BRIEF)),
     }
-
-
-def _text(text: str | None, room: int) -> str | None:
-    return None if text is None else visible_text(text, room)
 
 
 def _code(code: str | None, failing: int | None) -> tuple[list[dict[str, Any]], int]:

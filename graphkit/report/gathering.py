@@ -49,7 +49,7 @@ LISTED_TEXT = 240
 #: Questions that a warning about outdated verdicts or executions names.
 OUTDATED = 5
 
-#: Why a path is neither right nor wrong where edges have no direction.
+#: The reason why a path is neither right nor wrong if edges have no direction.
 NO_DIRECTION = "edges are compared without their direction"
 
 #: Questions that share a block of details: the page parses a block when one of them is opened.
@@ -57,10 +57,7 @@ BLOCK = 25
 
 
 def gather(
-    runs: Sequence[Path],
-    spools: ExitStack,
-    options: PageOptions,
-    problems: list[Problems] | None = None,
+    runs: Sequence[Path], spools: ExitStack, options: PageOptions, problems: list[Problems] | None = None
 ) -> ReportData:
     """Score the runs, all of one dataset.
 

@@ -45,7 +45,7 @@ def summary(data: ReportData) -> dict[str, Any]:
 
 
 def _executed(data: ReportData, run: RunData) -> dict[str, Any]:
-    """Return the status and the passed tests of each question's execution, where any answer was executed."""
+    """Return the status and the passed tests of each question's execution, if any answer was executed."""
     if not run.executions:
         return {}
     by_name = {visible(question): execution for question, execution in run.executions.items()}
@@ -61,7 +61,7 @@ def _measure_names(data: ReportData) -> list[str]:
 
 
 def _values(data: ReportData, run: RunData, name: str) -> list[float | None]:
-    """Return the value of each question by a measure, or None where there is none."""
+    """Return the value of each question by a measure, or None if there is none."""
     if name not in run.evaluation.measures:
         return [None] * len(data.questions)
     place = list(run.evaluation.measures).index(name)

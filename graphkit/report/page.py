@@ -158,7 +158,7 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
 
 
 def _known(known: KnownShare | None) -> dict[str, str | None] | None:
-    """Return how much of a run the dataset knows, and the likely cause where that is almost nothing."""
+    """Return how much of a run the dataset knows, and the likely cause if that is almost nothing."""
     if known is None:
         return None
     return {"line": visible(known.line), "meaning": None if known.meaning is None else visible(str(known.meaning))}
@@ -180,10 +180,7 @@ def _link(run: str, question: str) -> dict[str, str]:
 
 @read_once()
 def write_report(
-    runs: Sequence[Path],
-    out: Path,
-    options: PageOptions | None = None,
-    problems: list[Problems] | None = None,
+    runs: Sequence[Path], out: Path, options: PageOptions | None = None, problems: list[Problems] | None = None
 ) -> Path:
     """Write the page of one or several runs of a dataset. The file appears complete at the end, or not at all.
 

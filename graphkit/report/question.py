@@ -12,7 +12,7 @@ from graphkit.measures.paths import first_divergences
 from graphkit.records.commits import Version
 from graphkit.records.structs import ChunkStruct
 from graphkit.report.drawing import Commits, drawing, edge_statuses
-from graphkit.report.escaping import visible, visible_text
+from graphkit.report.escaping import listing, optional_text, visible, visible_text
 from graphkit.report.tool_call_view import calls_of
 
 #: Characters of a chunk and of an answer that are shown.
@@ -37,7 +37,7 @@ def detail(
     Parameters
     ----------
     invalid
-        Why its gold is stale; None where it isn't.
+        Why its gold is stale; None if it isn't.
     """
     question, answer = case.question, case.answer
     held = {
@@ -54,29 +54,28 @@ def detail(
     commits = Commits(case)
     drawn = drawing(case, statuses, divergences, commits)
     pairs = incoherent_pairs(case)
-    listed = [_pair(*pair, commits) for pair in pairs[:PAIRS]]
-    chunks = [_chunk(case, chunk, commits) for chunk in case.chunks[:CHUNKS]]
+    listed = {
+        **listing("pairs", pairs, PAIRS, lambda pair: _pair(*pair, commits)),
+        **listing("chunks", case.chunks, CHUNKS, lambda chunk: _chunk(case, chunk, commits)),
+    }
     held["complete"] = 0 < required == found
     held["turn"] = "turn" in statuses.values()
     held["incoherent"] = bool(pairs)
     held["off_pin"] = bool(case.pins) and any(case.pins.get(repo) != sha for repo, sha in case.touched)
     shown: dict[str, Any] = {
         "question": visible_text(question.question, ANSWER_TEXT),
-        "gold": visible_text(question.gold_answer, ANSWER_TEXT) if question.gold_answer else None,
+        "gold": optional_text(question.gold_answer or None, ANSWER_TEXT),
         "facts": [visible_text(fact.text, CHUNK_TEXT) for fact in question.facts],
-        "answer": visible_text(answer.answer, ANSWER_TEXT) if answer is not None and answer.answer else None,
-        "error": visible_text(answer.error, ANSWER_TEXT) if answer is not None and answer.error is not None else None,
+        "answer": optional_text(answer.answer or None, ANSWER_TEXT) if answer is not None else None,
+        "error": optional_text(answer.error, ANSWER_TEXT) if answer is not None else None,
         "invalid": visible(invalid, CHUNK_TEXT) if invalid is not None else None,
         "values": [visible(one, CHUNK_TEXT) if isinstance(one, str) else round(one, 4) for one in values],
         "words": [visible(sentence("wrong-turns", divergence.row())) for divergence in divergences],
         "drawing": drawn,
         "commits": commits.shown(),
-        "pairs": listed,
-        "more_pairs": max(len(pairs) - PAIRS, 0),
-        "chunks": chunks,
+        **listed,
         "chunks_logged": case.chunks_logged,
         "ordered": case.ordered,
-        "more_chunks": max(len(case.chunks) - CHUNKS, 0),
         "lost": _lost(case),
     }
     if (calls := calls_of(case)) is not None:
@@ -122,7 +121,7 @@ def _chunk(case: Case, chunk: ChunkStruct, commits: Commits) -> dict[str, Any]:
 
 
 def _lost(case: Case) -> list[dict[str, Any]]:
-    """Return the relevant ids that were not retrieved, the largest gain first; none where chunks weren't logged."""
+    """Return the relevant ids that were not retrieved, the largest gain first; none if chunks weren't logged."""
     if case.answer is not None and not case.chunks_logged:
         return []
     lost = [(gain, node) for node, gain in case.question.relevant.items() if gain > 0 and node not in case.ranks]

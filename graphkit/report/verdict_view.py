@@ -10,8 +10,8 @@ from typing import Any
 from graphkit.analysis.judge_cost import judge_cost
 from graphkit.errors import InputError
 from graphkit.records.usage import Spread
-from graphkit.records.verdicts import AnswerClaim, Citation, Verdict
-from graphkit.report.escaping import visible, visible_text
+from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, Verdict, WalkedEdge
+from graphkit.report.escaping import listing, optional_text, visible, visible_text
 
 #: Characters of a text that are shown.
 TEXT = 1000
@@ -69,27 +69,21 @@ def judged(verdict: Verdict) -> dict[str, Any]:
     """Return one verdict as the page's script reads it."""
     return {
         "judge": visible(verdict.judge),
-        "model": _text(verdict.model),
+        "model": optional_text(verdict.model, TEXT),
         "grader": visible(verdict.grader),
-        "failure": _text(verdict.failure),
-        "reason": _text(verdict.reason),
-        "grade": _text(verdict.grade),
-        "label": _text(verdict.label),
+        "failure": optional_text(verdict.failure, TEXT),
+        "reason": optional_text(verdict.reason, TEXT),
+        "grade": optional_text(verdict.grade, TEXT),
+        "label": optional_text(verdict.label, TEXT),
         "confidence": verdict.confidence,
-        "explanation": _text(verdict.explanation),
+        "explanation": optional_text(verdict.explanation, TEXT),
         # Of a verdict with claims, the page shows the checked claims instead.
         "fields": [] if verdict.claims else _fields(verdict.verdict or {}),
-        "claims": [_claim(one) for one in verdict.claims[:CLAIMS]],
-        "more_claims": max(len(verdict.claims) - CLAIMS, 0),
+        **listing("claims", verdict.claims, CLAIMS, _claim),
         "citations": [_citation(one) for one in verdict.citations],
-        "left_out": [visible(one) for one in verdict.left_out[:LISTED]],
-        "more_left_out": max(len(verdict.left_out) - LISTED, 0),
+        **listing("left_out", verdict.left_out, LISTED, visible),
         "notes": [visible_text(one, TEXT) for one in verdict.notes[:LISTED]],
     }
-
-
-def _text(text: str | None) -> str | None:
-    return None if text is None else visible_text(text, TEXT)
 
 
 def _claim(claim: AnswerClaim) -> dict[str, Any]:
@@ -99,28 +93,22 @@ def _claim(claim: AnswerClaim) -> dict[str, Any]:
         "sentence": claim.sentence,
         "support": claim.support,
         "gold": claim.gold,
-        "evidence": [
-            {
-                "chunk": visible(one.chunk),
-                "quote": visible_text(one.quote, TEXT),
-                "occurs": one.occurs,
-                "alone": one.alone,
-            }
-            for one in claim.evidence[:EVIDENCE]
-        ],
-        "more_evidence": max(len(claim.evidence) - EVIDENCE, 0),
-        "edge": None
-        if edge is None
-        else {
-            "source": visible(edge.source),
-            "relation": visible(edge.relation or ""),
-            "target": visible(edge.target),
-            "in_gold": edge.in_gold,
-        },
+        **listing("evidence", claim.evidence, EVIDENCE, _evidence),
+        "edge": None if edge is None else _edge(edge),
         "cited": claim.cited,
         "cited_support": claim.cited_support,
-        "mismatch": _text(claim.mismatch),
+        "mismatch": optional_text(claim.mismatch, TEXT),
     }
+
+
+def _evidence(one: Evidence) -> dict[str, Any]:
+    quote = visible_text(one.quote, TEXT)
+    return {"chunk": visible(one.chunk), "quote": quote, "occurs": one.occurs, "alone": one.alone}
+
+
+def _edge(edge: WalkedEdge) -> dict[str, Any]:
+    source, relation, target = (visible(name or "") for name in (edge.source, edge.relation, edge.target))
+    return {"source": source, "relation": relation, "target": target, "in_gold": edge.in_gold}
 
 
 def _citation(citation: Citation) -> dict[str, Any]:
@@ -130,7 +118,7 @@ def _citation(citation: Citation) -> dict[str, Any]:
         "chunks": [visible(one) for one in citation.chunks[:EVIDENCE]],
         "correct": citation.correct,
         "needed": citation.needed,
-        "reason": _text(citation.reason),
+        "reason": optional_text(citation.reason, TEXT),
     }
 
 

@@ -149,7 +149,7 @@ def test_lang_reiczigel_by_hand() -> None:
 
 
 def test_rogan_gladen_at_the_edges() -> None:
-    """Where nothing tells how the judge grades right or wrong answers, or it does so by chance, there is no value."""
+    """Without labels of one kind, or if the judge grades by chance, there is no value."""
     assert "no graded answer is wrong" in str(rogan_gladen(5, 10, (4, 5), (0, 0)).estimate.reason)
     assert "no graded answer is right" in str(rogan_gladen(5, 10, (0, 0), (4, 5)).estimate.reason)
     assert "no more than chance" in str(rogan_gladen(5, 10, (2, 4), (2, 4)).estimate.reason)

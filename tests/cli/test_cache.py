@@ -82,11 +82,11 @@ def test_prune_refuses_what_says_nothing(tmp_path: Path) -> None:
     """No choice, two that contradict each other, an unknown model and a file that isn't there end with 2."""
     recorded(tmp_path / "r.sqlite")
     for options, words in (
-        ((), "nothing says what to remove"),
-        (("--all", "--model", "m"), "no other choice"),
+        ((), "no option names the replies to remove"),
+        (("--all", "--model", "m"), "every other choice"),
         (("--model", "n"), "There are: m, other"),
-        (("--older-than", "-1"), "--older-than is a number"),
-        (("--to-size", "nan"), "--to-size is a number"),
+        (("--older-than", "-1"), "--older-than must be a number"),
+        (("--to-size", "nan"), "--to-size must be a number"),
     ):
         done = inside("cache", "prune", *options, "--cache", "r.sqlite", cwd=tmp_path, code=2)
         assert words in done.err

@@ -186,7 +186,7 @@ def test_answers_and_paths_are_a_headline(tmp_path: Path) -> None:
     """Flat retrieval walks nothing: what it answers right is luck, and is named; each question ended at one stage."""
     run = STOREFRONT / "runs" / "storefront-bm25.jsonl"
     shown = graphkit("evaluate", "--no-store", run, cwd=tmp_path).out
-    assert "right answers by a wrong path, so luck: sf-22" in shown
+    assert "right answers by a wrong path (luck): sf-22" in shown
     found = graphkit("evaluate", "--no-store", "--json", run, cwd=tmp_path).object()
     assert found["two_by_two"]["luck"] == ["sf-22"]
     assert sum(found["stages"].values()) == 30

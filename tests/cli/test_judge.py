@@ -75,7 +75,7 @@ def test_the_gate(run: Path) -> None:
     assert "under 0.9" in inside(*evaluate, "0.9", cwd=run.parent, code=1).err
     write_scores(scores, graded(LENIENT, version="2"))
     assert "is of version 1, the scores are of 2" in inside(*evaluate, "0.3", cwd=run.parent, code=1).err
-    assert "--min-kappa is a number from -1 to 1" in inside(*evaluate, "7", cwd=run.parent, code=2).err
+    assert "--min-kappa must be a number from -1 to 1" in inside(*evaluate, "7", cwd=run.parent, code=2).err
 
 
 def test_the_gate_holds_what_other_gates_name(tmp_path: Path) -> None:

@@ -274,9 +274,9 @@ def test_sample(folder: Path) -> None:
     ("options", "told"),
     [
         ((), "there is nothing to run"),
-        (("--system", "systems:plain", "--timeout", "inf"), "--timeout is a number of seconds"),
+        (("--system", "systems:plain", "--timeout", "inf"), "--timeout must be a number of seconds"),
         (("--condition", "trainig"), "'trainig' is no condition"),
-        (("--system", "systems:plain", "--price-in", 1), "--price-in and --price-out are given together"),
+        (("--system", "systems:plain", "--price-in", 1), "--price-in and --price-out must be given together"),
         (("--condition", "training", "--prompt", "empty.txt"), "has no place for the question"),
         (("--condition", "training", "--prompt", "absent.txt"), "absent.txt: there is no such file"),
     ],

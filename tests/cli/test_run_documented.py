@@ -52,7 +52,7 @@ def test_readme_walk(tmp_path: Path, graph: Graph) -> None:
     assert b"run the same command again" in process.communicate(timeout=60)[1]
     assert process.returncode == 130
     done = graphkit(*commands[0], cwd=tmp_path, env=graph.env, code=0)
-    assert "3 records kept from before, 27 to go" in done.err
+    assert "3 records kept from an earlier command, 27 to go" in done.err
     for command in commands[1:]:
         words = [path for word in command for path in (sorted(tmp_path.glob(word)) if "*" in word else [word])]
         done = graphkit(*words, cwd=tmp_path, env=graph.env, code=0)

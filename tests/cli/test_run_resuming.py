@@ -30,7 +30,7 @@ def test_interrupt_keeps_what_is_done(folder: Path) -> None:
     assert "3 answered, 0 failed, 7 missing" in out
     assert list(records(folder, "waiting")) == ["t0", "t1", "t2"]
     done = run(folder, "--system", "systems:waiting")
-    assert "3 records kept from before, 7 to go" in done.err
+    assert "3 records kept from an earlier command, 7 to go" in done.err
     assert list(records(folder, "waiting")) == [question["id"] for question in TEN]
     # t3 was asked twice, for it was not answered at first; everything else once.
     assert asked(folder) == sorted([question["id"] for question in TEN] + ["t3"])
@@ -64,7 +64,7 @@ def test_cut_last_line(folder: Path) -> None:
     file.write_bytes(b"".join(whole[:4]) + whole[4][:20])
     (folder / "asked").unlink()
     done = run(folder, "--system", "systems:counted")
-    assert "the last record was cut, and is made again" in done.err
+    assert "the last record was truncated; its question is asked again" in done.err
     assert asked(folder) == ["t4", "t5", "t6", "t7", "t8", "t9"]
     assert file.read_bytes().splitlines(keepends=True)[:4] == whole[:4]
     assert len(records(folder, "counted")) == 10

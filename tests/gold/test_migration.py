@@ -531,7 +531,7 @@ def test_a_person_decides(terminal: Migrate, moved: tuple[Path, str, str]) -> No
     shown = one.expect(PROMPT)
     assert f"-> web:src/c.py: renamed at {target[:10]}, 97 % similar\n" in shown
     one.type("s\n")
-    assert "q2 stays as it was: nothing was decided about web:src/other.py#other" in one.expect("up to date")
+    assert "q2 is unchanged: there is no decision about web:src/other.py#other" in one.expect("up to date")
     assert one.end() == (0, "data/questions.jsonl: 1 question changed: q1\n")
     assert rows(folder) == [
         {**before[0], "paths": [["web:src/b.py#login", "api:x"]], "commits": {"web": target}},
@@ -581,7 +581,7 @@ def test_nobody_to_ask(moved: tuple[Path, str, str], tmp_path: Path) -> None:
     assert "there is no terminal to ask in" in migrate(tmp_path, code=2).err
     listed = migrate(tmp_path, "--dry-run").out.splitlines()
     assert listed[0].endswith("100 % similar (certain; q1, q2)")
-    assert listed[1].endswith("97 % similar (to be looked at; q2)")
+    assert listed[1].endswith("97 % similar (to be checked; q2)")
     told = migrate(tmp_path, "--json").object()
     assert told["to"] == {"web": moved[2]}
     assert [change["old"] for change in told["proposed"]] == ["web:src/auth.py", "web:src/other.py"]

@@ -1,0 +1,112 @@
+"""Queries that a user asks the graph: a named query, a file, or the text itself; always read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.graph.known_names import require_question, require_run
+from graphkit.graph.queries import NO_LIMIT, named_query, parse_value, read_query
+
+#: The parameters that name something which the graph must hold: in the named queries, and by custom in any other.
+_NAMES = ("run", "other", "question")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRows:
+    """The rows of a query: its columns, the rows within its limit, and the number of all rows."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserQuery:
+    """A query with its parameters; ``names`` are those that name something, and ``named`` holds for a named query."""
+
+    text: str
+    parameters: Mapping[str, object]
+    names: Mapping[str, str]
+    named: bool
+
+    def unknown_names(self, store: Store) -> Iterator[InputError]:
+        """Yield an error for each name that the graph doesn't hold: no rows would look as if nothing were wrong."""
+        for name, value in self.names.items():
+            try:
+                (require_question if name == "question" else require_run)(store, value)
+            except InputError as error:
+                yield error
+
+    def run(self, store: Store) -> QueryRows:
+        """Return the rows.
+
+        Raises
+        ------
+        InputError
+            A parameter holds a value that the database can't hold.
+        """
+        limit = self._limit()
+        parameters = dict(self.parameters) if limit is None else {**self.parameters, "limit": NO_LIMIT}
+        try:
+            columns, rows = store.query_readonly(self.text, parameters)
+        except (OverflowError, UnicodeEncodeError):
+            raise InputError(
+                "a parameter holds what the database can't",
+                remedy="Whole numbers have at most 64 bits, and text holds no half characters (\\ud800 to \\udfff).",
+            ) from None
+        return QueryRows(columns, rows[:limit], len(rows))
+
+    def _limit(self) -> int | None:
+        """Return the number of rows to keep; None if the query is not a named one, or has no usable limit."""
+        limit = self.parameters.get("limit")
+        return limit if self.named and isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0 else None
+
+
+def user_query(source: str | None, expression: str | None, given: Mapping[str, str]) -> UserQuery:
+    """Return a query with its parameters.
+
+    Parameters
+    ----------
+    source, expression
+        The name of a named query or a file, or the text of a query.
+    given
+        The parameters as texts, of which JSON becomes its value.
+
+    Raises
+    ------
+    InputError
+        Not exactly one of both is given, there is no such query or file, or a parameter doesn't fit.
+    """
+    if (source is None) == (expression is None):
+        raise InputError(
+            "give either a query's name or file, or its text by -e", remedy="`graphkit queries` lists the named ones."
+        )
+    values: dict[str, object] = {name: parse_value(value) for name, value in given.items()}
+    if source is None:
+        return UserQuery(str(expression), values, _names(values, given), False)
+    path = Path(source)
+    if path.suffix in {".cypher", ".cql"} or path.is_file():
+        if not path.is_file():
+            raise InputError("there is no such file", where=source)
+        own = read_query(path)
+        bound = own.bind(values) if own.parameters else values
+        return UserQuery(own.text, bound, _names(bound, given), False)
+    named = named_query(source)
+    bound = named.bind(values)
+    names = _names(bound, given, named=True)
+    return UserQuery(named.text, {**bound, **names}, names, True)  # a run may be called 2026, which is a text there
+
+
+def _names(bound: Mapping[str, object], given: Mapping[str, str], named: bool = False) -> dict[str, str]:
+    """Return the parameters that name something, as texts; in a query of the user's own a list may hold several."""
+    values = {name: value for name in _NAMES if (value := bound.get(name)) is not None}
+    return {
+        name: value if isinstance(value, str) else given.get(name, str(value))
+        for name, value in values.items()
+        if named or isinstance(value, str | int | float)
+    }
