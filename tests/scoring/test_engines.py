@@ -30,9 +30,9 @@ from graphkit.records.ids import crosses
 from graphkit.records.models import Answer, Question
 from graphkit.records.unanswered import MISSING
 from graphkit.scoring.cypher_scoring import score_run
-from tests.helpers import engines, executions
+from tests.helpers import FAST, engines, executions
 from tests.helpers.cli import tiny
-from tests.helpers.datasets import STOREFRONT, find_pallets, generate, pallets, read_jsonl, without_graph, write_jsonl
+from tests.helpers.datasets import STOREFRONT, find_data, generate, read_jsonl, without_graph, write_jsonl
 from tests.helpers.engines import ENGINES
 from tests.helpers.verdicts import plausible
 
@@ -85,7 +85,7 @@ def _cases(run: Run) -> tuple[Case, ...]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """Every run: of storefront, of pallets without its knowledge graph, and of generated datasets."""
     folder = tmp_path_factory.mktemp("datasets")
-    real = find_pallets()
+    real = None if FAST else find_data("pallets")
     datasets = [STOREFRONT] if real is None else [STOREFRONT, without_graph(real, folder)]
     datasets += [generate(folder, seed) for seed in SEEDS]
     return [Run(dataset, file) for dataset in datasets for file in sorted((dataset / "runs").glob("*.jsonl"))]
@@ -149,9 +149,9 @@ def differences(one: Values, two: Values, measures: tuple[Measure, ...] = MEASUR
     ]
 
 
-def test_pallets_is_among_the_runs(runs: list[Run]) -> None:
+def test_pallets_is_among_the_runs(pallets: Path, runs: list[Run]) -> None:
     """The real data is compared, too; where it is absent, this test says so."""
-    assert sum(run.dataset.name == pallets().name for run in runs) == 4
+    assert sum(run.dataset.name == pallets.name for run in runs) == 4
 
 
 def test_each_measure_with_a_query_is_compared() -> None:
