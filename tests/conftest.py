@@ -30,7 +30,7 @@ from graphkit.execution.walls import NoWall, Wall
 from graphkit.files.reading import RecordReader
 from graphkit.measures import registry
 from tests.helpers import FAST, engines
-from tests.helpers.cli import Done, Graph, graphkit
+from tests.helpers.cli import Graph, Process, graphkit
 from tests.helpers.datasets import SharedLog, find_data
 from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
 from tests.helpers.guard import sitecustomize as guard
@@ -195,7 +195,7 @@ def any_graph(engine_settings: EngineSettings) -> Iterator[Graph]:
 
 
 @pytest.fixture
-def process() -> Callable[..., Done]:
+def process() -> Process:
     """Run graphkit as a process: for what the application object can't show, and once for each command."""
     return graphkit
 

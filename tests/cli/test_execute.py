@@ -12,7 +12,7 @@ import pytest
 from graphkit.cli import execute as command
 from graphkit.execution.limits import MIB, SandboxLimits
 from graphkit.execution.walls import Wall
-from tests.helpers.cli import Graph, graphkit, inside, tiny
+from tests.helpers.cli import Graph, Process, inside, tiny
 from tests.helpers.code_answers import EXPECTED, GRAPH_V2, STOREFRONT_CODE, pass_rate
 from tests.helpers.sandboxes import WALL_NAMES
 
@@ -28,7 +28,7 @@ def code(tmp_path: Path) -> Path:
 
 def test_from_answers_to_failures(bubblewrap: Wall, code: Path, graph: Graph, tmp_path: Path) -> None:
     """Executed, kept beside the run and in the graph, evaluated, gated, explained and shown on the page."""
-    done = graphkit("execute", code, cwd=tmp_path, env=graph.env, code=0)
+    done = inside("execute", code, cwd=tmp_path, env=graph.env, code=0)
     assert "sandbox: " in done.err
     assert f"FactualCorrectness {pass_rate(GRAPH_V2):.4f} (10/10 scored)" in done.out
     for (run, question), (status, passed, total) in EXPECTED.items():
@@ -87,14 +87,14 @@ def test_without_a_sandbox_says_so(code: Path, tmp_path: Path) -> None:
     assert (done.object()["mechanism"], done.object()["by_status"]) == ("none", {"success": 1})
 
 
-def test_no_sandbox_is_a_refusal(code: Path, tmp_path: Path) -> None:
+def test_no_sandbox_is_a_refusal(process: Process, code: Path, tmp_path: Path) -> None:
     """Where no wall can be built nothing is run: the machine's own tools are out of reach here."""
     empty = tmp_path / "empty"
     empty.mkdir()
     # No bwrap on the path, and no package that speaks to Landlock.
     (empty / "py_landlock.py").write_text("raise ImportError('no Landlock here')")
     env = {"PATH": str(empty), "PYTHONPATH": str(empty)}
-    done = graphkit("execute", code, "--no-store", cwd=tmp_path, env=env, code=2)
+    done = process("execute", code, "--no-store", cwd=tmp_path, env=env, code=2)
     assert "no sandbox works on this machine" in done.err
     assert "bubblewrap isn't installed" in done.err
     assert "no Landlock here" in done.err

@@ -18,7 +18,7 @@ from graphkit.execution.sandbox import Sandbox, open_sandbox
 from graphkit.execution.walls import Wall
 from graphkit.execution.witness import descendants
 from graphkit.execution.workers import Ended
-from tests.helpers.cli import COMMAND, environment, graphkit
+from tests.helpers.cli import COMMAND, Process, environment
 from tests.helpers.sandboxes import WALL_NAMES
 
 RESTRICTED = (sys.executable, str(Path(__file__).parent / "restricted.py"))
@@ -46,20 +46,20 @@ def test_without_bubblewrap_the_second_is_chosen(
         assert run(sandbox, "return 7").how == "exited"
 
 
-def test_in_a_container_the_second_is_chosen(landlock: Wall, tmp_path: Path) -> None:
+def test_in_a_container_the_second_is_chosen(process: Process, landlock: Wall, tmp_path: Path) -> None:
     """Where no namespace can be made, as in containers, Landlock is chosen by itself, says so, and holds."""
     command = (*RESTRICTED, *COMMAND)
-    found = graphkit("sandbox", "check", "--json", cwd=tmp_path, command=command, code=0).object()
+    found = process("sandbox", "check", "--json", cwd=tmp_path, command=command, code=0).object()
     assert found["mechanism"] == "landlock"
     assert list(found["passed_over"]) == ["bubblewrap"]
     assert found["passed_over"]["bubblewrap"]
     assert found["escaped"] == 0
 
 
-def test_where_none_works_it_is_refused(tmp_path: Path) -> None:
+def test_where_none_works_it_is_refused(process: Process, tmp_path: Path) -> None:
     """Without namespaces and without Landlock nothing is run: exit code 2, both reasons, and what to do."""
     command = (*RESTRICTED, "--without", "landlock_create_ruleset", *COMMAND)
-    done = graphkit("sandbox", "check", cwd=tmp_path, command=command, code=2)
+    done = process("sandbox", "check", cwd=tmp_path, command=command, code=2)
     assert "no sandbox works on this machine (bubblewrap: " in done.err
     assert "; landlock: " in done.err
     assert "apt-get install bubblewrap" in done.err

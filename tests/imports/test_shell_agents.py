@@ -163,7 +163,7 @@ def test_doubts_are_told_and_written(dataset: Path) -> None:
     with run.open("a") as file:
         file.write(json.dumps(other) + "\n")
     report = dataset / "scores.md"
-    told = cli.graphkit("evaluate", run, "--no-store", "-o", report, "--json", cwd=dataset, code=0)
+    told = cli.inside("evaluate", run, "--no-store", "-o", report, "--json", cwd=dataset, code=0)
     assert json.loads(told.out)["warnings"] == [f"doubtful in 2 answers: {OPENED_FILES}"]
     assert told.err.count(OPENED_FILES) == 1
     assert f"warning: doubtful in 2 answers: {OPENED_FILES}" in report.read_text()
