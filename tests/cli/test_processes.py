@@ -27,7 +27,7 @@ CODES: dict[Words, int] = {
     **dict.fromkeys(
         [("execute",), ("import", "auto"), ("gold", "propose"), ("gold", "migrate"), ("ragas", "evaluate")], 2
     ),
-    **dict.fromkeys([("db", "remove"), ("compare",)], 2),
+    **dict.fromkeys([("db", "remove"), ("judge", "spot-check"), ("cache", "prune")], 2),
 }
 IMPORTS = ("auto", "gold", "graph")
 #: The files that a command needs beyond its required ones.
