@@ -7,20 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.cli import ANSWERS, Graph, Process, inside, write_lines
-from tests.helpers.invocations import COMMANDS, RUN, Words, arguments, walk, write_world
+from tests.helpers.invocations import COMMANDS, PLAIN, RUN, Words, usual, walk, write_world
 
-#: Commands that take no file, with what they need.
-PLAIN: dict[Words, tuple[str, ...]] = {
-    ("failures",): ("r", "--kind", "missed-edges"),
-    ("queries",): (),
-    ("measures",): (),
-    ("schema",): ("question",),
-    ("db", "status"): (),
-    ("db", "path"): (),
-    ("db", "remove"): ("run", "gone"),
-    ("judge", "list"): (),
-    ("judge", "show"): ("rubric",),
-}
 #: The exit codes that aren't 0: a question's gold is stale, and refusals for what a small world or this machine lacks.
 CODES: dict[Words, int] = {
     ("check",): 1,
@@ -30,11 +18,6 @@ CODES: dict[Words, int] = {
     **dict.fromkeys([("db", "remove"), ("judge", "spot-check"), ("cache", "prune")], 2),
 }
 IMPORTS = ("auto", "gold", "graph")
-#: The files that a command needs beyond its required ones.
-GIVEN: dict[Words, dict[str, str]] = {
-    ("query",): {"source": "query.cypher"},
-    **{("judge", name): {"--scores": "scores.jsonl"} for name in ("spot-check", "consistency", "bias", "drift")},
-}
 #: Where each of the others is run as a process.
 ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",
@@ -65,7 +48,6 @@ def world(tmp_path_factory: pytest.TempPathFactory, graph: Graph) -> Path:
 @pytest.mark.parametrize("words", [words for words in (*COMMANDS, *PLAIN) if words not in ELSEWHERE], ids=" ".join)
 def test_process(words: Words, process: Process, graph: Graph, world: Path) -> None:
     """It ends with its exit code; where that isn't 0, the last word is an error's."""
-    given = [*words, *PLAIN[words]] if words in PLAIN else arguments(words, GIVEN.get(words, {}))
-    done = process(*given, cwd=world, env=graph.env)
+    done = process(*usual(words), cwd=world, env=graph.env)
     assert done.code == CODES.get(words, 0), done.err
     assert bool(done.code) is ("error: " in done.err)

@@ -210,6 +210,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.slow("one database after the other is filled until its disk is full")
 def test_database_on_a_full_disk(tmp_path: Path) -> None:
     """When the disk of the database fills up during a load, that is told, and the load goes on where there is room."""
     questions = [
