@@ -204,6 +204,8 @@ def main() -> None:
     parser.add_argument("--load", type=int, default=0, help="Busy processes beside.")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    # A job of a script starts with interrupts ignored, and hands that on to the commands.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with (
         tempfile.TemporaryDirectory(prefix="graphkit-interrupts-", ignore_cleanup_errors=True) as folder,
         busy(given.load),
