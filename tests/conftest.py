@@ -52,7 +52,7 @@ atexit.register(_refusals.unlink)
 
 #: The marks that fixtures give a test.
 _MARKS = {
-    "database": {"embedded_dir", "graph", "store", "any_graph", "engine_settings"},
+    "database": {"embedded_dir", "graph", "store", "any_graph", "engine_settings", "full_store"},
     "process": {"process"},
     "neo4j": {"neo4j_server", "neo4j_store"},
     "browser": {"browser", "opened"},
@@ -309,7 +309,11 @@ def _marks(item: pytest.Item) -> set[str]:
 
 
 #: Modules with tests on Neo4j whose ids don't say so.
-_ON_NEO4J = ("tests/database/test_connection.py", "tests/scoring/test_engines.py")
+_ON_NEO4J = (
+    "tests/database/test_connection.py",
+    "tests/scoring/test_engines.py",
+    "tests/scoring/test_named_queries.py",
+)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -66,7 +66,7 @@ DEFECTS = (
         "cypher/failures/missed_edges.cypher",
         "WHERE NOT g.optional[i] |",
         "WHERE true |",
-        ("tests/scoring/test_engines.py", "tests/graph/test_failure_queries.py"),
+        ("tests/scoring/test_named_queries.py", "tests/graph/test_failure_queries.py"),
     ),
     Defect(
         "exit code of a gate",
