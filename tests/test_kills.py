@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.engines import EngineSettings
-from tests.kills import Database, embedded_database, series, table
+from tests.helpers.killed import Database, embedded_database
+from tests.kills import series, table
 
 KILLS = 20
 

@@ -311,6 +311,14 @@ def test_citations_of_the_fixture(run: str, question: str, target: str) -> None:
     assert wrong == [target]
 
 
+@pytest.mark.parametrize(("second", "faithfulness"), [("It may call `nowhere`.", 1.0), ("It calls `nowhere`.", 0.5)])
+def test_hedged_sentences_are_no_claims_of_the_rules(second: str, faithfulness: float) -> None:
+    """The unsupported second sentence halves the share of supported claims, unless it is hedged."""
+    shown = materials(f"`login` calls `find`. {second}", {"web:x.ts": "login calls find()"})
+    values_of = {one.measure: one.value for one in by_rules(shown, "graded").findings}
+    assert values_of["Faithfulness"] == faithfulness
+
+
 def test_edges_of_the_fixture() -> None:
     """A claim names the walked edge that it rests on, and whether gold has it: sf-02, by hand.
 
