@@ -105,7 +105,7 @@ def test_no_sandbox_is_a_refusal(process: Process, code: Path, tmp_path: Path) -
 def test_a_dataset_without_tests(tmp_path: Path) -> None:
     """It is told what a question has to carry, before anything is kept."""
     run = tiny(tmp_path)
-    done = inside("execute", run, "--no-store", cwd=tmp_path, code=2)
+    done = inside("execute", run, "--no-store", "--unsafe-no-sandbox", cwd=tmp_path, code=2)
     assert "no question carries test_cases" in done.err
     assert not run.with_name("r.grades").exists()
 
