@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
 
-# The fast suite, on the embedded database alone: it needs neither data sets nor a browser, Java or Node.
+# The fast suite, on the embedded database alone: it needs neither data sets nor a sandbox, browser, Java or Node.
 test: $(VENV)/.test
 	GRAPHKIT_TESTS=fast $(PYTEST)
 

@@ -24,7 +24,7 @@ from benchmarks.results import Line, write
 from graphkit.imports.sources import text_of, values_of
 from graphkit.readers.known_formats import formats, reader_of
 from graphkit.readers.logged import ReadOptions
-from tests.helpers.datasets import find_logs
+from tests.helpers.datasets import find_data
 
 #: How long each log is made.
 BYTES = 20_000_000
@@ -191,7 +191,7 @@ def _parsed(path: Path, decode: Callable[[bytes], Any]) -> int:
 
 def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
     """Measure each format, in turns with parsing the same file."""
-    logs = find_logs()
+    logs = find_data("logs")
     lines = []
     for name in formats():
         path = _written(name, logs, folder)

@@ -7,6 +7,8 @@ Each module runs in one process, except that all tests on Neo4j run in a single 
 from __future__ import annotations
 
 import atexit
+import gzip
+import json
 import os
 import signal
 import subprocess
@@ -16,19 +18,23 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from graphkit.database.embedded import client as embedded
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
+from graphkit.execution.languages import JAVASCRIPT
+from graphkit.execution.walls import NO_WALL, Wall
 from graphkit.files.reading import RecordReader
 from graphkit.measures import registry
-from tests.helpers import engines
-from tests.helpers.cli import Graph
+from tests.helpers import FAST, engines
+from tests.helpers.cli import Graph, Process, graphkit
+from tests.helpers.datasets import SharedLog, find_data
 from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
 from tests.helpers.guard import sitecustomize as guard
+from tests.helpers.sandboxes import WALL_NAMES, wall_here
 
 # Without its compiled files, collecting the suite takes three times as long, and so does each command that it starts.
 sys.dont_write_bytecode = False
@@ -44,24 +50,31 @@ os.environ.update(guard.guarded(os.environ))
 guard.install()
 atexit.register(_refusals.unlink)
 
-FAST = ENVIRONMENT.get("GRAPHKIT_TESTS") == "fast"
-
 #: The marks that fixtures give a test.
 _MARKS = {
-    "database": {"embedded_dir", "graph", "store", "any_graph", "engine_settings"},
+    "database": {"embedded_dir", "graph", "store", "any_graph", "engine_settings", "full_store"},
+    "process": {"process"},
     "neo4j": {"neo4j_server", "neo4j_store"},
     "browser": {"browser", "opened"},
+    "libraries": {"ragas"},
+    "data": {"pallets", "real_logs", "traced_packages", "shared_log"},
+    "sandbox": {"sandbox", "wall", "bubblewrap", "landlock"},
+    "node": {"node"},
 }
-#: What the fast suite doesn't run, with the name that its last line has for it.
-_NOT_FAST = {"neo4j": "Neo4j", "browser": "browser", "slow": "slow"}
+#: The marks that the fast suite excludes, each with the name that its last line gives it.
+_NOT_FAST = {
+    "neo4j": "Neo4j",
+    "browser": "browser",
+    "data": "data sets",
+    "sandbox": "sandbox",
+    "node": "Node",
+    "libraries": "RAGAS and live libraries",
+    "slow": "slow",
+}
 
 # The environments of RAGAS and of the live libraries have no Hypothesis, and run no test that uses it.
 if find_spec("hypothesis"):
-    from hypothesis import settings as hypothesis_settings
-
-    hypothesis_settings.register_profile("fast", max_examples=25, deadline=None)
-    hypothesis_settings.register_profile("full", deadline=None)
-    hypothesis_settings.load_profile("fast" if FAST else "full")
+    import tests.helpers.properties  # noqa: F401 - loads the profile
 
 _tests_run: Counter[str] = Counter()
 _names: dict[str, str] = {}
@@ -129,9 +142,7 @@ def neo4j_server() -> Iterator[Neo4jServer]:
                     engines.empty(store)
     except Unavailable as error:
         _missing["neo4j"] = str(error)
-        if ENVIRONMENT.get("GRAPHKIT_REQUIRE_NEO4J") == "1":
-            pytest.fail(f"GRAPHKIT_REQUIRE_NEO4J=1, but {error}", pytrace=False)
-        pytest.skip(f"no Neo4j: {error}")
+        _absent("GRAPHKIT_REQUIRE_NEO4J", f"no Neo4j: {error}")
 
 
 @pytest.fixture(scope="session")
@@ -183,6 +194,85 @@ def any_graph(engine_settings: EngineSettings) -> Iterator[Graph]:
         yield Graph(engine_settings.env, opened)
 
 
+@pytest.fixture
+def process() -> Process:
+    """Run graphkit as a process: for what the application object can't show, and once for each command."""
+    return graphkit
+
+
+def _absent(variable: str, missing: str) -> NoReturn:
+    """Skip a test for what is missing, or fail it if the environment variable requires it."""
+    if ENVIRONMENT.get(variable) == "1":
+        pytest.fail(f"{variable}=1, but {missing}", pytrace=False)
+    pytest.skip(missing)
+
+
+def _data(name: str) -> Path:
+    found = find_data(name)
+    if found is None:
+        _absent(
+            "GRAPHKIT_REQUIRE_DATA",
+            f"the data set {name} is in neither ../shared/data nor the folder that GRAPHKIT_DATA names",
+        )
+    return found
+
+
+@pytest.fixture(scope="session")
+def pallets() -> Path:
+    """The folder of the pallets data: 40 questions, four runs, and what each scores by other tools."""
+    return _data("pallets")
+
+
+@pytest.fixture(scope="session")
+def real_logs() -> Path:
+    """The folder of logs that real libraries wrote, with the dataset that they are about."""
+    return _data("logs")
+
+
+@pytest.fixture(scope="session")
+def traced_packages() -> Path:
+    """The folder of the traced packages."""
+    return _data("traced")
+
+
+@pytest.fixture(scope="session")
+def shared_log(real_logs: Path) -> SharedLog:
+    """A function that returns the JSON values of a real log, one per line."""
+
+    def values(name: str) -> list[Any]:
+        with gzip.open(real_logs / name, "rt", encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+
+    return values
+
+
+@pytest.fixture(params=WALL_NAMES)
+def wall(request: pytest.FixtureRequest) -> Wall:
+    """Each wall of the sandbox in turn; ``none`` as an indirect parameter is no wall."""
+    return NO_WALL if request.param == "none" else wall_here(request.param)
+
+
+@pytest.fixture
+def bubblewrap() -> Wall:
+    """The wall of namespaces."""
+    return wall_here("bubblewrap")
+
+
+@pytest.fixture
+def landlock() -> Wall:
+    """The wall of Landlock and seccomp."""
+    return wall_here("landlock")
+
+
+@pytest.fixture(scope="session")
+def node() -> Path:
+    """The program of Node."""
+    program = JAVASCRIPT.program()
+    if program is None:
+        pytest.skip("there is no Node on this machine")
+    return program
+
+
 # Choosing and sharing out -------------------------------------------------------------------------------------------
 
 
@@ -191,15 +281,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark each test by its fixtures and its engine, and drop those that the fast suite doesn't run."""
     kept, dropped = [], []
     for item in items:
-        fixtures = {*getattr(item, "fixturenames", ())}
-        parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        marks = {mark for mark, names in _MARKS.items() if fixtures & names}
-        marks |= {"neo4j"} & {value for value in parameters.values() if isinstance(value, str)}
-        for mark in sorted(marks):
+        for mark in sorted(_marks(item)):
             item.add_marker(mark)
-        left_out = next((mark for mark in _NOT_FAST if FAST and item.get_closest_marker(mark)), None)
-        if left_out is not None:
-            _not_run[_NOT_FAST[left_out]] += 1
+        excluded = next((mark for mark in _NOT_FAST if FAST and item.get_closest_marker(mark)), None)
+        if excluded is not None:
+            _not_run[_NOT_FAST[excluded]] += 1
             dropped.append(item)
             continue
         kept.append(item)
@@ -208,8 +294,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = kept
 
 
+def _marks(item: pytest.Item) -> set[str]:
+    """Return the marks that the fixtures of a test, their parameters and its folder give it."""
+    fixtures = {*getattr(item, "fixturenames", ())}
+    values = item.callspec.params if hasattr(item, "callspec") else {}
+    marks = {mark for mark, names in _MARKS.items() if fixtures & names}
+    if values.get("wall") == "none":
+        marks.discard("sandbox")
+    if any(value == "neo4j" for value in values.values() if isinstance(value, str)):
+        marks.add("neo4j")
+    if item.path.parent.name == "live":
+        marks.add("libraries")
+    return marks
+
+
 #: Modules with tests on Neo4j whose ids don't say so.
-_ON_NEO4J = ("tests/database/test_connection.py", "tests/scoring/test_engines.py")
+_ON_NEO4J = (
+    "tests/database/test_connection.py",
+    "tests/scoring/test_engines.py",
+    "tests/scoring/test_named_queries.py",
+)
 
 
 @pytest.hookimpl(optionalhook=True)

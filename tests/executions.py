@@ -125,7 +125,7 @@ def series(wall: Wall, executions: int, folder: Path, seed: int = 1, jobs: int =
         sandbox.close()
         left.files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
     left.seconds = time.monotonic() - begin
-    deadline = time.monotonic() + 1.0  # what was killed may take a moment
+    deadline = time.monotonic() + 10.0  # what was killed may take a moment
     while (after := _state())[0] > before[0] and time.monotonic() < deadline:
         time.sleep(0.02)
     left.processes, left.descriptors, left.threads, left.memory = (

@@ -21,7 +21,6 @@ from graphkit.measures import registry
 from graphkit.measures.base import Measure
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, inside, tiny
-from tests.helpers.cli import graphkit as graphkit_command
 from tests.test_imports import MAY_IMPORT
 
 
@@ -142,7 +141,7 @@ def test_the_rubric_and_judge_of_ones_own_run(tmp_path: Path) -> None:
     ]
     tiny(tmp_path / "my-dataset", answers=answers).rename(tmp_path / "my-dataset" / "runs" / "a.jsonl")
     grade, evaluate = re.findall(r"^    graphkit (.*)$", own, re.MULTILINE)
-    graphkit_command(*shlex.split(grade), "--no-store", cwd=tmp_path, code=0)
+    inside(*shlex.split(grade), "--no-store", cwd=tmp_path, code=0)
     # One of two answers names a file: a mean of .5 holds the page's gate of 0.5, and not one of 0.6.
     words = [*shlex.split(evaluate), "--no-store"]
     assert re.search(r"located +0\.5000 +2/2", inside(*words, cwd=tmp_path, code=0).out)

@@ -6,18 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.execution.walls import NO_WALL, WALLS, Wall
+from graphkit.execution.walls import Wall
 from tests.executions import KINDS, series, told
-from tests.helpers.sandboxes import wall_here
+from tests.helpers.sandboxes import WALL_NAMES
 
 EXECUTIONS = 60
 
 
-@pytest.mark.parametrize("wall", [*WALLS, NO_WALL], ids=lambda wall: wall.name)
+@pytest.mark.parametrize("wall", [*WALL_NAMES, "none"], indirect=True)
 def test_nothing_is_left(wall: Wall, tmp_path: Path) -> None:
     """No process, file or descriptor stays, and each ends as its kind does: 60 are two and more of each of 12 kinds."""
-    if wall.name != "none":
-        wall_here(wall.name)
     assert len(KINDS) == 12
     left = series(wall, EXECUTIONS, tmp_path, seed=7)
     assert sum(left.ended.values()) == EXECUTIONS

@@ -231,7 +231,7 @@ def run_tests(question: Row, code: str, folder: Path) -> Results:
     job = {"code": code, "entry_point": question["entry_point"], "tests": question["test_cases"], "folder": str(folder)}
     if javascript:
         if (node := shutil.which("node")) is None:
-            pytest.skip("no node on the path")
+            pytest.skip("there is no Node on this machine")
         job["code"] = as_commonjs(code)
         command: Sequence[str] = [node, "-e", JAVASCRIPT_RUNNER, json.dumps(job)]
     else:
@@ -295,9 +295,15 @@ def same(value: Any, expected: Any) -> bool:
     return bool(type(value) is type(expected) and value == expected)
 
 
-@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_reference_solution_passes(question: Row, tmp_path: Path) -> None:
+def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Return the mark of a question whose code runs in Node."""
+    return (pytest.mark.node,) if "code_language" in QUESTIONS[name] else ()
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in QUESTIONS])
+def test_reference_solution_passes(name: str, tmp_path: Path) -> None:
     """The solution written by hand passes every test of its question."""
+    question = QUESTIONS[name]
     [path] = (STOREFRONT_CODE / "reference").glob(f"{question['id']}.*")
     assert run_tests(question, path.read_text(encoding="utf-8"), tmp_path) == [("success", True)] * len(
         question["test_cases"]
@@ -311,7 +317,7 @@ WALKS = ("storefront-code-graph-v2", "sc-04")
 RUN_BARE = [key for key, (status, _, _) in EXPECTED.items() if status not in ("timeout", "memory", "no_code")]
 
 
-@pytest.mark.parametrize(("run", "name"), RUN_BARE)
+@pytest.mark.parametrize(("run", "name"), [pytest.param(*key, marks=marks_of(key[1])) for key in RUN_BARE])
 def test_answers_are_what_is_said_of_them(run: str, name: str, tmp_path: Path) -> None:
     """An answer passes as many tests as is said, and its first failure is of the kind that is said.
 

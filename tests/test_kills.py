@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.helpers.engines import EngineSettings
-from tests.kills import Database, embedded_database, series, table
+from tests.helpers.killed import Database, embedded_database
+from tests.kills import series, table
 
 KILLS = 20
 
 
+@pytest.mark.slow("20 kills, each with a look at the whole graph, and loads of four versions before")
 def test_nothing_half_is_called_whole(tmp_path: Path, engine_settings: EngineSettings) -> None:
     """What killed commands leave is lost, doubled or called whole nowhere, and the next command makes it whole.
 

@@ -14,9 +14,19 @@ import pytest
 
 from graphkit.database.settings import Settings
 from tests.helpers import ROOT
-from tests.helpers.cli import environment, graphkit, tiny
+from tests.helpers.cli import Process, environment, tiny
 from tests.helpers.engines import SETTINGS_PREFIXES, child_environment
 from tests.helpers.guard.sitecustomize import LOG, RefusedError, is_local
+
+#: The command line whose client of a model tries twice: eight attempts with their pauses take a minute.
+TWICE = (
+    sys.executable,
+    "-c",
+    "from graphkit.llm.anthropic_model import AnthropicModel\n"
+    "AnthropicModel.__init__.__kwdefaults__['attempts'] = 2\n"
+    "from graphkit.cli import main\n"
+    "main()",
+)
 
 Refused = Callable[[], list[str]]
 
@@ -89,7 +99,7 @@ def test_another_machine_is_not(host: str) -> None:
     assert not is_local(host)
 
 
-def test_a_command_is_refused(tmp_path: Path, refused: Refused) -> None:
+def test_a_command_is_refused(process: Process, tmp_path: Path, refused: Refused) -> None:
     """A command in a process of its own that asks a model elsewhere, by address or by name, gets no packet out."""
     run = tiny(tmp_path)
     for address, attempt in (
@@ -98,7 +108,7 @@ def test_a_command_is_refused(tmp_path: Path, refused: Refused) -> None:
     ):
         env = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": address}
         out = run.parent / address.partition("//")[2].partition(":")[0]
-        done = graphkit("run", tmp_path, "--condition", "training", "-o", out, cwd=tmp_path, env=env)
+        done = process("run", tmp_path, "--condition", "training", "-o", out, cwd=tmp_path, env=env, command=TWICE)
         assert "error" in next(out.glob("*.jsonl")).read_text(), done.err
         lines = refused()
         assert set(attempts(lines)) == {attempt}

@@ -71,6 +71,7 @@ def test_metadata(wheel: Path) -> None:
     assert "graphkit = graphkit.cli:main" in points
 
 
+@pytest.mark.slow("the demo, with a database of its own, from the built wheel")
 def test_wheel_works_elsewhere(installed: dict[str, str], tmp_path: Path) -> None:
     """Installed and run from another folder, the demo tells its story, from the queries and data in the wheel."""
 

@@ -18,7 +18,7 @@ from graphkit.files.score_files import read_scores
 from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.scores import Score
 from tests.helpers import ROOT
-from tests.helpers.cli import Done, Row, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import Done, Process, Row, inside, tiny, write_lines
 
 #: q1 has an answer, q2 failed, q3 has no record. Of q1's gold, x and z, the run retrieved x only; w has no gain.
 QUESTIONS: tuple[Row, ...] = (
@@ -255,14 +255,14 @@ def test_versions_are_those_of_the_extra() -> None:
     assert list(VERSIONS) == project["optional-dependencies"]["ragas"]
 
 
-def test_a_library_that_cannot_be_imported(tmp_path: Path) -> None:
+def test_a_library_that_cannot_be_imported(process: Process, tmp_path: Path) -> None:
     """Versions that don't fit, as a fresh install has them, end with the versions that do, and without a traceback."""
     package = tmp_path / "broken" / "ragas"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("import langchain_community.chat_models.vertexai_that_is_gone\n")
     run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)
     path = {"PYTHONPATH": f"{package.parent}:{ROOT}"}
-    done = graphkit("ragas", "evaluate", run, "-m", "ExactMatch", cwd=tmp_path, env=path, code=2)
+    done = process("ragas", "evaluate", run, "-m", "ExactMatch", cwd=tmp_path, env=path, code=2)
     assert "RAGAS can't be imported: No module named" in done.err
     assert all(version in done.err for version in VERSIONS)
     assert "pip install 'graphkit[ragas]'" in done.err

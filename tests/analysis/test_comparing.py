@@ -18,32 +18,32 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.opening import prepared
 from tests.helpers.cli import write_lines
-from tests.helpers.datasets import pallets, without_graph
+from tests.helpers.datasets import without_graph
 
 HARD = 10  # of the 40 questions of the pallets data
 
 
 @pytest.fixture
-def compared_store(store: Store, tmp_path: Path) -> Store:
+def compared_store(pallets: Path, store: Store, tmp_path: Path) -> Store:
     """A database that holds three runs of the pallets data."""
     prepared(store)
-    dataset = without_graph(pallets(), tmp_path)
+    dataset = without_graph(pallets, tmp_path)
     for run in ("bm25-expand", "ppr", "mixed-versions"):
         graphkit.evaluate(dataset / "runs" / f"{run}.jsonl", dataset, store=store, measures=["EdgeRecall"])
     return store
 
 
-def _reference(run: str, column: str) -> dict[str, float]:
-    lines = (pallets() / "reference.jsonl").read_text("utf-8").splitlines()
+def _reference(pallets: Path, run: str, column: str) -> dict[str, float]:
+    lines = (pallets / "reference.jsonl").read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return {row["query_id"]: row[column] for row in rows if row["run"] == run}
 
 
 @pytest.mark.parametrize("second", ["ppr", "mixed-versions"])
-def test_figures_agree_with_scipy(compared_store: Store, second: str) -> None:
+def test_figures_agree_with_scipy(pallets: Path, compared_store: Store, second: str) -> None:
     """Interval and p-value of edge recall are those that scipy gives for the reference values, up to resampling."""
     result = compare_runs(compared_store, "bm25-expand", second, measures=["EdgeRecall", "Coherence"]).overall[0]
-    before, after = _reference("bm25-expand", "edge_recall"), _reference(second, "edge_recall")
+    before, after = _reference(pallets, "bm25-expand", "edge_recall"), _reference(pallets, second, "edge_recall")
     differences = numpy.array([after[name] - before[name] for name in sorted(before)])
     assert result.delta == pytest.approx(differences.mean(), abs=1e-6)
     other = stats.permutation_test(

@@ -6,11 +6,12 @@ import math
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from graphkit.analysis.paired import compare_pairs, detectable, holm, interval, randomisation_p
+from tests.helpers.properties import examples
 
 SAMPLE = [0.25, -0.5, 0.0, 0.75, 0.5, 0.125, -0.25, 1.0, 0.375, 0.0, 0.625, -0.125]
 
@@ -187,7 +188,7 @@ def test_compare_pairs_refuses_what_is_not_paired() -> None:
         compare_pairs("RR", [], [])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=12))
 def test_swapping_the_runs_mirrors_the_result(pairs: list[tuple[float, float]]) -> None:
     """What one run wins the other loses, with the same p-value."""

@@ -10,7 +10,6 @@ import pytest
 from graphkit.files.assets import storefront_folder
 from tests.helpers.cli import Graph, Row, write_lines
 from tests.helpers.cli import inside as graphkit
-from tests.helpers.datasets import pallets
 
 ARTIFACTS: tuple[Row, ...] = (
     {"id": "a:m.py#x", "commit": "a1"},
@@ -76,9 +75,9 @@ def test_storefront_is_sound() -> None:
     assert done.object()["difficulties"] == {"easy": 12, "medium": 12, "hard": 6}
 
 
-def test_pallets_has_no_stale_gold() -> None:
+def test_pallets_has_no_stale_gold(pallets: Path) -> None:
     """In the real data nothing is stale, and its spread of 50, 25 and 25 % is told (and fields of its own)."""
-    done = graphkit("check", pallets(), "--json", cwd=Path.cwd(), code=0)
+    done = graphkit("check", pallets, "--json", cwd=Path.cwd(), code=0)
     found = told(done.object())
     assert [one for one in found if one[0] != "unknown-field"] == [("difficulty", "warning", None)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from graphkit.execution.walls import Wall
 from tests.helpers.cli import Graph, inside
 from tests.helpers.code_answers import GRAPH_V2, pass_rate
 from tests.helpers.datasets import STOREFRONT
@@ -32,15 +33,19 @@ def test_demo_judges_what_it_shows(graph: Graph, tmp_path: Path) -> None:
     assert re.findall(r"^  (\d)\. ", claims, re.MULTILINE) == ["1", "2", "3", "4"]
     assert "nothing retrieved supports the claim in sentence 4: `api.SESSION_MINUTES` (infra) is then passed" in claims
     assert "the citation [1] is wrong: claim not supported by the cited source" in claims
-    # Ten answers a run: three of the better run's pass all their tests, and none that harms gets through.
+    # Two and a half screens of 50 lines, with what to type next, and a table of what two failed questions change.
+    assert told.count("\n") <= 125
+    page = Page((tmp_path / "graphkit-demo.html").read_text())
+    assert "h-judges" in {values.get("id") for _, values in page.elements}
+
+
+def test_demo_executes_code(bubblewrap: Wall, graph: Graph, tmp_path: Path) -> None:
+    """Of ten answers a run, three of the better one's pass all their tests, and none that harms gets through."""
+    told = inside("demo", cwd=tmp_path, env=graph.env, code=0).out
     [better] = [line.split() for line in told.splitlines() if line.strip().startswith("storefront-code-graph-v2 ")]
     assert better[1] == f"{pass_rate(GRAPH_V2):.4f}"
     assert "sc-01: its code passed 3 of 4 tests; 'each line is rounded down' failed" in told
-    # Two and a half screens of 50 lines, with what to type next, and a table of what two failed questions change.
-    assert told.count("\n") <= 125
     assert "Code that was executed" in (tmp_path / "graphkit-demo-code.html").read_text()
-    page = Page((tmp_path / "graphkit-demo.html").read_text())
-    assert "h-judges" in {values.get("id") for _, values in page.elements}
 
 
 def test_demo_as_json(graph: Graph, tmp_path: Path) -> None:

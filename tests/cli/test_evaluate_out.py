@@ -7,13 +7,13 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.helpers.cli import ANSWERS, Row, graphkit, tiny, write_lines
+from tests.helpers.cli import ANSWERS, Process, Row, inside, tiny, write_lines
 
 
 def test_out_has_a_line_a_question_and_measure(tmp_path: Path) -> None:
     """Each line is a value, or null with the reason, in the order of the questions and measures."""
     out = tmp_path / "results.jsonl"
-    graphkit(
+    inside(
         *("evaluate", "--no-store", "-m", "EdgeRecall", "-m", "BoundaryRecall", "--out", out, tiny(tmp_path)),
         cwd=tmp_path,
         code=0,
@@ -34,7 +34,7 @@ def test_out_of_several_runs(tmp_path: Path) -> None:
     """The lines of every run stand in one file."""
     run, out = tiny(tmp_path), tmp_path / "results.jsonl"
     other = write_lines(tmp_path / "runs" / "s.jsonl", [{**answer, "run": "s"} for answer in ANSWERS])
-    graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "-o", out, run, other, cwd=tmp_path, code=0)
+    inside("evaluate", "--no-store", "-m", "EdgeRecall", "-o", out, run, other, cwd=tmp_path, code=0)
     assert [json.loads(line)["run"] for line in out.read_text().splitlines()] == ["r", "r", "s", "s"]
 
 
@@ -43,7 +43,7 @@ def test_out_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     out = tmp_path / "results.jsonl"
     out.write_text("before")
     run = tiny(tmp_path / "data", answers=[*ANSWERS, "{"])
-    graphkit("evaluate", "--no-store", "--out", out, run, cwd=tmp_path, code=2)
+    inside("evaluate", "--no-store", "--out", out, run, cwd=tmp_path, code=2)
     assert out.read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "results.jsonl"]
 
@@ -53,7 +53,7 @@ def test_out_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     link, target = tmp_path / "link.jsonl", tmp_path / "kept" / "results.jsonl"
     link.symlink_to(target)
-    graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--out", link, tiny(tmp_path), cwd=tmp_path, code=0)
+    inside("evaluate", "--no-store", "-m", "EdgeRecall", "--out", link, tiny(tmp_path), cwd=tmp_path, code=0)
     assert link.is_symlink()
     assert len(target.read_text().splitlines()) == 2
 
@@ -63,16 +63,16 @@ def test_out_into_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
-        graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--out", pipe, tiny(tmp_path), cwd=tmp_path, code=0)
+        inside("evaluate", "--no-store", "-m", "EdgeRecall", "--out", pipe, tiny(tmp_path), cwd=tmp_path, code=0)
         assert reader.stdout is not None
         assert [json.loads(line)["question"] for line in reader.stdout] == ["q1", "q2"]
     assert pipe.is_fifo()
 
 
-def test_out_honours_the_mask_of_the_user(tmp_path: Path) -> None:
+def test_out_honours_the_mask_of_the_user(process: Process, tmp_path: Path) -> None:
     """The file is as readable to others as the user lets new files be."""
     out = tmp_path / "results.jsonl"
-    graphkit(
+    process(
         *("evaluate", "--no-store", "-m", "EdgeRecall", "--out", out, tiny(tmp_path)),
         cwd=tmp_path,
         code=0,

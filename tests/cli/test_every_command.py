@@ -27,7 +27,7 @@ from graphkit.systems.runner import Limits
 from graphkit.trust import spot_check
 from graphkit.trust.consistency import REPEAT
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Row, environment, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Process, Row, environment, inside, tiny, write_lines
 from tests.helpers.invocations import walk
 
 PAGE = (ROOT / "docs" / "commands.md").read_text()
@@ -171,10 +171,10 @@ def test_examples_of_the_page_are_commands() -> None:
 )
 def test_help(words: tuple[str, ...], tmp_path: Path) -> None:
     """--help and -h tell the usage, end with 0, and leave nothing behind."""
-    done = graphkit(*words, "--help", cwd=tmp_path, code=0)
+    done = inside(*words, "--help", cwd=tmp_path, code=0)
     assert "Usage:" in done.out
     assert done.err == ""
-    assert graphkit(*words, "-h", cwd=tmp_path, code=0).out == done.out
+    assert inside(*words, "-h", cwd=tmp_path, code=0).out == done.out
     assert list(tmp_path.iterdir()) == []
 
 
@@ -228,7 +228,7 @@ def test_strict_refuses_fields_that_are_not_known(command: tuple[str, ...], grap
     (tmp_path / "systems.py").write_text("def answer(question):\n    return 'an answer'\n")
     before = files(tmp_path)
     held = graph.counts()
-    done = graphkit(*command, "--strict", cwd=tmp_path, env=graph.env, code=2)
+    done = inside(*command, "--strict", cwd=tmp_path, env=graph.env, code=2)
     fields = ("'dificulty'", "'latencyms'", "'explication'", "explication (1)")
     assert any(field in done.err for field in fields), done.err
     assert "strict reading refuses" in done.err
@@ -254,7 +254,7 @@ def test_unknown_command(arguments: tuple[str, ...], tmp_path: Path) -> None:
 
 def test_version(tmp_path: Path) -> None:
     """--version is one line."""
-    assert graphkit("--version", cwd=tmp_path, code=0).out == f"graphkit {package.__version__}\n"
+    assert inside("--version", cwd=tmp_path, code=0).out == f"graphkit {package.__version__}\n"
 
 
 # Lists -------------------------------------------------------------------------------------------------------------
@@ -297,11 +297,11 @@ def test_schema_json(tmp_path: Path) -> None:
 # The database ------------------------------------------------------------------------------------------------------
 
 
-def test_cycle_of_the_embedded_database(tmp_path: Path) -> None:
+def test_cycle_of_the_embedded_database(process: Process, tmp_path: Path) -> None:
     """start keeps one server that the next commands find, status tells of it, stop ends it, and the data stay."""
 
     def db(word: str) -> Row:
-        return graphkit("db", word, "--json", cwd=tmp_path, code=0).object()
+        return inside("db", word, "--json", cwd=tmp_path, code=0).object()
 
     folder = str(tmp_path / ".graphkit")
     assert db("path") == {"path": folder}
@@ -312,34 +312,34 @@ def test_cycle_of_the_embedded_database(tmp_path: Path) -> None:
         assert started["path"] == folder
         assert db("start") == started
         pid = db("status")["pid"]
-        graphkit("load", tiny(tmp_path / "data").parent.parent, cwd=tmp_path, code=0)
+        process("load", tiny(tmp_path / "data").parent.parent, cwd=tmp_path, code=0)
         status = db("status")
         assert (status["pid"], status["uri"], status["running"], status["keep"]) == (pid, started["uri"], True, True)
         assert (status["datasets"], status["runs"], status["unfinished"]) == ({"data": 2}, [], [])
-        assert "data (2)" in graphkit("db", "status", cwd=tmp_path, code=0).out
+        assert "data (2)" in process("db", "status", cwd=tmp_path, code=0).out
     finally:
         assert db("stop") == {"stopped": True}
     assert db("stop") == {"stopped": False}
     assert db("status")["running"] is False
-    found = graphkit("query", "-e", "MATCH (q:Question) RETURN count(q) AS n", "--json", cwd=tmp_path, code=0)
+    found = inside("query", "-e", "MATCH (q:Question) RETURN count(q) AS n", "--json", cwd=tmp_path, code=0)
     assert found.object() == {"n": 2}
 
 
 def test_a_server_of_ones_own_is_left_alone(tmp_path: Path) -> None:
     """Where a Neo4j server is named, db start and stop say that it isn't theirs."""
     for word in ("start", "stop"):
-        done = graphkit("db", word, cwd=tmp_path, env={"NEO4J_URI": "bolt://127.0.0.1:1"}, code=2)
+        done = inside("db", word, cwd=tmp_path, env={"NEO4J_URI": "bolt://127.0.0.1:1"}, code=2)
         assert "Unset NEO4J_URI" in done.err
 
 
 def test_option_before_variable(graph: Graph, tmp_path: Path) -> None:
     """--data wins over GRAPHKIT_HOME, and --neo4j-uri over NEO4J_URI."""
     env = {"GRAPHKIT_HOME": str(tmp_path / "other")}
-    done = graphkit("db", "path", "--data", "mine", "--json", cwd=tmp_path, env=env, code=0)
+    done = inside("db", "path", "--data", "mine", "--json", cwd=tmp_path, env=env, code=0)
     assert done.object() == {"path": str(tmp_path / "mine")}
-    assert graphkit("db", "path", "--json", cwd=tmp_path, env=env).object() == {"path": str(tmp_path / "other")}
+    assert inside("db", "path", "--json", cwd=tmp_path, env=env).object() == {"path": str(tmp_path / "other")}
     env = {"NEO4J_URI": "bolt://127.0.0.1:1"}
-    done = graphkit("query", "-e", "RETURN 1", "--neo4j-uri", "bolt://127.0.0.1:2", cwd=tmp_path, env=env, code=3)
+    done = inside("query", "-e", "RETURN 1", "--neo4j-uri", "bolt://127.0.0.1:2", cwd=tmp_path, env=env, code=3)
     assert "127.0.0.1:2" in done.err
 
 
@@ -399,11 +399,11 @@ def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
-def test_terminal_without_unicode(encoding: str, tmp_path: Path) -> None:
+def test_terminal_without_unicode(encoding: str, process: Process, tmp_path: Path) -> None:
     """What a terminal's character set lacks is shown another way, and JSON stays the same JSON."""
     run = tiny(tmp_path, answers=[{**answer, "run": "größe ∑"} for answer in ANSWERS])
     env = {"PYTHONIOENCODING": encoding}
-    assert "0.7500" in graphkit("evaluate", "--no-store", run, cwd=tmp_path, env=env, code=0).out
+    assert "0.7500" in process("evaluate", "--no-store", run, cwd=tmp_path, env=env, code=0).out
     done = subprocess.run(
         [*COMMAND, "evaluate", "--no-store", "--json", "-m", "RR", run],
         capture_output=True,

@@ -11,9 +11,10 @@ import pytest
 
 from graphkit.cli import execute as command
 from graphkit.execution.limits import MIB, SandboxLimits
-from tests.helpers.cli import Graph, graphkit, inside, tiny
+from graphkit.execution.walls import Wall
+from tests.helpers.cli import Graph, Process, inside, tiny
 from tests.helpers.code_answers import EXPECTED, GRAPH_V2, STOREFRONT_CODE, pass_rate
-from tests.helpers.sandboxes import WALL_NAMES, wall_here
+from tests.helpers.sandboxes import WALL_NAMES
 
 BETTER = "storefront-code-graph-v2"
 
@@ -21,15 +22,13 @@ BETTER = "storefront-code-graph-v2"
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
     """The best run of the fixture, in a copy that may be written beside."""
-    for name in WALL_NAMES[:1]:
-        wall_here(name)
     shutil.copytree(STOREFRONT_CODE, tmp_path / "code", ignore=shutil.ignore_patterns("*.grades"))
     return tmp_path / "code" / "runs" / f"{BETTER}.jsonl"
 
 
-def test_from_answers_to_failures(code: Path, graph: Graph, tmp_path: Path) -> None:
+def test_from_answers_to_failures(bubblewrap: Wall, code: Path, graph: Graph, tmp_path: Path) -> None:
     """Executed, kept beside the run and in the graph, evaluated, gated, explained and shown on the page."""
-    done = graphkit("execute", code, cwd=tmp_path, env=graph.env, code=0)
+    done = inside("execute", code, cwd=tmp_path, env=graph.env, code=0)
     assert "sandbox: " in done.err
     assert f"FactualCorrectness {pass_rate(GRAPH_V2):.4f} (10/10 scored)" in done.out
     for (run, question), (status, passed, total) in EXPECTED.items():
@@ -51,7 +50,7 @@ def test_from_answers_to_failures(code: Path, graph: Graph, tmp_path: Path) -> N
     assert "Code that was executed" in (tmp_path / "page.html").read_text()
 
 
-def test_json(code: Path, tmp_path: Path) -> None:
+def test_json(bubblewrap: Wall, code: Path, tmp_path: Path) -> None:
     """One object a run: means, statuses, the sandbox, and each execution without its code."""
     found = inside("execute", code, "--no-store", "--json", cwd=tmp_path, code=0).object()
     assert found["run"] == BETTER
@@ -65,7 +64,7 @@ def test_json(code: Path, tmp_path: Path) -> None:
     assert [test["status"] for test in first["tests"]].count("success") == 3
 
 
-def test_by_another_name(code: Path, graph: Graph, tmp_path: Path) -> None:
+def test_by_another_name(bubblewrap: Wall, code: Path, graph: Graph, tmp_path: Path) -> None:
     """By another name the executions are of that run, in the file beside and in the graph; another file is refused."""
     lines = [line for line in code.read_text().splitlines() if json.loads(line)["question_id"] == "sc-02"]
     other = code.with_name("other.jsonl")
@@ -88,14 +87,14 @@ def test_without_a_sandbox_says_so(code: Path, tmp_path: Path) -> None:
     assert (done.object()["mechanism"], done.object()["by_status"]) == ("none", {"success": 1})
 
 
-def test_no_sandbox_is_a_refusal(code: Path, tmp_path: Path) -> None:
+def test_no_sandbox_is_a_refusal(process: Process, code: Path, tmp_path: Path) -> None:
     """Where no wall can be built nothing is run: the machine's own tools are out of reach here."""
     empty = tmp_path / "empty"
     empty.mkdir()
     # No bwrap on the path, and no package that speaks to Landlock.
     (empty / "py_landlock.py").write_text("raise ImportError('no Landlock here')")
     env = {"PATH": str(empty), "PYTHONPATH": str(empty)}
-    done = graphkit("execute", code, "--no-store", cwd=tmp_path, env=env, code=2)
+    done = process("execute", code, "--no-store", cwd=tmp_path, env=env, code=2)
     assert "no sandbox works on this machine" in done.err
     assert "bubblewrap isn't installed" in done.err
     assert "no Landlock here" in done.err
@@ -106,7 +105,7 @@ def test_no_sandbox_is_a_refusal(code: Path, tmp_path: Path) -> None:
 def test_a_dataset_without_tests(tmp_path: Path) -> None:
     """It is told what a question has to carry, before anything is kept."""
     run = tiny(tmp_path)
-    done = inside("execute", run, "--no-store", cwd=tmp_path, code=2)
+    done = inside("execute", run, "--no-store", "--unsafe-no-sandbox", cwd=tmp_path, code=2)
     assert "no question carries test_cases" in done.err
     assert not run.with_name("r.grades").exists()
 

@@ -17,7 +17,7 @@ from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Request
 from graphkit.scoring.judge_setup import JUDGE_MODEL
 from tests.helpers.api import Api, BatchApi, Reply, Response, in_turn, message, refusal, served
-from tests.helpers.cli import COMMAND, Done, Graph, environment, graphkit, inside, write_lines
+from tests.helpers.cli import COMMAND, Done, Graph, environment, inside, write_lines
 from tests.helpers.grading import (
     GIVEN,
     RIGHT,
@@ -479,7 +479,7 @@ def test_interrupted(tmp_path: Path) -> None:
     with ReplyCache(replies) as cache:
         assert cache.stats().entries == 10
     with served(judging({})) as api:
-        done = graphkit(
+        done = inside(
             *("grade", run, "-j", "anthropic", "-g", "rubric", "--no-store"), cwd=tmp_path, env=api.env, code=0
         )
         assert len(asks(api)) == 20

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from tests.helpers import ROOT
-from tests.helpers.cli import Graph, graphkit
+from tests.helpers.cli import Graph, inside
 
 
 def test_readme_judging(tmp_path: Path, graph: Graph) -> None:
@@ -23,7 +23,7 @@ def test_readme_judging(tmp_path: Path, graph: Graph) -> None:
         assert command[0] == "graphkit"
         gate = "--min-kappa" in command
         # Of 30 answers 18 are graded alike: weighted kappa is .4345, and its interval begins at .112: no 0.6.
-        done = graphkit(*command[1:], cwd=tmp_path, env=graph.env, code=int(gate))
+        done = inside(*command[1:], cwd=tmp_path, env=graph.env, code=int(gate))
         told["gate" if gate else " ".join(command[1:3] if command[1] == "judge" else command[1:2])] = (
             done.out + done.err
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.cli import COMMAND, QUESTIONS, environment, graphkit, write_lines
+from tests.helpers.cli import COMMAND, QUESTIONS, environment, inside, write_lines
 from tests.readers.test_spans import TRACE, otlp
 
 
@@ -39,7 +39,7 @@ def retrieval(question: str, document: str, trace: str) -> bytes:
 def send(endpoint: str, body: bytes) -> None:
     """Send an export as an exporter does."""
     request = urllib.request.Request(f"{endpoint}/v1/traces", body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         assert answer.status == 200
 
 
@@ -89,7 +89,7 @@ def test_the_run_is_there_before_the_end(dataset: Path) -> None:
     ]
     assert len((dataset / "live.spans").read_text().splitlines()) == 2
     # The spans are a log like any other.
-    graphkit("import", "openinference", dataset / "live.spans", "-d", dataset, "-o", "again.jsonl", cwd=dataset, code=0)
+    inside("import", "openinference", dataset / "live.spans", "-d", dataset, "-o", "again.jsonl", cwd=dataset, code=0)
     assert [{**one, "run": "live"} for one in records(dataset / "again.jsonl")] == records(run)
 
 
@@ -128,9 +128,9 @@ def test_the_format_is_given(dataset: Path) -> None:
         assert code == 0, err
         assert [one["retrieved"][0]["id"] for one in records(dataset / "live.jsonl")] == [found]
     words = ("listen", "-d", dataset, "-o", "x.jsonl", "--port", "0", "--format")
-    other = graphkit(*words, "opentelemetry", cwd=dataset, code=2)
+    other = inside(*words, "opentelemetry", cwd=dataset, code=2)
     assert "'opentelemetry' is not one of 'auto', 'openinference', 'otel'" in other.err
-    assert "Did you mean otel?" in graphkit(*words, "opentel", cwd=dataset, code=2).err
+    assert "Did you mean otel?" in inside(*words, "opentel", cwd=dataset, code=2).err
 
 
 def test_nothing_came(dataset: Path) -> None:
@@ -154,6 +154,6 @@ def test_nothing_of_the_dataset_came(dataset: Path) -> None:
 def test_what_is_there_is_not_replaced(dataset: Path) -> None:
     """A run that exists is refused before anything is listened for."""
     write_lines(dataset / "live.jsonl", [{}])
-    done = graphkit("listen", "-d", dataset, "-o", dataset / "live.jsonl", cwd=dataset, code=2)
+    done = inside("listen", "-d", dataset, "-o", dataset / "live.jsonl", cwd=dataset, code=2)
     assert "the file holds something that graphkit didn't write" in done.err
     assert not (dataset / "live.spans").exists()

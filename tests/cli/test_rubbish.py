@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, inside
@@ -35,6 +35,7 @@ from tests.helpers.invocations import (
     file_parameters,
     write_world,
 )
+from tests.helpers.properties import examples
 
 #: The documented ones but for an interrupt and a bug, see docs/commands.md.
 EXIT_CODES = {0, 1, 2, 3}
@@ -245,7 +246,7 @@ def test_rubbish_is_refused_in_words(words: Words, name: str, world: Path, graph
     """No file that a command takes leads to a traceback, an exit code of its own, or what drives a terminal."""
     env = graph.env if COMMANDS[words].graph else {}
 
-    @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @examples(EXAMPLES, database=None, suppress_health_check=list(HealthCheck))
     @example(("", b'{"run": "r", "question_id": "q1"}\n' * 2))
     @example(("", b"[" * 100_000))
     @example(("", b"a = " + b"1" * 5000))

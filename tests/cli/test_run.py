@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.cli import COMMAND, QUESTIONS, environment, graphkit, inside, write_lines
+from tests.helpers.cli import COMMAND, QUESTIONS, environment, inside, write_lines
 from tests.helpers.systems import TEN, records, run
 
 # What systems return ------------------------------------------------------------------------------------------------
@@ -54,10 +54,10 @@ def test_answer_with_chunks_and_traversal(folder: Path) -> None:
 def test_strict_makes_an_answer_with_an_unknown_field_a_failed_one(folder: Path) -> None:
     """What a system returns under a name that isn't known is no answer if strict, and else a note beside it."""
     (folder / "slips.py").write_text("def answer(question):\n    return {'answer': 'x', 'retreived': []}\n")
-    told = graphkit("run", "data", "--system", "slips:answer", cwd=folder, code=0)
+    told = inside("run", "data", "--system", "slips:answer", cwd=folder, code=0)
     assert "the field 'retreived' isn't used (2 records; did you mean retrieved?)" in told.err
     strict = ("run", "data", "--system", "strict=slips:answer", "--strict")
-    graphkit(*strict, cwd=folder, code=2)  # all of the run failed
+    inside(*strict, cwd=folder, code=2)  # all of the run failed
     assert {one["error"] for one in records(folder, "strict").values()} == {
         "the field 'retreived' isn't known (did you mean retrieved?), which strict reading refuses"
     }
@@ -67,7 +67,7 @@ def test_run_can_be_evaluated(folder: Path) -> None:
     """What a run wrote is what evaluate reads: one of q1's two gold edges was walked, and none of q2's."""
     run(folder, "--system", "systems:full")
     file = folder / "data" / "runs" / "full.jsonl"
-    done = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", file, cwd=folder, code=0)
+    done = inside("evaluate", "--no-store", "--json", "-m", "EdgeRecall", file, cwd=folder, code=0)
     assert done.object()["measures"] == {
         "EdgeRecall": {"mean": 0.25, "scored": 2, "total": 2, "lowest": 0.25, "highest": 0.25}
         | {"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 0.25}
@@ -113,7 +113,7 @@ def test_figures_that_no_record_holds(folder: Path) -> None:
         "prompt_tokens must be a whole number, not 1.5",
         "output_tokens must be at least 0, and of 64 bits at most in all",
     ]
-    graphkit("evaluate", "--no-store", folder / "data" / "runs" / "miscounting.jsonl", cwd=folder, code=0)
+    inside("evaluate", "--no-store", folder / "data" / "runs" / "miscounting.jsonl", cwd=folder, code=0)
 
 
 def test_system_sees_no_gold(folder: Path) -> None:

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from tests.helpers import ROOT
-from tests.helpers.cli import COMMAND, Graph, environment, graphkit
+from tests.helpers.cli import COMMAND, Graph, environment, inside
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.systems import records, run
 
@@ -51,11 +51,11 @@ def test_readme_walk(tmp_path: Path, graph: Graph) -> None:
     process.send_signal(signal.SIGINT)
     assert b"run the same command again" in process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    done = graphkit(*commands[0], cwd=tmp_path, env=graph.env, code=0)
+    done = inside(*commands[0], cwd=tmp_path, env=graph.env, code=0)
     assert "3 records kept from an earlier command, 27 to go" in done.err
     for command in commands[1:]:
         words = [path for word in command for path in (sorted(tmp_path.glob(word)) if "*" in word else [word])]
-        done = graphkit(*words, cwd=tmp_path, env=graph.env, code=0)
+        done = inside(*words, cwd=tmp_path, env=graph.env, code=0)
         assert "mine" in done.out or command[0] == "report"
     assert (tmp_path / "report.html").stat().st_size > 10_000
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from tests.helpers.api import message, served
-from tests.helpers.cli import COMMAND, environment, graphkit, write_lines
+from tests.helpers.cli import COMMAND, Process, environment, write_lines
 from tests.helpers.systems import TEN, asked, records, run
 
 
@@ -139,10 +139,10 @@ def test_failed_are_retried_on_demand(folder: Path) -> None:
     assert asked(folder) == ["q1", "q1", "q2"]
 
 
-def test_disk_fills(folder: Path) -> None:
+def test_disk_fills(process: Process, folder: Path) -> None:
     """Where a record can't be written the command ends with a sentence; the whole records before it are kept."""
     write_lines(folder / "data" / "questions.jsonl", TEN)
-    done = graphkit(
+    done = process(
         "run",
         "data",
         "--system",

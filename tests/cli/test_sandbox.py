@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from graphkit.execution.attempts import attempts
 from graphkit.execution.forgeries import forgeries
-from graphkit.execution.walls import WALLS
-from tests.helpers.cli import graphkit
-from tests.helpers.sandboxes import wall_here
+from graphkit.execution.walls import Wall
+from tests.helpers.cli import Process
+
+#: Without a wall the attempts reach this machine, so they belong to the whole suite as well.
+pytestmark = pytest.mark.sandbox
 
 #: Ways out of the sandbox, and answers that forge results or take too much memory.
 EVERY = len(attempts()) + len(forgeries())
 
 
-def test_check(tmp_path: Path) -> None:
+def test_check(process: Process, bubblewrap: Wall, tmp_path: Path) -> None:
     """The sandbox that is chosen is named, and each attempt is in the table with what happened; nothing is left."""
-    wall_here(WALLS[0].name)
-    done = graphkit("sandbox", "check", cwd=tmp_path, env={"TMPDIR": str(tmp_path)}, code=0)
+    done = process("sandbox", "check", cwd=tmp_path, env={"TMPDIR": str(tmp_path)}, code=0)
     lines = done.out.splitlines()
     assert lines[0] == "sandbox: bubblewrap"
     for attempt in attempts():
@@ -27,9 +30,9 @@ def test_check(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_check_without_a_sandbox(tmp_path: Path) -> None:
+def test_check_without_a_sandbox(process: Process, tmp_path: Path) -> None:
     """Without one it shows what gets through, nothing of what was read, and ends with 1."""
-    done = graphkit("sandbox", "check", "--mechanism", "none", "--json", cwd=tmp_path, code=1)
+    done = process("sandbox", "check", "--mechanism", "none", "--json", cwd=tmp_path, code=1)
     found = done.object()
     said = {one["attempt"]: one for one in found["attempts"]}
     assert found["mechanism"] == "none"

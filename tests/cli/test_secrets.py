@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.api import Api, Reply, message, refusal, served
-from tests.helpers.cli import graphkit, inside, tiny
+from tests.helpers.cli import inside, tiny
 from tests.helpers.grading import to_grade
 
 KEY = "sk-ant-0123456789-abcdefghij"
@@ -70,7 +70,7 @@ def test_a_key_that_a_system_repeats_is_nowhere(tmp_path: Path) -> None:
     tiny(tmp_path / "shop")
     (tmp_path / "leaking.py").write_text(SYSTEM)
     asked = ("run", "shop", "--system", "mine=leaking:answer", "--out", "runs")
-    done = graphkit(*asked, cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+    done = inside(*asked, cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
     (tmp_path / "leaking.py").unlink()
     assert KEY not in done.out + done.err
     records = (tmp_path / "runs" / "mine.jsonl").read_text()

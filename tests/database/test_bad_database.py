@@ -13,30 +13,25 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.database import access, driver
 from graphkit.database.embedded.place import Layout
 from tests.helpers import ROOT
-from tests.helpers.cli import Graph, graphkit, tiny
+from tests.helpers.cli import Graph, Process, inside, tiny
 from tests.helpers.fakebolt import bolt_server, silent_server
-
-#: The command line with a short patience for servers that don't answer.
-HASTY = (
-    sys.executable,
-    "-c",
-    "from graphkit.database import access, driver\n"
-    "driver.ANSWER_SECONDS = access.DIRECT_RETRY_SECONDS = 0.5\n"
-    "from graphkit.cli import main\n"
-    "main()",
-)
 
 
 def refused(tmp_path: Path, env: dict[str, str], *commands: tuple[object, ...]) -> list[str]:
     """Run commands that must end with 3, print nothing, and start no embedded database; return their errors."""
     told = []
-    for command in commands:
-        done = graphkit(*command, cwd=tmp_path, env=env, code=3, command=HASTY)
-        assert done.out == ""
-        assert done.err.startswith("error: ")
-        told.append(done.err)
+    with pytest.MonkeyPatch.context() as patch:
+        # A short patience for servers that don't answer.
+        patch.setattr(driver, "ANSWER_SECONDS", 0.5)
+        patch.setattr(access, "DIRECT_RETRY_SECONDS", 0.5)
+        for command in commands:
+            done = inside(*command, cwd=tmp_path, env=env, code=3)
+            assert done.out == ""
+            assert done.err.startswith("error: ")
+            told.append(done.err)
     assert not (tmp_path / ".graphkit").exists()
     return told
 
@@ -107,21 +102,21 @@ def test_read_only_account(graph: Graph, tmp_path: Path) -> None:
     password = json.loads(Layout(Path(graph.env["GRAPHKIT_HOME"])).credentials.read_text())["reader"]
     env = {"NEO4J_URI": graph.store.uri, "NEO4J_USERNAME": "reader", "NEO4J_PASSWORD": password}
     run = tiny(tmp_path / "data")
-    graphkit("evaluate", run, cwd=tmp_path, env=graph.env, code=0)
+    inside("evaluate", run, cwd=tmp_path, env=graph.env, code=0)
     before = graph.content()
     writing = (("load", tmp_path / "data"), ("evaluate", run), ("git", repository(tmp_path)))
     for err in refused(tmp_path, env, *writing):
         assert "may only read" in err
         assert password not in err
     assert graph.content() == before
-    done = graphkit("failures", "r", "--kind", "missed-edges", "--json", cwd=tmp_path, env=env, code=0)
+    done = inside("failures", "r", "--kind", "missed-edges", "--json", cwd=tmp_path, env=env, code=0)
     assert [row["question"] for row in done.objects()] == ["q1"]
 
 
 @pytest.mark.parametrize("uri", ["http://127.0.0.1:7474", "localhost:7687", "bolt://", "bolt://h:port"])
 def test_address_of_no_database(uri: str, tmp_path: Path) -> None:
     """An address that isn't of a Bolt server is a usage error, reported before anything is opened."""
-    done = graphkit("query", "-e", "RETURN 1", cwd=tmp_path, env={"NEO4J_URI": uri}, code=2)
+    done = inside("query", "-e", "RETURN 1", cwd=tmp_path, env={"NEO4J_URI": uri}, code=2)
     assert uri in done.err
     assert "bolt://HOST:7687" in done.err
 
@@ -129,7 +124,7 @@ def test_address_of_no_database(uri: str, tmp_path: Path) -> None:
 def test_wrong_time_limit(graph: Graph, tmp_path: Path) -> None:
     """A wrong time limit is reported before anything is started."""
     env = {**graph.env, "GRAPHKIT_QUERY_TIMEOUT": "soon"}
-    done = graphkit("query", "-e", "RETURN 1", cwd=tmp_path, env=env, code=2)
+    done = inside("query", "-e", "RETURN 1", cwd=tmp_path, env=env, code=2)
     assert "GRAPHKIT_QUERY_TIMEOUT is 'soon'" in done.err
 
 
@@ -141,11 +136,11 @@ def full_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
 
 
-def test_out_on_a_full_disk(tmp_path: Path) -> None:
+def test_out_on_a_full_disk(process: Process, tmp_path: Path) -> None:
     """Results that don't fit on the disk are reported with their file, and nothing of them remains."""
     run = tiny(tmp_path / "data")
     out = tmp_path / "results.jsonl"
-    done = graphkit("evaluate", "--no-store", "--out", out, run, cwd=tmp_path, code=2, preexec=full_disk)
+    done = process("evaluate", "--no-store", "--out", out, run, cwd=tmp_path, code=2, preexec=full_disk)
     assert f"error: {out}: the file can't be written: File too large" in done.err
     assert "Choose another place." in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
@@ -155,11 +150,12 @@ def test_out_on_a_full_device(tmp_path: Path) -> None:
     """A device is written directly, and a full one is reported."""
     out = tmp_path / "full.jsonl"
     out.symlink_to("/dev/full")
-    done = graphkit("evaluate", "--no-store", "--out", out, tiny(tmp_path / "data"), cwd=tmp_path, code=2)
+    done = inside("evaluate", "--no-store", "--out", out, tiny(tmp_path / "data"), cwd=tmp_path, code=2)
     assert f"error: {out}: the file can't be written: No space left on device" in done.err
     assert Path("/dev/full").is_char_device()
 
 
+@pytest.mark.process
 def test_output_on_a_full_device(tmp_path: Path) -> None:
     """A full standard output is an error."""
     with Path("/dev/full").open("w") as full:
@@ -183,7 +179,7 @@ def test_out_where_none_can_be(place: str, tmp_path: Path) -> None:
     """A path below a file, in a missing folder, of a folder, or with an unknown ending is reported by name."""
     (tmp_path / "file").write_text("kept")
     (tmp_path / "folder.jsonl").mkdir()
-    done = graphkit("evaluate", "--no-store", "--out", tmp_path / place, tiny(tmp_path / "data"), cwd=tmp_path, code=2)
+    done = inside("evaluate", "--no-store", "--out", tmp_path / place, tiny(tmp_path / "data"), cwd=tmp_path, code=2)
     assert f"error: {tmp_path / place}: " in done.err
     assert "written" in done.err
     assert (tmp_path / "file").read_text() == "kept"
@@ -194,7 +190,7 @@ def test_data_folder_that_can_not_be_made(tmp_path: Path) -> None:
     """A database folder below a file is reported with its name and a remedy."""
     (tmp_path / "file").write_text("kept")
     run = tiny(tmp_path / "data")
-    done = graphkit("evaluate", "--data", tmp_path / "file" / "db", run, cwd=tmp_path, code=3)
+    done = inside("evaluate", "--data", tmp_path / "file" / "db", run, cwd=tmp_path, code=3)
     assert str(tmp_path / "file" / "db") in done.err
     assert "--data" in done.err
 
@@ -214,6 +210,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.slow("one database after the other is filled until its disk is full")
 def test_database_on_a_full_disk(tmp_path: Path) -> None:
     """A disk that fills up during a load is reported, and the load continues once there is room."""
     questions = [
@@ -223,14 +220,14 @@ def test_database_on_a_full_disk(tmp_path: Path) -> None:
     tiny(tmp_path / "data", questions)
     with small_disk(tmp_path / "disk", "8m") as disk:
         load = ("load", tmp_path / "data", "--data", disk / "db")
-        done = graphkit(*load, cwd=tmp_path, code=3)
+        done = inside(*load, cwd=tmp_path, code=3)
         assert "full" in done.err
         assert str(disk) in done.err
-        graphkit("db", "stop", "--data", disk / "db", cwd=tmp_path)
+        inside("db", "stop", "--data", disk / "db", cwd=tmp_path)
         subprocess.run(["mount", "-o", "remount,size=400m", disk], check=True)
-        done = graphkit(*load, cwd=tmp_path, code=0)
-        asked = graphkit(
+        done = inside(*load, cwd=tmp_path, code=0)
+        asked = inside(
             *("query", "-e", "MATCH (q:Question) RETURN count(q) AS n", "--json", "--data", disk / "db"), cwd=tmp_path
         )
         assert asked.object() == {"n": 800}
-        graphkit("db", "stop", "--data", disk / "db", cwd=tmp_path, code=0)
+        inside("db", "stop", "--data", disk / "db", cwd=tmp_path, code=0)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from graphkit.execution.languages import JAVASCRIPT
 from graphkit.execution.running import execute_all, programs
 from graphkit.execution.sandbox import Sandbox, open_sandbox
 from graphkit.records.executions import CodeTestResult, Execution
@@ -259,7 +258,7 @@ JAVASCRIPT_ASSERTIONS = [
 ]
 
 
-@pytest.mark.skipif(JAVASCRIPT.program() is None, reason="no Node on this machine")
+@pytest.mark.usefixtures("node")
 @pytest.mark.parametrize(("code", "assertion", "message"), JAVASCRIPT_ASSERTIONS)
 def test_javascript(sandbox: Sandbox, code: str, assertion: str, message: str | None) -> None:
     """The same of JavaScript, in scripts and in modules."""
@@ -270,7 +269,7 @@ def test_javascript(sandbox: Sandbox, code: str, assertion: str, message: str | 
         assert (found.message or "").startswith(message), found.message
 
 
-@pytest.mark.skipif(JAVASCRIPT.program() is None, reason="no Node on this machine")
+@pytest.mark.usefixtures("node")
 @pytest.mark.parametrize(
     "form", ["exports.U = class U extends Error {{ {} }};", "export class U extends Error {{ {} }}"]
 )

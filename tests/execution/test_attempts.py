@@ -12,9 +12,11 @@ from graphkit.execution.attempts import Attempt, attempts
 from graphkit.execution.proof import AttemptResult, prove
 from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from graphkit.records.executions import Mechanism
-from tests.helpers.sandboxes import wall_here
 
 NAMED: dict[Mechanism, Wall] = {wall.name: wall for wall in (*WALLS, NO_WALL)}
+
+#: Without a wall the attempts reach this machine, so they belong to the whole suite as well.
+pytestmark = pytest.mark.sandbox
 
 #: Attempts that the machine may refuse whoever makes them, each with what tells that it does.
 _REFUSED_BY_THE_MACHINE = {
@@ -37,10 +39,8 @@ def results(name: Mechanism) -> dict[str, AttemptResult]:
 
 
 @pytest.mark.parametrize("attempt", attempts(), ids=lambda one: one.name)
-@pytest.mark.parametrize("wall", WALLS, ids=lambda wall: wall.name)
 def test_no_attempt_gets_out(wall: Wall, attempt: Attempt) -> None:
     """Behind a wall neither the attempt nor whoever looks from outside says that anything got through."""
-    wall_here(wall.name)
     result = results(wall.name)[attempt.name]
     assert not result.escaped, result.signs
 
@@ -78,19 +78,17 @@ def test_the_witness_sees_it(attempt: str, seen: str) -> None:
     assert seen in results("none")[attempt].signs
 
 
-def test_a_hole_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hole_is_seen(landlock: Wall, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wall with a hole is told: here the filter of system calls lets signals through, and nothing else."""
     from graphkit.execution import seccomp
 
-    wall = next(one for one in WALLS if one.name == "landlock")
-    wall_here(wall.name)
     holed = {**seccomp.REFUSED, "signals": ()}
     monkeypatch.setattr(seccomp, "REFUSED", holed)
     seccomp.program.cache_clear()
     try:
-        [result] = prove(wall, [one for one in attempts() if one.name == "secrets in the environment"])
+        [result] = prove(landlock, [one for one in attempts() if one.name == "secrets in the environment"])
         assert not result.escaped, result.signs
-        found = list(prove(wall, [one for one in attempts() if one.name == "signals"]))
+        found = list(prove(landlock, [one for one in attempts() if one.name == "signals"]))
     finally:
         seccomp.program.cache_clear()
     # Landlock 6 and later keep signals within by themselves; the own process group is within.

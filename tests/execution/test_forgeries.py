@@ -76,7 +76,7 @@ def test_a_forged_result_is_reported(sandbox: Sandbox) -> None:
     assert run_test(forgery.tests[-1], code, sandbox).status == "success"
 
 
-@pytest.mark.skipif(JAVASCRIPT.program() is None, reason="no Node on this machine")
+@pytest.mark.usefixtures("node")
 def test_the_kernel_refuses_a_native_addon(sandbox: Sandbox) -> None:
     """A library in the scratch folder can't be mapped for execution, also where Node itself would load addons."""
     library = next(Path("/").glob("usr/lib*/**/libz.so.1"), None)

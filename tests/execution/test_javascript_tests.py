@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.execution.languages import JAVASCRIPT
@@ -13,6 +13,7 @@ from graphkit.execution.returned_values import decoded
 from graphkit.execution.value_equality import equal
 from graphkit.execution.value_texts import shown
 from tests.execution.running import in_node
+from tests.helpers.properties import examples
 
 #: JSON whose whole numbers JavaScript holds exactly.
 JSON = st.recursive(
@@ -21,7 +22,7 @@ JSON = st.recursive(
     max_leaves=10,
 )
 
-pytestmark = pytest.mark.skipif(JAVASCRIPT.program() is None, reason="no Node on this machine")
+pytestmark = pytest.mark.usefixtures("node")
 
 
 def function(body: str, **job: Any) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def test_returned(body: str, inputs: Any, expected: Any) -> None:
     assert equal(expected, decoded(found["value"]))
 
 
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(st.lists(JSON, min_size=20, max_size=60))
 def test_round_trip(values: list[Any]) -> None:
     """What goes in as JSON comes out as a value that equals it, and differs from what differs from it."""

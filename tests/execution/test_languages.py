@@ -143,7 +143,7 @@ def test_javascript_refuses(context: dict[str, str], why: str) -> None:
         JAVASCRIPT.layout(context)
 
 
-@pytest.mark.skipif(JAVASCRIPT.program() is None, reason="no Node on this machine")
+@pytest.mark.usefixtures("node")
 def test_modules_of_node() -> None:
     """The list of Node's own modules holds what this Node says of itself."""
     program = "console.log(JSON.stringify(require('module').builtinModules))"

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -46,7 +46,8 @@ from graphkit.records.structs import (
     model_of,
     struct_of,
 )
-from tests.helpers.datasets import STOREFRONT, generate, pallets
+from tests.helpers.datasets import STOREFRONT, generate
+from tests.helpers.properties import examples
 from tests.records.samples import ASKED, MINIMAL, RAN, question, validator
 
 
@@ -164,13 +165,12 @@ def test_line_decoder_equals_the_models_on_storefront() -> None:
         assert compare_lines(AnswerStruct, file) == 30 - failed
 
 
-def test_line_decoder_equals_the_models_on_pallets() -> None:
+def test_line_decoder_equals_the_models_on_pallets(pallets: Path) -> None:
     """Each line of the pallets data is decoded alike; the runs say query_id, which is learnt from their first line."""
-    folder = pallets()
     # Steps with a field that graphkit doesn't know ("observed") are left to the model.
-    lines = (folder / "questions.jsonl").read_text().splitlines()
-    assert compare_lines(QuestionStruct, folder / "questions.jsonl") >= sum('"observed"' not in line for line in lines)
-    for file in sorted((folder / "runs").glob("*.jsonl")):
+    lines = (pallets / "questions.jsonl").read_text().splitlines()
+    assert compare_lines(QuestionStruct, pallets / "questions.jsonl") >= sum('"observed"' not in line for line in lines)
+    for file in sorted((pallets / "runs").glob("*.jsonl")):
         assert compare_lines(AnswerStruct, file) == 40
 
 
@@ -259,7 +259,7 @@ def agree(kind: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
         assert counted == told.ignored_fields
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.tuples(st.just(Question), QUESTIONS) | st.tuples(st.just(Answer), ANSWERS | WALKS))
 def test_schema_takes_what_the_model_takes(drawn: tuple[type[Record], dict[str, Any]]) -> None:
     """No record that is read is refused by its printed schema, in whatever form and under whatever names."""
@@ -272,28 +272,28 @@ def test_schema_takes_what_the_model_takes(drawn: tuple[type[Record], dict[str, 
     validator(model).validate(value)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(QUESTIONS, min_size=1, max_size=3))
 def test_questions_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of questions, in any spelling and with any mistake, reads as by the model alone."""
     agree(QuestionStruct, lines)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(ANSWERS, min_size=1, max_size=3))
 def test_answers_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A run log, in any spelling and with any mistake, reads as by the model alone."""
     agree(AnswerStruct, lines)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(records(Artifact, {"id": st.just("x:a")}), min_size=1, max_size=3))
 def test_artifacts_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of artifacts reads as by the model alone."""
     agree(ArtifactStruct, lines)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(records(Edge, {"source": st.just("x:a"), "target": st.just("x:b")}), min_size=1, max_size=3))
 def test_edges_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of edges, in any spelling and with any mistake, reads as by the model alone."""
@@ -453,7 +453,7 @@ def test_the_closest_known_name_is_told() -> None:
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(QUESTIONS, min_size=1, max_size=3))
 def test_records_are_the_same_after_the_spool(lines: list[dict[str, Any]]) -> None:
     """What is put aside comes back as it was, whichever spelling it was read in and whoever packed it, each time."""

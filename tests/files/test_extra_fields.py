@@ -12,7 +12,6 @@ import graphkit
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from tests.helpers.datasets import traced
 
 STEP = {"source": "a:x.py", "relation": "CALLS", "target": "b:y.py", "observed": True, "count": 3}
 QUESTION = {"id": "q1", "question": "?", "paths": [{"steps": [STEP]}], "scenario": "s", "colour": "red"}
@@ -91,16 +90,15 @@ def test_a_mistake_in_the_list_is_refused_with_its_file(folder: Path, content: A
     assert "extra_fields" in str(refused.value)
 
 
-def test_a_data_set_with_a_list_scores_as_it_did(tmp_path: Path) -> None:
+def test_a_data_set_with_a_list_scores_as_it_did(traced_packages: Path, tmp_path: Path) -> None:
     """The four traced runs, with a list beside them: no warning of a field, and the figures of their reference."""
-    source = traced()
     for name in ("questions.jsonl", "commits.jsonl", "compatibility.jsonl"):
-        (tmp_path / name).symlink_to(source / name)
+        (tmp_path / name).symlink_to(traced_packages / name)
     for kind in ("artifacts", "edges", "artifacts-observed", "edges-observed"):
-        (tmp_path / f"{kind}.jsonl.gz").symlink_to(source / f"{kind}.jsonl.gz")
-    (tmp_path / "runs").symlink_to(source / "runs")
+        (tmp_path / f"{kind}.jsonl.gz").symlink_to(traced_packages / f"{kind}.jsonl.gz")
+    (tmp_path / "runs").symlink_to(traced_packages / "runs")
     listed(tmp_path, {"extra_fields": ["observed", "scenario", "count", "ordered", "tags", "tool_calls.step"]})
-    reference = json.loads((source / "reference.json").read_text())["runs"]
+    reference = json.loads((traced_packages / "reference.json").read_text())["runs"]
     for name, figures in reference.items():
         expected = {measure: (one["mean"], one["scored"]) for measure, one in figures["graphkit"].items()}
         result = graphkit.evaluate(

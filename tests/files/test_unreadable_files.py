@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from tests.files.mistakes import A1, A2, SCORE, WHOLE
-from tests.helpers.cli import Graph, graphkit, inside, tiny
+from tests.helpers.cli import Graph, inside, tiny
 
 
 def cut(path: Path, suffix: str, pack: Callable[[bytes], bytes]) -> Path:
@@ -69,13 +69,13 @@ def test_file_that_can_not_be_read(name: str, graph: Graph, tmp_path: Path) -> N
     spoil, line, told, remedy = FILES[name]
     before = graph.content()
     spoiled = spoil(tiny(tmp_path / "run"))
-    done = graphkit(*SCORE, "--on-error", "skip", spoiled, cwd=tmp_path, code=2)
+    done = inside(*SCORE, "--on-error", "skip", spoiled, cwd=tmp_path, code=2)
     assert f"error: {spoiled}{line}: " in done.err
     assert told in done.err
     assert remedy in done.err
     tiny(tmp_path / "questions")
     spoiled = spoil(tmp_path / "questions" / "questions.jsonl")
-    done = graphkit("load", tmp_path / "questions", "--on-error", "skip", cwd=tmp_path, env=graph.env, code=2)
+    done = inside("load", tmp_path / "questions", "--on-error", "skip", cwd=tmp_path, env=graph.env, code=2)
     assert f"error: {spoiled}{line}: " in done.err
     assert told in done.err
     assert graph.content() == before
@@ -89,13 +89,13 @@ def test_zstandard_cut_in_the_middle(tmp_path: Path) -> None:
     packed.write_bytes(whole[: len(whole) // 2])
     with zstandard.open(packed) as stream:
         assert stream.read(1000)
-    assert "damaged or cut short" in graphkit(*SCORE, "--on-error", "skip", packed, cwd=tmp_path, code=2).err
+    assert "damaged or cut short" in inside(*SCORE, "--on-error", "skip", packed, cwd=tmp_path, code=2).err
 
 
 def test_a_line_may_be_long(tmp_path: Path) -> None:
     """A line of 20 MB is a record like another."""
     run = tiny(tmp_path, answers=(A1, {**A2, "answer": 20_000_000 * "x"}))
-    done = graphkit(*SCORE, run, cwd=tmp_path, code=0)
+    done = inside(*SCORE, run, cwd=tmp_path, code=0)
     assert done.object()["measures"]["EdgeRecall"] == WHOLE
 
 

@@ -406,7 +406,7 @@ def test_hotpotqa(tmp_path: Path) -> None:
 
 def test_musique(tmp_path: Path) -> None:
     """The paragraphs of the steps are relevant, in order, and then other supporting paragraphs."""
-    row = {
+    row: Row = {
         "id": "2hop__1_2",
         "question": "?",
         "answer": "a",
@@ -425,6 +425,9 @@ def test_musique(tmp_path: Path) -> None:
     assert list(question.relevant) == ["T", "S"]
     assert question.category == "2hop"
     assert problems.noted == {}
+    question, problems = one("musique", tmp_path, row | {"question_decomposition": row["question_decomposition"][:1]})
+    assert list(question.relevant) == ["T", "S"]
+    assert len(problems.noted) == 1
     wrong = row | {"question_decomposition": [{"id": 1, "question": "?", "answer": "b", "paragraph_support_idx": 9}]}
     assert "names a paragraph that isn't there: 9" in mistake("musique", tmp_path, wrong)
     question, problems = one("musique", tmp_path, row | {"answerable": False})

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from graphkit.database.store import Store
 from tests.helpers.engines import clean_environment
 from tests.helpers.guard.sitecustomize import guarded
 
+#: What the fixture ``process`` gives: runs graphkit as a process.
+Process = Callable[..., "Done"]
 COMMAND = (sys.executable, "-m", "graphkit")
 Row = dict[str, Any]
 
@@ -126,7 +130,7 @@ def inside(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, 
     )
     status: object = 0
     wanted = environment(env)
-    with pytest.MonkeyPatch.context() as patch, Path(os.devnull).open() as nothing:
+    with pytest.MonkeyPatch.context() as patch, own_modules(cwd), Path(os.devnull).open() as nothing:
         patch.chdir(cwd)
         for name in set(os.environ) - set(wanted):
             patch.delenv(name)
@@ -146,6 +150,20 @@ def inside(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, 
     done = Done(status, *texts)
     assert code is None or done.code == code, f"exit code {done.code}\n{done.out}\n{done.err}"
     return done
+
+
+@contextmanager
+def own_modules(folder: Path) -> Iterator[None]:
+    """Forget the modules of a folder at the end, which another test may have by the same names; restore the path."""
+    path, before = [*sys.path], {*sys.modules}
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name in {*sys.modules} - before:
+            if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(folder):
+                del sys.modules[name]
 
 
 def write_lines(path: Path, records: Iterable[Row | str | bytes]) -> Path:

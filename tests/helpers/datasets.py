@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from graphkit.files.assets import storefront_folder
 from tests.helpers import ROOT
@@ -16,32 +15,20 @@ from tests.helpers.engines import ENVIRONMENT
 
 STOREFRONT = storefront_folder()
 
+#: Returns the JSON values of a real log, one per line, by its path below the folder of the logs.
+SharedLog = Callable[[str], list[Any]]
+
 #: The files that scoring reads: without the knowledge graph, which takes long to load.
 SCORED = ("questions.jsonl", "commits.jsonl", "compatibility.jsonl", "runs")
 
 
-def find_pallets() -> Path | None:
-    """Return the folder of the pallets data: inside the one that GRAPHKIT_DATA names, else ``../shared/data``."""
-    folder = Path(ENVIRONMENT.get("GRAPHKIT_DATA") or ROOT.parent / "shared" / "data") / "pallets"
+def find_data(name: str) -> Path | None:
+    """Return a folder of the team's data (pallets, logs or traced), or None if it is absent.
+
+    ``GRAPHKIT_DATA`` names the folder around them, ``../shared/data`` by default.
+    """
+    folder = Path(ENVIRONMENT.get("GRAPHKIT_DATA") or ROOT.parent / "shared" / "data") / name
     return folder if (folder / "questions.jsonl").exists() else None
-
-
-def pallets() -> Path:
-    """Return the folder of the pallets data; skip where it is absent, and fail where it is required."""
-    found = find_pallets()
-    if found is not None:
-        return found
-    return _absent("the pallets data is in neither ../shared/data nor the folder that GRAPHKIT_DATA names")
-
-
-def _absent(missing: str) -> NoReturn:
-    """Skip a test whose data isn't there, and fail it where the data is required."""
-    # The benchmarks find the data here as well, and have no pytest.
-    import pytest
-
-    if ENVIRONMENT.get("CI") or ENVIRONMENT.get("GRAPHKIT_REQUIRE_DATA") == "1":
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)
 
 
 def without_graph(dataset: Path, folder: Path) -> Path:
@@ -63,34 +50,6 @@ def write_jsonl(path: Path, records: Iterable[dict[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), "utf-8")
     return path
-
-
-def find_logs() -> Path | None:
-    """Return the folder of the logs of real libraries, with the dataset that they are about, where it is."""
-    folder = Path(ENVIRONMENT.get("GRAPHKIT_DATA") or ROOT.parent / "shared" / "data") / "logs"
-    return folder if (folder / "questions.jsonl").exists() else None
-
-
-def real_logs() -> Path:
-    """Return the folder of the logs of real libraries; skip where it is absent, and fail where it is required."""
-    found = find_logs()
-    if found is not None:
-        return found
-    return _absent("the logs are in neither ../shared/data nor the folder that GRAPHKIT_DATA names")
-
-
-def traced() -> Path:
-    """Return the folder of the traced packages; skip where it is absent, and fail where it is required."""
-    folder = Path(ENVIRONMENT.get("GRAPHKIT_DATA") or ROOT.parent / "shared" / "data") / "traced"
-    if (folder / "questions.jsonl").exists():
-        return folder
-    return _absent("the traced packages are in neither ../shared/data nor the folder that GRAPHKIT_DATA names")
-
-
-def shared_log(name: str) -> list[Any]:
-    """Return the JSON values of a real log, a line each, as :func:`real_logs` finds it."""
-    with gzip.open(real_logs() / name, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
 
 
 #: Node ids that are easy to get wrong in a query, a key or an escape.

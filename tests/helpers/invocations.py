@@ -145,6 +145,24 @@ COMMANDS: dict[Words, Command] = {
     ("gold", "migrate"): Command({"dataset": DATASET}, more=("--repo", "a=clone", "--yes")),
 }
 
+#: Commands that take no file, with what they need.
+PLAIN: dict[Words, tuple[str, ...]] = {
+    ("failures",): ("r", "--kind", "missed-edges"),
+    ("queries",): (),
+    ("measures",): (),
+    ("schema",): ("question",),
+    ("db", "status"): (),
+    ("db", "path"): (),
+    ("db", "remove"): ("run", "gone"),
+    ("judge", "list"): (),
+    ("judge", "show"): ("rubric",),
+}
+#: The files that a command gets beyond its required ones, to do what it is for.
+GIVEN: dict[Words, dict[str, str]] = {
+    ("query",): {"source": "query.cypher"},
+    **{("judge", name): {"--scores": "scores.jsonl"} for name in ("spot-check", "consistency", "bias", "drift")},
+}
+
 #: Texts among the arguments that name no file.
 NAMES = {("failures", "run"), ("schema", "record"), ("import gold", "form")}
 NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
@@ -187,6 +205,11 @@ def arguments(words: Words, given: dict[str, str]) -> list[str]:
         chosen = {"form": about.paths["form"], **chosen}
     options = [text for name, path in chosen.items() if name.startswith("-") for text in (name, path)]
     return [*words, *about.more, *options, "--", *(path for name, path in chosen.items() if not name.startswith("-"))]
+
+
+def usual(words: Words) -> list[str]:
+    """Return the arguments with which a command does what it is for."""
+    return [*words, *PLAIN[words]] if words in PLAIN else arguments(words, GIVEN.get(words, {}))
 
 
 def write_world(folder: Path) -> Path:

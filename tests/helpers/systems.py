@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.helpers.cli import Done, Row, graphkit
+from tests.helpers.cli import Done, Row, inside
 from tests.helpers.datasets import read_jsonl
 
 SYSTEMS = """
@@ -139,7 +139,7 @@ TEN = tuple(
 
 def run(folder: Path, *arguments: object, env: Mapping[str, str] | None = None, code: int | None = 0) -> Done:
     """Run systems over the dataset of the folder."""
-    return graphkit("run", "data", *arguments, cwd=folder, env={"COUNTS": str(folder), **(env or {})}, code=code)
+    return inside("run", "data", *arguments, cwd=folder, env={"COUNTS": str(folder), **(env or {})}, code=code)
 
 
 def records(folder: Path, name: str) -> dict[str, Row]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.helpers.cli import inside
-from tests.helpers.datasets import find_logs
+from tests.helpers.datasets import find_data
 
 #: The measures that are shown: of the edges, of their order, and of what was retrieved.
 MEASURES = ("EdgeRecall", "EdgePrecision", "PathExact", "Recall@5")
@@ -92,7 +92,7 @@ def looked_at(logs: Path, name: str, folder: Path, format: str | None = None) ->
 
 def main() -> None:
     """Print the table."""
-    logs = find_logs()
+    logs = find_data("logs")
     if logs is None:
         sys.exit("the logs aren't there")
     columns = ["log", "ids known", "edges f r o u", "turned/related", *MEASURES]

@@ -8,7 +8,6 @@ import pytest
 
 from graphkit.readers.known_formats import formats
 from tests.helpers.cli import inside
-from tests.helpers.datasets import real_logs
 from tests.imports.real_logs import LOGS, Outcome, looked_at
 
 #: Of each log: ids known and all; edges forward, reversed, by another relation, unknown; those to which the direction
@@ -42,16 +41,16 @@ FOUND = {
 }
 
 
-def imported(name: str, folder: Path, auto: bool = False) -> Outcome:
+def imported(logs: Path, name: str, folder: Path, auto: bool = False) -> Outcome:
     """Import and evaluate a log."""
-    return looked_at(real_logs(), name, folder, "auto" if auto else None)
+    return looked_at(logs, name, folder, "auto" if auto else None)
 
 
 @pytest.mark.parametrize("name", LOGS)
-def test_each_log_by_one_command(name: str, tmp_path: Path) -> None:
+def test_each_log_by_one_command(real_logs: Path, name: str, tmp_path: Path) -> None:
     """Its ids and edges are found, what it lost is given back, and what it doesn't tell isn't scored."""
     ids, edges, given_back, recall, precision = FOUND[name]
-    outcome = imported(name, tmp_path)
+    outcome = imported(real_logs, name, tmp_path)
     told = outcome.told
     assert (told["ids"]["known"], told["ids"]["all"]) == ids
     assert tuple(told["edges"].values()) == edges
@@ -65,17 +64,16 @@ def test_each_log_by_one_command(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", LOGS)
-def test_each_log_is_recognised(name: str, tmp_path: Path) -> None:
+def test_each_log_is_recognised(real_logs: Path, name: str, tmp_path: Path) -> None:
     """``auto`` reads each log as its own format does."""
-    assert imported(name, tmp_path, auto=True).told == imported(name, tmp_path).told
+    assert imported(real_logs, name, tmp_path, auto=True).told == imported(real_logs, name, tmp_path).told
 
 
-def test_what_can_only_mislead_is_refused(tmp_path: Path) -> None:
+def test_what_can_only_mislead_is_refused(real_logs: Path, tmp_path: Path) -> None:
     """Paths that were cut to their ends are refused with the way to log them whole, and no file is left."""
-    logs = real_logs()
     if "neo4j-graphrag" not in formats():
         pytest.skip("there is no reader of neo4j-graphrag")
-    log = logs / "neo4j-graphrag" / "vector_cypher_default.jsonl.gz"
-    done = inside("import", "auto", log, "--dataset", logs, "-o", tmp_path / "run.jsonl", cwd=tmp_path, code=2)
+    log = real_logs / "neo4j-graphrag" / "vector_cypher_default.jsonl.gz"
+    done = inside("import", "auto", log, "--dataset", real_logs, "-o", tmp_path / "run.jsonl", cwd=tmp_path, code=2)
     assert "6 of 11 paths were cut" in done.err
     assert list(tmp_path.iterdir()) == []

@@ -53,7 +53,7 @@ def send(
     method: str = "POST",
 ) -> tuple[int, str, bytes]:
     """Send a request, and return the status, the content type and the body of the answer."""
-    connection = http.client.HTTPConnection(*address(receiver), timeout=20)
+    connection = http.client.HTTPConnection(*address(receiver), timeout=60)
     try:
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
@@ -87,7 +87,7 @@ def test_the_binary_form_is_kept_as_json(receiver: TraceReceiver) -> None:
 
 def test_one_connection_serves_many_exports(receiver: TraceReceiver) -> None:
     """An exporter keeps its connection."""
-    connection = http.client.HTTPConnection(*address(receiver), timeout=20)
+    connection = http.client.HTTPConnection(*address(receiver), timeout=60)
     for _ in range(3):
         connection.request("POST", "/v1/traces", BODY, JSON)
         assert connection.getresponse().read() == b"{}"
@@ -154,7 +154,7 @@ def test_what_is_refused(
 )
 def test_what_is_no_http_is_refused(receiver: TraceReceiver, capfd: pytest.CaptureFixture[str], sent: bytes) -> None:
     """gRPC, TLS and broken requests are answered or cut off; no traceback is printed, and the next is taken."""
-    with socket.create_connection(address(receiver), timeout=20) as connection:
+    with socket.create_connection(address(receiver), timeout=60) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
         try:

@@ -15,7 +15,6 @@ from graphkit.readers.tool_calls import FAILED, SHELL
 from graphkit.records.doubts import OPENED_FILES, UNKNOWN_NAMES, UNKNOWN_WALK
 from graphkit.scoring.results import Evaluation
 from tests.helpers import cli
-from tests.helpers.datasets import real_logs
 
 #: The form calls the login, which looks the user up: two edges in three files of two repositories.
 STEPS = [
@@ -164,7 +163,7 @@ def test_doubts_are_told_and_written(dataset: Path) -> None:
     with run.open("a") as file:
         file.write(json.dumps(other) + "\n")
     report = dataset / "scores.md"
-    told = cli.graphkit("evaluate", run, "--no-store", "-o", report, "--json", cwd=dataset, code=0)
+    told = cli.inside("evaluate", run, "--no-store", "-o", report, "--json", cwd=dataset, code=0)
     assert json.loads(told.out)["warnings"] == [f"doubtful in 2 answers: {OPENED_FILES}"]
     assert told.err.count(OPENED_FILES) == 1
     assert f"warning: doubtful in 2 answers: {OPENED_FILES}" in report.read_text()
@@ -274,13 +273,12 @@ def test_the_answer_is_what_was_handed_in(dataset: Path, write: Any, last: Any, 
     assert (ENDS_WITH_CALL in record(dataset)["doubts"]) == (answer is None)
 
 
-def test_an_agent_whose_reads_all_failed_walked_nothing_and_it_is_told() -> None:
+def test_an_agent_whose_reads_all_failed_walked_nothing_and_it_is_told(real_logs: Path) -> None:
     """The real logs of mini-swe-agent: no file was there, so nothing was opened, and the answer is what it handed in.
 
     That is known, and a 0 that the doubt explains.
     """
-    folder = real_logs()
     for question, answer in (("n1", "create_vector_index"), ("n3", "_value_sanitize")):
-        log = folder / "agents" / f"mini_swe_agent_{question}.traj.json.gz"
-        (one,) = import_log(log, dataset=folder, question=question).records
+        log = real_logs / "agents" / f"mini_swe_agent_{question}.traj.json.gz"
+        (one,) = import_log(log, dataset=real_logs, question=question).records
         assert (one["traversal"], one["answer"].strip(), one["doubts"]) == ([], answer, [FAILED])

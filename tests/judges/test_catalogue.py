@@ -15,6 +15,7 @@ from graphkit.judges.catalogue import GRADERS, graders_named, known_graders
 from graphkit.judges.contract import UnusableVerdictError
 from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER
 from graphkit.judges.key_terms import BY_KEY_TERMS
+from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS, prompt_names, text_of
 from graphkit.judges.verdict_request import prompt_of, schema_of
 from graphkit.measures.registry import parse_measure
@@ -293,27 +294,32 @@ def test_aggregation_that_can_not_be_used(components: list[Any], errors: list[An
         read(GRADERS["aggregation"], FACTS, {"components": components, "errors": errors})
 
 
+def parts(whole: str, part: str, verb: str, *said: tuple[str, bool, str | None]) -> dict[str, list[Any]]:
+    """Return an opinion on each part of an answer: its key, whether it is there, and the quote that shows it."""
+    return {whole: [{part: key, verb: found, "quote": quote} for key, found, quote in said]}
+
+
+def check_settled(grader: str, shown: Materials) -> None:
+    """Check that key terms alone find everything, so that no judge is asked."""
+    settled = judged(GRADERS[grader], shown)
+    assert settled.verdict is None
+    assert [(one.value, one.explanation) for one in settled.findings] == [(1.0, BY_KEY_TERMS)]
+
+
 def test_completeness_by_a_judge() -> None:
     """What key terms found stays; of the rest counts what is quoted from the answer; where all is found none is asked.
 
     The answer names charge_card; the bill table it says in other words, and of 19 nothing: 2 of 3.
     """
     shown = materials("charge_card fills the table of bills.", facts=["charge_card pays", "bill_table", "at 19"])
-    said = {
-        "facts": [
-            {"fact": "f1", "addressed": False, "quote": None},
-            {"fact": "f2", "addressed": True, "quote": "fills the  table of bills"},
-            {"fact": "f3", "addressed": True, "quote": "19 percent"},
-        ]
-    }
+    quotes = (("f1", False, None), ("f2", True, "fills the  table of bills"), ("f3", True, "19 percent"))
+    said = parts("facts", "fact", "addressed", *quotes)
     found = read(GRADERS["completeness"], shown, said)
     assert values(found.findings) == {"JudgedCompleteness": pytest.approx(2 / 3)}
     assert found.notes == ("f3: the answer has no words '19 percent'",)
     with pytest.raises(UnusableVerdictError, match="f3 is missing"):
         read(GRADERS["completeness"], shown, {"facts": said["facts"][:2]})
-    settled = judged(GRADERS["completeness"], materials("charge_card.", facts=["charge_card pays"]))
-    assert settled.verdict is None
-    assert [(one.value, one.explanation) for one in settled.findings] == [(1.0, BY_KEY_TERMS)]
+    check_settled("completeness", materials("charge_card.", facts=["charge_card pays"]))
 
 
 def test_conflicts_by_a_judge() -> None:
@@ -328,14 +334,8 @@ def test_conflicts_by_a_judge() -> None:
         {"resolution": "v2_api is used"},
         {"between": ["a", "b"]},
     ]
-    said = {
-        "conflicts": [
-            {"conflict": "k1", "resolved": False, "quote": None},
-            {"conflict": "k2", "resolved": True, "quote": "the main branch"},
-            {"conflict": "k3", "resolved": True, "quote": None},
-            {"conflict": "k4", "resolved": True, "quote": "14 days"},
-        ]
-    }
+    quotes = (("k1", False, None), ("k2", True, "the main branch"), ("k3", True, None), ("k4", True, "14 days"))
+    said = parts("conflicts", "conflict", "resolved", *quotes)
     text = "It is 14 days by the main branch."
     shown = materials(text, conflicts=conflicts)
     found = read(GRADERS["conflicts"], shown, said)
@@ -345,21 +345,14 @@ def test_conflicts_by_a_judge() -> None:
     assert values(with_gold.findings) == {"JudgedConflictResolution": 0.75}
     nobody = judged(GRADERS["conflicts"], materials(text, conflicts=[{"between": ["a", "b"]}]))
     assert reasons(nobody.findings) == {"JudgedConflictResolution": "no annotated conflict says what resolves it"}
-    settled = judged(GRADERS["conflicts"], materials(text, conflicts=["14 days"]))
-    assert [(one.value, one.explanation) for one in settled.findings] == [(1.0, BY_KEY_TERMS)]
+    check_settled("conflicts", materials(text, conflicts=["14 days"]))
 
 
 def test_integration_by_a_judge() -> None:
     """Two chunks of one file are one source; found by its identifier is a.py, by a quote b.py: 2 of 3 expected."""
     chunks = {"api:a.py#load_rows": "def load_rows(): ...", "api:b.py": "# rows are cached", "api:b.py#x": "x = 1"}
     shown = materials("load_rows keeps the rows cached.", chunks, min_sources=3)
-    said = {
-        "chunks": [
-            {"chunk": "c1", "used": False, "quote": None},
-            {"chunk": "c2", "used": True, "quote": "rows cached"},
-            {"chunk": "c3", "used": True, "quote": "x is 1"},
-        ]
-    }
+    said = parts("chunks", "chunk", "used", ("c1", False, None), ("c2", True, "rows cached"), ("c3", True, "x is 1"))
     found = read(GRADERS["integration"], shown, said)
     assert values(found.findings) == {"JudgedIntegration": pytest.approx(2 / 3)}
     assert found.notes == ("c3: the answer has no words 'x is 1'",)
@@ -368,8 +361,7 @@ def test_integration_by_a_judge() -> None:
             GRADERS["integration"], shown, {"chunks": [*said["chunks"], {"chunk": "c4", "used": False, "quote": None}]}
         )
     # One source expected and found by its identifier: settled. Nothing retrieved: 0, and no judge is asked.
-    settled = judged(GRADERS["integration"], materials("load_rows.", chunks, min_sources=1))
-    assert [(one.value, one.explanation) for one in settled.findings] == [(1.0, BY_KEY_TERMS)]
+    check_settled("integration", materials("load_rows.", chunks, min_sources=1))
     assert values(judged(GRADERS["integration"], materials("x.")).findings) == {"JudgedIntegration": 0.0}
     # Where chunks weren't shown, less than all isn't known to be so; where none was, there is nothing to ask.
     none_shown = judged(GRADERS["integration"], materials("x.", {"api:c.py": "y" * 400}, context_tokens=50))

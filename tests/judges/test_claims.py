@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.judges.claims import (
@@ -27,6 +27,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.unscored import NO_RETRIEVAL
 from tests.helpers.cases import answer, question, unlogged
 from tests.helpers.judging import judged, materials, read, reasons, values
+from tests.helpers.properties import examples
 
 CHUNKS = {
     "api:auth.py#login": "def login():\n    find_customer()",
@@ -349,7 +350,7 @@ gold_claims = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(claims, max_size=5), st.lists(gold_claims, max_size=3), st.sampled_from([10, 1000]))
 def test_bounds(listed: list[Any], gold: list[Any], tokens: int) -> None:
     """Whatever a judge lists: each measure once, in its bounds or with a reason; what is supported has support."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError
@@ -28,6 +28,7 @@ from graphkit.measures.registry import bounds_of
 from graphkit.records.models import Answer, Question
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.judging import materials, reasons, values
+from tests.helpers.properties import examples
 
 GOLD = materials("It calls.", {"api:a.py": "x"}, gold_answer="yes")
 SCALE = GRADERS["scale"]
@@ -310,6 +311,14 @@ def test_citations_of_the_fixture(run: str, question: str, target: str) -> None:
     assert wrong == [target]
 
 
+@pytest.mark.parametrize(("second", "faithfulness"), [("It may call `nowhere`.", 1.0), ("It calls `nowhere`.", 0.5)])
+def test_hedged_sentences_are_no_claims_of_the_rules(second: str, faithfulness: float) -> None:
+    """The unsupported second sentence halves the share of supported claims, unless it is hedged."""
+    shown = materials(f"`login` calls `find`. {second}", {"web:x.ts": "login calls find()"})
+    values_of = {one.measure: one.value for one in by_rules(shown, "graded").findings}
+    assert values_of["Faithfulness"] == faithfulness
+
+
 def test_edges_of_the_fixture() -> None:
     """A claim names the walked edge that it rests on, and whether gold has it: sf-02, by hand.
 
@@ -364,7 +373,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=12).map("".join)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(TEXTS, TEXTS, TEXTS, st.sampled_from([1, 1000]))
 def test_any_text_is_judged(text: str, chunk: str, gold: str, tokens: int) -> None:
     """Whatever the texts are: every grader gets a verdict that fits, every value lies in the bounds of its measure."""

@@ -228,7 +228,7 @@ def test_waits_for_a_writer(tmp_path: Path) -> None:
         cache.put(asked(), REPLY)
         assert time.monotonic() - begin > 0.2
         assert cache.get(asked().digest) is not None
-        holder.communicate(timeout=20)
+        holder.communicate(timeout=60)
 
 
 ASKER = """

@@ -482,7 +482,7 @@ def test_server_of_its_own_process() -> None:
         assert reply_to(api, asked("hello")).text == "on hello"
     finally:
         server.stdin.close()
-        assert server.wait(20) == 0
+        assert server.wait(60) == 0
         server.stdout.close()
 
 

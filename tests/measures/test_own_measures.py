@@ -37,7 +37,7 @@ from graphkit.scoring import batches
 from graphkit.scoring.export import write_results
 from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.scorer import Job
-from tests.helpers.cli import ANSWERS, QUESTIONS, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, Process, inside, tiny, write_lines
 
 #: Words over the words allowed: less is better, and there is no upper bound.
 MODULE = '''
@@ -323,13 +323,13 @@ def test_a_broken_entry_point_is_told(folder: Path, monkeypatch: pytest.MonkeyPa
         plugins.installed.cache_clear()
 
 
-def test_it_is_scored_and_exported(folder: Path) -> None:
+def test_it_is_scored_and_exported(process: Process, folder: Path) -> None:
     """evaluate accepts its text, in a separate process, and every export holds it with its parameters."""
     run = tiny(folder, answers=SPOKEN)
     outs = [folder / f"out{ending}" for ending in (".jsonl", ".csv", ".json", ".xml", ".md")]
     options = [word for out in outs for word in ("--out", out)]
     asked = ("-m", "own_words:Words", "-m", "own_words:Words(allowed=3)", "-m", "own_words:Retrieved")
-    done = graphkit("evaluate", run, "--no-store", "--json", *asked, *options, cwd=folder, code=0)
+    done = process("evaluate", run, "--no-store", "--json", *asked, *options, cwd=folder, code=0)
     measures = done.object()["measures"]
     # 3/4 and 6/4; 3/3 and 6/3; both retrieved something: True counts as 1.
     assert {name: one["mean"] for name, one in measures.items()} == {
@@ -429,7 +429,7 @@ def test_what_it_prints_does_not_mix_with_json(folder: Path) -> None:
     """With --json, standard output holds only JSON; a measure's own output goes to standard error."""
     (folder / "loud.py").write_text(LOUD)
     run = tiny(folder, answers=SPOKEN)
-    done = graphkit("evaluate", "--no-store", "--json", "-m", "loud:Loud", run, cwd=folder, code=0)
+    done = inside("evaluate", "--no-store", "--json", "-m", "loud:Loud", run, cwd=folder, code=0)
     assert done.object()["measures"]["loud:Loud"]["mean"] == 1
     assert done.unasked.split() == ["imported", "computed", "computed"]
 

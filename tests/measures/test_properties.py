@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError
@@ -24,6 +24,7 @@ from graphkit.records.ids import crosses
 from graphkit.records.models import Answer, Commit, Compatibility, Question
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from tests.helpers.cases import answer, question, ranking, score
+from tests.helpers.properties import examples
 
 #: Few nodes and relations, so that gold and traversal meet often.
 NODES = st.sampled_from(["x:a", "x:b", "x:c", "y:d", "y:e#f", "bare"])
@@ -99,7 +100,7 @@ EVERY: tuple[Measure, ...] = resolve_measures(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(QUESTIONS, ANSWERS)
 def test_each_value_is_within_its_bounds_or_has_a_reason(asked: Question, run: Answer) -> None:
     """Every measure returns a number within its bounds, or a reason why there is none."""
@@ -128,7 +129,6 @@ def test_a_case_holds_structs() -> None:
             Case(wrong, None)
 
 
-@settings(deadline=None)
 @given(QUESTIONS, ANSWERS)
 def test_scoring_has_no_memory(asked: Question, run: Answer) -> None:
     """Neither the order in which measures score one case nor scoring again changes a value."""
@@ -141,7 +141,6 @@ def test_scoring_has_no_memory(asked: Question, run: Answer) -> None:
 GRAPH_MEASURES = tuple(one for one in EVERY if type(one).__module__.rpartition(".")[2] in {"edges", "paths"})
 
 
-@settings(deadline=None)
 @given(PLAIN_PATHS.flatmap(lambda paths: st.tuples(st.just(paths), st.permutations(paths))), ANSWERS)
 def test_order_of_required_paths_does_not_matter(paths: tuple[list[Any], list[Any]], run: Answer) -> None:
     """Gold paths without groups are all required, in any order."""
@@ -154,7 +153,6 @@ def test_order_of_required_paths_does_not_matter(paths: tuple[list[Any], list[An
             assert found == other, measure
 
 
-@settings(deadline=None)
 @given(QUESTIONS, WALKS.flatmap(lambda walks: st.tuples(st.just(walks), st.permutations(walks))))
 def test_order_of_retrieved_paths_does_not_matter(asked: Question, walks: tuple[list[Any], list[Any]]) -> None:
     """Measures of edges use the union of the retrieved paths; measures of paths use the best one."""
@@ -163,7 +161,6 @@ def test_order_of_retrieved_paths_does_not_matter(asked: Question, walks: tuple[
         assert score(measure, asked, one) == score(measure, asked, two), measure
 
 
-@settings(deadline=None)
 @given(QUESTIONS, WALKS, STEPS)
 def test_a_further_edge_never_lowers_edge_recall_without_alternatives(
     asked: Question, walks: list[Any], step: dict[str, Any]
@@ -179,7 +176,6 @@ def test_a_further_edge_never_lowers_edge_recall_without_alternatives(
             assert after >= before
 
 
-@settings(deadline=None)
 @given(QUESTIONS, ANSWERS)
 def test_exact_paths_are_in_order_and_followed_whole(asked: Question, run: Answer) -> None:
     """PathExact <= PathInOrder <= PathPrefix, so that 1 in one is 1 in the next."""
@@ -193,7 +189,6 @@ def test_exact_paths_are_in_order_and_followed_whole(asked: Question, run: Answe
         assert ordered <= prefix + 1e-12
 
 
-@settings(deadline=None)
 @given(QUESTIONS, ANSWERS)
 def test_f1_lies_between_recall_and_precision(asked: Question, run: Answer) -> None:
     """A harmonic mean is no less than the smaller and no more than the larger of the two."""
@@ -219,7 +214,7 @@ def _counted(found: int, missed: int, optional: int, wrong: int) -> tuple[Questi
 COUNTS = st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(COUNTS, COUNTS, st.integers(2, 5))
 def test_equal_ratios_of_edges_are_equal_floats(one: tuple[int, ...], two: tuple[int, ...], times: int) -> None:
     """EdgeRecall, EdgePrecision and EdgeF1 are the float nearest to their ratio, for any counts."""
@@ -234,7 +229,7 @@ def test_equal_ratios_of_edges_are_equal_floats(one: tuple[int, ...], two: tuple
             assert score(name, *_counted(found, missed, extra, wrong)) == float(ratio), name
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.integers(1, 9).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole))), min_size=1))
 def test_equal_means_over_paths_are_equal_floats(shares: list[tuple[int, int]]) -> None:
     """PathPrefix is the float nearest to the mean of its fractions, for any paths in any order."""
@@ -255,7 +250,6 @@ TYPED = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(TYPED, WALKS)
 def test_comparing_ends_only_never_lowers_edge_recall(steps: list[dict[str, Any]], walks: list[Any]) -> None:
     """Edges that match with relations match without them."""
@@ -276,7 +270,7 @@ SHORTENED = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(GOLD_STEPS, min_size=1, max_size=6), WALKS)
 def test_the_same_path_as_its_own_alternative_changes_nothing(steps: list[dict[str, Any]], walks: list[Any]) -> None:
     """A path gives the same values alone and beside an alternative copy of itself."""
@@ -286,14 +280,12 @@ def test_the_same_path_as_its_own_alternative_changes_nothing(steps: list[dict[s
         assert score(name, once, run) == score(name, twice, run), name
 
 
-@settings(deadline=None)
 @given(st.sets(st.tuples(IDS, st.just("R"), IDS), max_size=5))
 def test_boundary_is_where_edges_cross(edges: set[Edge]) -> None:
     """The boundary of a set of edges agrees with ``crosses``, even for ids without a repository."""
     assert set(boundary(edges)) == {edge for edge in edges if crosses(edge[0], edge[2])}
 
 
-@settings(deadline=None)
 @given(QUESTIONS, st.permutations(["x:a", "x:b", "x:c", "y:d", "y:e#f"]), st.integers(0, 5))
 def test_longer_rankings_never_lower_recall(asked: Question, ids: list[str], count: int) -> None:
     """Further chunks lose no found id."""
@@ -315,7 +307,6 @@ def test_gold_walked_as_it_is_scores_one() -> None:
     assert parse_measure("PathExact") in GRAPH_MEASURES
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.lists(GOLD_STEPS, max_size=4), st.sampled_from([None, "g", "h"])), min_size=2, max_size=5

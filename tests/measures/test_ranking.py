@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import pytrec_eval
@@ -15,7 +16,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import answer, question, ranking, reason, relevant, value
-from tests.helpers.datasets import pallets, read_jsonl
+from tests.helpers.datasets import read_jsonl
 
 ALL: tuple[Measure, ...] = (Success(5), Recall(5), P(5), RR(), nDCG(5))
 
@@ -247,11 +248,10 @@ def test_agrees_with_trec_eval_on_random_rankings() -> None:
 
 
 @pytest.mark.parametrize("name", ["bm25", "bm25-expand", "mixed-versions", "ppr"])
-def test_agrees_with_trec_eval_on_pallets(name: str) -> None:
+def test_agrees_with_trec_eval_on_pallets(pallets: Path, name: str) -> None:
     """The four runs over the 40 questions of the pallets data."""
-    folder = pallets()
-    questions = [graphkit.Question.model_validate(one) for one in read_jsonl(folder / "questions.jsonl")]
-    answers = [graphkit.Answer.model_validate(one) for one in read_jsonl(folder / "runs" / f"{name}.jsonl")]
+    questions = [graphkit.Question.model_validate(one) for one in read_jsonl(pallets / "questions.jsonl")]
+    answers = [graphkit.Answer.model_validate(one) for one in read_jsonl(pallets / "runs" / f"{name}.jsonl")]
     compared = list(peers(questions, answers))
     assert len(compared) == 40 * (4 * len(CUTS) + 1)
     assert [one for one in compared if abs(one[2] - one[3]) > 1e-9] == []

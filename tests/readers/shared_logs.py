@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import Wrapped, each_unwrapped
-from tests.helpers import ROOT
-from tests.helpers.engines import ENVIRONMENT
-
-
-def shared_log(name: str) -> list[Any]:
-    """Return the JSON values of a real log; skip where the data is absent, and fail where it is required."""
-    folder = Path(ENVIRONMENT.get("GRAPHKIT_DATA") or ROOT.parent / "shared" / "data") / "logs"
-    if (folder / name).exists():
-        with gzip.open(folder / name, "rt", encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
-    missing = "the logs are in neither ../shared/data nor the folder that GRAPHKIT_DATA names"
-    if ENVIRONMENT.get("CI") or ENVIRONMENT.get("GRAPHKIT_REQUIRE_DATA") == "1":
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)
 
 
 def read(

@@ -12,7 +12,7 @@ import pytest
 import graphkit
 from graphkit.readers.graphrag import GraphragReader
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
-from tests.helpers.datasets import shared_log
+from tests.helpers.datasets import SharedLog
 
 ENTITIES = [
     {"id": "5", "entity": "ANN", "description": "A person", "in_context": True},
@@ -383,7 +383,7 @@ def test_hostile_values() -> None:
         assert not GraphragReader().recognises(other)
 
 
-def test_the_real_log() -> None:
+def test_the_real_log(shared_log: SharedLog) -> None:
     """Local searches of graphrag 3.3.0: rows of n1 and n8 as they stand in the log, and the counts of all eight."""
     unread: Counter[str] = Counter()
     values = [(f"log:{line}", value) for line, value in enumerate(shared_log("ms-graphrag/local_search.jsonl.gz"), 1)]

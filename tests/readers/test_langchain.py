@@ -13,7 +13,8 @@ from graphkit.readers.known_formats import reader_of
 from graphkit.readers.langchain_outputs import PASSED_TEXT
 from graphkit.readers.langchain_traces import NO_CHILDREN, NO_PARENTS, UNFINISHED
 from graphkit.readers.logged import LoggedChunk, ReadOptions, UnreadableLogError
-from tests.readers.shared_logs import edges, names, read, shared_log, survives
+from tests.helpers.datasets import SharedLog
+from tests.readers.shared_logs import edges, names, read, survives
 
 INDEXES = "neo4j_graphrag.indexes.create_vector_index"
 STORE = "langchain_neo4j.vectorstores.neo4j_vector.Neo4jVector"
@@ -40,7 +41,7 @@ def document(name: str, *targets: str, **more: Any) -> dict[str, Any]:
     return {"id": None, "metadata": metadata, "page_content": f"text of {name}", "type": "Document"}
 
 
-def test_chain_output() -> None:
+def test_chain_output(shared_log: SharedLog) -> None:
     """n1 and n2 of the real log: documents by their ids, their triples, the answer and the time around the call."""
     unread: Counter[str] = Counter()
     first, second, third, *_ = read("langchain", shared_log("langchain/chain_output.jsonl.gz"), unread=unread)
@@ -69,7 +70,7 @@ def test_chain_output() -> None:
     assert unread == {"metadata.package": 40, "metadata.file": 40}
 
 
-def test_events() -> None:
+def test_events(shared_log: SharedLog) -> None:
     """n1 and n2 of the real log of events say what the chain's output says of them; each called the model once."""
     first, second, third = read("langchain", shared_log("langchain/astream_events_v2.jsonl.gz"))
     outputs = read("langchain", shared_log("langchain/chain_output.jsonl.gz"))
@@ -82,7 +83,7 @@ def test_events() -> None:
     assert (first.where, second.where) == ("log:1", "log:70")
 
 
-def test_cypher_chain() -> None:
+def test_cypher_chain(shared_log: SharedLog) -> None:
     """n1 and n2 of the real log return a, type(r) AS r and b, with the arrow from a to b in the query."""
     for answer in read("langchain", shared_log("langchain/graph_cypher_qa.jsonl.gz")):
         assert edges(answer) == [[(f"{STORE}.create_new_index", "CALLS", INDEXES)]]

@@ -7,13 +7,14 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.readers.lightrag import LightragReader
 from graphkit.readers.lightrag_contexts import _csv_tables
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
-from tests.helpers.datasets import shared_log
+from tests.helpers.datasets import SharedLog
+from tests.helpers.properties import examples
 
 DATA: dict[str, Any] = {
     "entities": [
@@ -339,7 +340,7 @@ def test_hostile_values() -> None:
         list(LightragReader().read([("log:1", {"colour": "red"})], ReadOptions(), unread))
 
 
-def test_the_real_logs() -> None:
+def test_the_real_logs(shared_log: SharedLog) -> None:
     """Queries of LightRAG 1.5.7: counts as the log's own processing_info has them, and edges of n1 as they stand."""
     vector = "langchain_neo4j.vectorstores.neo4j_vector.Neo4jVector"
     for mode in ("local", "mix"):
@@ -387,7 +388,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(st.lists(PARTS, max_size=14))
 def test_tables_of_csv_are_cut_as_one_expression_would(parts: list[str]) -> None:
     """Whatever fences and headings a context repeats, its three tables are those of the expression."""

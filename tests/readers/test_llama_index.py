@@ -10,7 +10,7 @@ import pytest
 
 from graphkit.readers.llama_index import LlamaIndexReader
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
-from tests.helpers.datasets import shared_log
+from tests.helpers.datasets import SharedLog
 
 PLAIN = ReadOptions()
 UUIDS = [f"{number:08x}-0000-4000-8000-000000000000" for number in range(4)]
@@ -333,7 +333,7 @@ def test_hostile_values() -> None:
         assert not LlamaIndexReader().recognises(other)
 
 
-def test_the_real_logs() -> None:
+def test_the_real_logs(shared_log: SharedLog) -> None:
     """Retrievals of LlamaIndex 0.14.25: the distinct lines with two arrows of each question, and edges of n1 and n8."""
     # Counted in the logs by their lines: without text a node each, with text those between preamble and chunk.
     counts = {"no_text": [8, 9, 11, 8, 6, 28, 10, 2], "with_text": [27, 21, 24, 15, 24, 29, 21, 2]}

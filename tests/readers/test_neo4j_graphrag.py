@@ -20,7 +20,8 @@ from graphkit.readers.graph_values import (
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedChunk, ReadOptions, UnreadableLogError
 from graphkit.readers.neo4j_graphrag import NO_COLUMNS, NO_CONTEXT, UNPARSED
-from tests.readers.shared_logs import edges, names, read, shared_log, survives
+from tests.helpers.datasets import SharedLog
+from tests.readers.shared_logs import edges, names, read, survives
 
 ELEMENT = "4:8718b093-462d-48a1-90a9-c49cd235a8be:{}"
 
@@ -41,7 +42,7 @@ def path(size: int, start: str = "a", end: str = "b") -> str:
     return f"<Path start={node(start, 1)} end={node(end, 2)} size={size}>"
 
 
-def test_triples_in_the_metadata() -> None:
+def test_triples_in_the_metadata(shared_log: SharedLog) -> None:
     """n1 and n2 of the real log: five items each, and the triples of their metadata as they stand, each edge once."""
     unread: Counter[str] = Counter()
     first, second, third, *_ = read(
@@ -80,7 +81,7 @@ def test_triples_in_the_metadata() -> None:
     assert set(unread) == {"metadata.query_vector", "items.metadata.package"}
 
 
-def test_rag_with_its_context() -> None:
+def test_rag_with_its_context(shared_log: SharedLog) -> None:
     """n1 of the real log: the answer beside the edges of what was retrieved; n2 has its seven."""
     first, second, *_ = read("neo4j-graphrag", shared_log("neo4j-graphrag/hybrid_cypher_formatter.jsonl.gz"))
     assert first.answer is not None
@@ -92,7 +93,7 @@ def test_rag_with_its_context() -> None:
     assert [chunk.score for chunk in first.retrieved][:3] == [1.0, 1.0, 0.9897920104055015]
 
 
-def test_nodes_as_text() -> None:
+def test_nodes_as_text(shared_log: SharedLog) -> None:
     """n1 and n2 of the real log: nodes are named by their properties, not by elementIds, and no edges were logged."""
     first, second, *_ = read("neo4j-graphrag", shared_log("neo4j-graphrag/vector_plain.jsonl.gz"))
     assert (names(first) or ())[2:4] == [
@@ -106,7 +107,7 @@ def test_nodes_as_text() -> None:
     assert (first.walk, first.notes) == (None, [])
 
 
-def test_records_of_text2cypher() -> None:
+def test_records_of_text2cypher(shared_log: SharedLog) -> None:
     """n1 and n2 of the real log return a, r and b: both nodes, and the relationship with its type and direction."""
     for answer in read("neo4j-graphrag", shared_log("neo4j-graphrag/text2cypher.jsonl.gz"))[:2]:
         start = "langchain_neo4j.vectorstores.neo4j_vector.Neo4jVector.create_new_index"
@@ -117,7 +118,7 @@ def test_records_of_text2cypher() -> None:
         assert [chunk.commit for chunk in answer.retrieved] == ["0.11.0", "1.21.0"]
 
 
-def test_cut_paths_are_refused() -> None:
+def test_cut_paths_are_refused(shared_log: SharedLog) -> None:
     """The real log of the default formatter holds paths of two edges as their ends: 6 of the 11 of n1 do."""
     log = shared_log("neo4j-graphrag/vector_cypher_default.jsonl.gz")
     with pytest.raises(UnreadableLogError, match=r"^log:1: 6 of 11 paths were cut") as caught:

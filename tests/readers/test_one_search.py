@@ -13,7 +13,7 @@ import pytest
 import graphkit
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import ReadOptions
-from tests.helpers.datasets import real_logs
+from tests.helpers.datasets import find_data
 from tests.readers.shared_logs import names
 from tests.readers.test_spans import otlp, span
 
@@ -212,9 +212,9 @@ MEASURES = ("EdgeRecall", "EdgePrecision", "Recall@20", "nDCG@10", "RR", "FileRe
 
 
 @pytest.fixture(scope="module")
-def logs_dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logs_dataset(real_logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the dataset of the real logs, whose questions expect the files of their relevant ids."""
-    logs, folder = real_logs(), tmp_path_factory.mktemp("logs") / "logs"
+    logs, folder = real_logs, tmp_path_factory.mktemp("logs") / "logs"
     (folder / "runs").mkdir(parents=True)
     for name in ("artifacts.jsonl.gz", "edges.jsonl.gz", "commits.jsonl", "compatibility.jsonl"):
         (folder / name).symlink_to(logs / name)
@@ -227,7 +227,8 @@ def logs_dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def figures(dataset: Path, log: str, only: frozenset[str] = frozenset(), **options: Any) -> list[str]:
     """Return the measures of a log as a row: each mean to four digits, with how many questions were scored."""
-    logs = real_logs()
+    logs = find_data("logs")
+    assert logs is not None
     run = dataset / "runs" / f"{log.replace('/', '-').split('.')[0]}.jsonl"
     graphkit.import_log(logs / log, "auto", dataset, ids=logs / "ids.jsonl.gz", out=run, replace=True, **options)
     if only:

@@ -12,7 +12,7 @@ import pytest
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
 from graphkit.readers.openinference import OpenInferenceReader
-from tests.helpers.datasets import shared_log
+from tests.helpers.datasets import SharedLog
 from tests.readers.shared_logs import read as read_by
 from tests.readers.test_spans import documents, names, otlp, read, span
 
@@ -30,14 +30,14 @@ def edges(answer: LoggedAnswer) -> list[tuple[str, str | None, str]] | None:
     return [(edge.source, edge.relation, edge.target) for path in answer.walk for edge in path]
 
 
-def logged(*names: str) -> list[LoggedAnswer]:
+def logged(shared_log: SharedLog, *names: str) -> list[LoggedAnswer]:
     """Return what is read of the values of real logs."""
     return read(*(value for name in names for value in shared_log(name)))
 
 
-def test_llama_index_as_it_was_traced() -> None:
+def test_llama_index_as_it_was_traced(shared_log: SharedLog) -> None:
     """Each of the eight traces is a question with its documents, its edges from their texts, and two or fewer calls."""
-    answers = logged("llama-index/openinference_spans.jsonl.gz")
+    answers = logged(shared_log, "llama-index/openinference_spans.jsonl.gz")
     assert [one.question for one in answers] == [f"n{number}" for number in range(1, 9)]
     files = [[chunk for chunk in one.retrieved or () if chunk.name.endswith(".py")] for one in answers]
     assert [len(some) for some in files] == LLAMA_DOCUMENTS
@@ -63,16 +63,19 @@ def test_llama_index_as_it_was_traced() -> None:
     assert [note for one in answers for note in one.notes] == []
 
 
-def test_the_sdk_and_otlp_say_the_same() -> None:
+def test_the_sdk_and_otlp_say_the_same(shared_log: SharedLog) -> None:
     """One run, as the SDK wrote it and as OTLP with ids in base64, gives the same answers but for their places."""
-    sdk, otlp_json = logged("llama-index/openinference_spans.jsonl.gz"), logged("llama-index/otlp.json.gz")
+    sdk, otlp_json = (
+        logged(shared_log, "llama-index/openinference_spans.jsonl.gz"),
+        logged(shared_log, "llama-index/otlp.json.gz"),
+    )
     assert len(sdk) == 8
     assert [replace(one, where="") for one in sdk] == [replace(one, where="") for one in otlp_json]
 
 
-def test_langchain_as_it_was_traced() -> None:
+def test_langchain_as_it_was_traced(shared_log: SharedLog) -> None:
     """Documents are named by their metadata, edges are in it, tokens are those of the model's own span."""
-    answers = logged("langchain/openinference_spans.jsonl.gz")
+    answers = logged(shared_log, "langchain/openinference_spans.jsonl.gz")
     assert [one.question for one in answers] == [f"n{number}" for number in range(1, 9)]
     # As many documents as the chain's own output has, of which the same is read.
     outputs = read_by("langchain", shared_log("langchain/chain_output.jsonl.gz"))

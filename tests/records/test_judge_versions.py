@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.judges.citations import citation_pattern, pattern_text
@@ -21,7 +21,6 @@ VERSIONS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(VERSIONS)
 def test_the_text_is_read_back(version: JudgeVersion) -> None:
     """Every version prints to a text that parses to the same version."""

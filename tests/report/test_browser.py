@@ -12,7 +12,7 @@ import pytest
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible, visible_text
 from tests.helpers import cli
-from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
+from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.verdicts import plausible, verdict
 from tests.report.conftest import Opened
@@ -48,15 +48,16 @@ def _expected(dataset: Path, run: str, question: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("question", ["pallets-016", "pallets-028"])
 @pytest.mark.parametrize("run", ["bm25-expand", "mixed-versions", "ppr"])
-def test_the_drawing_agrees_with_the_log(opened: Opened, tmp_path: Path, run: str, question: str) -> None:
+def test_the_drawing_agrees_with_the_log(
+    pallets: Path, opened: Opened, tmp_path: Path, run: str, question: str
+) -> None:
     """The drawing holds as many matched, missed and other edges as plain Python counts in the files."""
-    dataset = pallets()
-    page = write_report([dataset / "runs" / f"{run}.jsonl"], tmp_path / "r.html")
+    page = write_report([pallets / "runs" / f"{run}.jsonl"], tmp_path / "r.html")
     opened.open(page, f"#{run}/{question}")
     opened.page.locator("#drawing").wait_for()
     drawn = opened.drawn()
     extra = drawn.pop("extra", 0) + drawn.pop("turn", 0)
-    assert {**drawn, **({"not gold": extra} if extra else {})} == _expected(dataset, run, question)
+    assert {**drawn, **({"not gold": extra} if extra else {})} == _expected(pallets, run, question)
 
 
 def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import graphkit
 from graphkit.database.store import Store
 from tests.helpers.cli import tiny, write_lines
-from tests.scoring.test_engines import MEASURED
+from tests.scoring.compared_runs import MEASURED
 
 ENGINES: tuple[Literal["python", "cypher"], ...] = ("python", "cypher")
 

@@ -13,7 +13,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.graph.queries import schema_statements
 from graphkit.measures.coherence import Incoherent
-from tests.helpers.datasets import pallets, read_jsonl, without_graph
+from tests.helpers.datasets import read_jsonl, without_graph
 
 #: The measures in the order of the columns of the README's table.
 COLUMNS = (
@@ -68,17 +68,16 @@ class Scored:
 
 
 @pytest.fixture(scope="module")
-def in_python() -> Scored:
+def in_python(pallets: Path) -> Scored:
     """Every run scored from its files, without a database."""
-    folder = pallets()
-    return Scored({name: graphkit.evaluate(folder / "runs" / f"{name}.jsonl", measures=COLUMNS) for name in MEANS})
+    return Scored({name: graphkit.evaluate(pallets / "runs" / f"{name}.jsonl", measures=COLUMNS) for name in MEANS})
 
 
 @pytest.fixture(params=["python", "cypher"])
-def in_graph(request: pytest.FixtureRequest, store: Store, tmp_path: Path) -> Scored:
+def in_graph(pallets: Path, request: pytest.FixtureRequest, store: Store, tmp_path: Path) -> Scored:
     """Every run scored over a database by each engine; the knowledge graph has no part in it and is left out."""
     store.schema(schema_statements())
-    folder = without_graph(pallets(), tmp_path)
+    folder = without_graph(pallets, tmp_path)
     return Scored(
         {
             name: graphkit.evaluate(
@@ -99,9 +98,9 @@ def check_means(scored: Scored) -> None:
         assert sum(isinstance(row.values[0], float) and row.values[0] > 0 for row in result.rows) == with_edge, name
 
 
-def check_questions(scored: Scored) -> None:
+def check_questions(pallets: Path, scored: Scored) -> None:
     """Compare every question with reference.jsonl, which rounds to six decimals."""
-    references = read_jsonl(pallets() / "reference.jsonl")
+    references = read_jsonl(pallets / "reference.jsonl")
     assert len(references) == 160
     found = {(name, row.question): row.values for name, result in scored.runs.items() for row in result.rows}
     for line in references:
@@ -114,21 +113,21 @@ def test_means_without_a_database(in_python: Scored) -> None:
     check_means(in_python)
 
 
-def test_questions_without_a_database(in_python: Scored) -> None:
+def test_questions_without_a_database(pallets: Path, in_python: Scored) -> None:
     """The Python engine gives each question the value of reference.jsonl."""
-    check_questions(in_python)
+    check_questions(pallets, in_python)
 
 
-def test_both_engines_on_both_databases(in_graph: Scored) -> None:
+def test_both_engines_on_both_databases(pallets: Path, in_graph: Scored) -> None:
     """Each engine over each database gives the README's means and the values of reference.jsonl."""
     check_means(in_graph)
-    check_questions(in_graph)
+    check_questions(pallets, in_graph)
 
 
 @pytest.mark.parametrize("name", BY_DIFFICULTY)
-def test_edge_recall_by_difficulty(in_python: Scored, name: str) -> None:
+def test_edge_recall_by_difficulty(pallets: Path, in_python: Scored, name: str) -> None:
     """The mean edge recall of the easy, medium and hard questions is the README's."""
-    difficulty = {one["id"]: one["difficulty"] for one in read_jsonl(pallets() / "questions.jsonl")}
+    difficulty = {one["id"]: one["difficulty"] for one in read_jsonl(pallets / "questions.jsonl")}
     values: dict[str, list[float]] = {"easy": [], "medium": [], "hard": []}
     for row in in_python.runs[name].rows:
         assert isinstance(row.values[0], float)
@@ -138,13 +137,12 @@ def test_edge_recall_by_difficulty(in_python: Scored, name: str) -> None:
     assert means == pytest.approx(BY_DIFFICULTY[name], rel=0, abs=TO_FOUR_DECIMALS)
 
 
-def test_incoherence_of_the_retrieved_chunks_alone() -> None:
+def test_incoherence_of_the_retrieved_chunks_alone(pallets: Path) -> None:
     """Without its traversal, mixed-versions mixes stacks for 0.5250 of the questions, as the README says."""
-    folder = pallets()
-    commits = Dataset(folder).commit_graph(Problems())
-    questions = {one["id"]: graphkit.Question.model_validate(one) for one in read_jsonl(folder / "questions.jsonl")}
+    commits = Dataset(pallets).commit_graph(Problems())
+    questions = {one["id"]: graphkit.Question.model_validate(one) for one in read_jsonl(pallets / "questions.jsonl")}
     values = []
-    for record in read_jsonl(folder / "runs" / "mixed-versions.jsonl"):
+    for record in read_jsonl(pallets / "runs" / "mixed-versions.jsonl"):
         answer = graphkit.Answer.model_validate({**record, "traversal": []})
         values.append(Incoherent().score(graphkit.Case(questions[answer.question_id], answer, commits)))
     assert values.count(1.0) == 21  # 0.5250 of 40

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError
@@ -23,6 +23,7 @@ from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
+from tests.helpers.properties import examples
 
 MEASURED = resolve_measures(["EdgeRecall", "PathPrefix", "Coherence", "nDCG@10", "P", "OffPin"])
 
@@ -164,7 +165,7 @@ def lines_or_refusal(pieces: Iterator[list[bytes]]) -> list[list[bytes]] | str:
         return str(error)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=12),
     st.sampled_from([b"", b"\n", b"\n\n"]),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import graphkit
 from tests.helpers import ROOT
-from tests.helpers.cli import graphkit as command_line
+from tests.helpers.cli import inside
 from tests.helpers.crashing import crashing_run
 from tests.helpers.datasets import read_jsonl
 
@@ -34,7 +34,7 @@ def test_the_command_line_keeps_the_same_run(tmp_path: Path) -> None:
     """``graphkit run`` with the same system writes the same records but for times."""
     library = read_jsonl(crashing_run(tmp_path))
     system = "storefront-graph-crashing=tests.helpers.crashing:answer"
-    command_line(
+    inside(
         *("run", tmp_path / "storefront", "--system", system, "-o", tmp_path / "out"),
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT)},

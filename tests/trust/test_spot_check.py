@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError
@@ -20,6 +20,7 @@ from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, writ
 from graphkit.trust.spot_check import check, draw
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, VALUES, graded, human_grades, values
+from tests.helpers.properties import examples
 
 #: The labels of a scale of 0 to 10, and those that call an answer right.
 TENS = tuple(map(str, range(11)))
@@ -307,7 +308,7 @@ def test_a_sheet_comes_back_as_it_was(tmp_path: Path) -> None:
         assert not [cell for row in csv.reader(stream) for cell in row if cell[:1] in ("=", "+", "-", "@")]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.text(st.characters(codec="utf-8") | st.sampled_from("'=,\"\r\n\u2028\x0b\0"), max_size=8)))
 def test_any_text_survives_a_sheet(texts: list[str]) -> None:
     """Whatever an answer holds, the sheet gives it back; otherwise it would count as changed."""

@@ -1,0 +1,266 @@
+"""The named queries find what the definitions say, the same rows on both databases, and only read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.graph.queries import Query, named_queries
+from graphkit.measures.base import Unscored
+from graphkit.measures.case import Case
+from graphkit.measures.edges import EdgeRecall
+from graphkit.measures.paths import first_divergences
+from graphkit.measures.registry import parse_measure
+from graphkit.records.ids import crosses
+from tests.scoring.compared_runs import MEASURED, Run, Values
+
+
+def ask(store: Store, kind: str, run: Run, **given: object) -> list[dict[str, Any]]:
+    """Return all rows of a named query."""
+    return [dict(row) for row in graphkit.failures(store, run.name, kind, **given)]  # type: ignore[arg-type]
+
+
+def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run]) -> None:
+    """The query finds what first_divergences finds, with place, commit, expected and taken step."""
+    compared = 0
+    for run in runs:
+        found = Counter(tuple(sorted(row.items())) for row in ask(full_store, "wrong-turns", run))
+        expected = Counter(
+            tuple(sorted({"question": case.question.id, **one.row()}.items()))
+            for case in run.cases()
+            if case.answer is not None and case.answer.error is None
+            for one in first_divergences(case)
+        )
+        assert found - expected == Counter()
+        assert expected - found == Counter()
+        compared += expected.total()
+    assert compared > 150  # 198 without the pallets data
+
+
+def test_calls_of_tools_are_those_of_the_definitions(full_store: Store, runs: list[Run]) -> None:
+    """The three queries list the calls that failed, the expected ones beyond those made, and what was shown again."""
+    compared = Counter[str]()
+    for run in runs:
+        failed, missed, again = Counter[Any](), Counter[Any](), Counter[Any]()
+        for case in run.cases():
+            if case.answer is None or case.answer.error is not None or case.answer.tool_calls is None:
+                continue
+            name, calls, before = case.question.id, case.answer.tool_calls, set[str]()
+            left = Counter(call.name for call in calls)
+            for number, call in enumerate(calls, 1):
+                failed[(name, number, call.name)] += call.failed
+                seen = set(call.seen or ())
+                if seen & before:
+                    again[(name, number, call.name, len(seen & before), len(seen))] += 1
+                before |= seen
+            for position, one in enumerate(case.question.expected_tool_calls, 1):
+                missed[(name, position, one.name)] += left[one.name] <= 0
+                left[one.name] -= 1
+        for kind, expected, columns in (
+            ("failed-calls", failed, ("question", "call", "name")),
+            ("missed-calls", missed, ("question", "position", "name")),
+            ("redundant-calls", again, ("question", "call", "name", "again", "shown")),
+        ):
+            found = Counter(tuple(row[column] for column in columns) for row in ask(full_store, kind, run))
+            assert found == +expected
+            compared[kind] += found.total()
+    assert min(compared.values()) > 20, compared
+
+
+#: An edge with its place in its path.
+Placed = tuple[int, tuple[str, str | None, str]]
+
+
+def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]:
+    """Return (question, position, edge) of each required edge that wasn't walked, by the letter of the definition.
+
+    With ``boundary`` of the edges between repositories only.
+    """
+    assert case.answer is not None
+    walked = [(one.source, one.relation, one.target) for one in case.answer.traversal or ()]
+    groups: dict[object, list[tuple[tuple[int, list[tuple[str, str, str]]], list[Placed]]]] = {}
+    for number, path in enumerate(case.question.paths):
+        steps = list(enumerate(path.steps))
+        required = [
+            (place, (one.source, one.relation, one.target))
+            for place, one in steps
+            if not one.optional and (not boundary or crosses(one.source, one.target))
+        ]
+        if required:
+            # Of equals the path with fewer required edges, then the one whose steps come first in the alphabet.
+            edges = [(one.source, one.relation or "", one.target) for one in path.steps]
+            order = (len({edge for edge, step in zip(edges, path.steps, strict=True) if not step.optional}), edges)
+            unit = number if path.group is None else f"group {path.group}"
+            groups.setdefault(unit, []).append((order, required))
+    rows: list[tuple[object, ...]] = []
+    for options in groups.values():
+        misses = []
+        for _, required in sorted(options):
+            missed = [
+                (place, gold)
+                for place, gold in required
+                if not any(
+                    gold[0] == step[0] and gold[2] == step[2] and (None in (gold[1], step[1]) or gold[1] == step[1])
+                    for step in walked
+                )
+            ]
+            # The share of edges, each once, as EdgeRecall chooses among alternatives.
+            misses.append((len({edge for _, edge in missed}) / len({edge for _, edge in required}), missed))
+        rows += [(case.question.id, place, edge) for place, edge in min(misses, key=lambda one: one[0])[1]]
+    return rows
+
+
+def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:
+    """The query lists each required edge of the best alternative that no retrieved path holds."""
+    compared = 0
+    for run in runs:
+        rows = ask(full_store, "missed-edges", run)
+        found = Counter(
+            (row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows
+        )
+        scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
+        expected = Counter(edge for case in scored for edge in missed_edges(case))
+        assert found == expected
+        for row in rows:
+            targets = {
+                one.target
+                for case in scored
+                if case.question.id == row["question"] and case.answer is not None
+                for one in case.answer.traversal or ()
+                if one.source == row["source"]
+            }
+            assert set(row["went_to"]) <= targets
+            assert bool(row["went_to"]) == bool(targets)
+        compared += expected.total()
+    assert compared > 400  # 451 without the pallets data
+
+
+def test_missed_boundaries_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:
+    """The query lists each boundary that isn't walked of the alternative that BoundaryRecall chooses."""
+    compared = 0
+    for run in runs:
+        rows = ask(full_store, "missed-boundaries", run)
+        found = Counter(
+            (row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows
+        )
+        scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
+        expected = Counter(edge for case in scored for edge in missed_edges(case, boundary=True))
+        assert found == expected
+        compared += expected.total()
+    assert compared > 200
+
+
+def test_incoherent_pairs_and_unknown_commits_are_of_scored_questions(
+    full_store: Store, runs: list[Run], by_python: dict[Run, Values]
+) -> None:
+    """Pairs that don't fit are listed where Coherence is below 1, and nothing of a question that it doesn't score."""
+    place = MEASURED.index(parse_measure("Coherence"))
+    for run in runs:
+        values = {name: row[place] for name, row in by_python[run].items()}
+        scored = {name for name, value in values.items() if isinstance(value, float)}
+        below = {name for name in scored if values[name] != 1.0}
+        assert {row["question"] for row in ask(full_store, "incoherent-pairs", run)} == below
+        unknown = {
+            (case.question.id, version.repo, version.sha)
+            for case in run.cases()
+            if case.question.id in scored
+            for version in case.versions
+            if not case.commits.knows(version)
+        }
+        rows = ask(full_store, "unknown-commits", run)
+        assert {(row["question"], row["repo"], row["commit"]) for row in rows} == unknown
+
+
+def test_questions_by_score_are_the_edge_recall(
+    full_store: Store, runs: list[Run], by_python: dict[Run, Values]
+) -> None:
+    """The query shows the value of EdgeRecall to four decimals, worst first, and leaves out what requires no edge."""
+    place = MEASURED.index(parse_measure("EdgeRecall"))
+    for run in runs:
+        rows = ask(full_store, "questions-by-score", run)
+        found = {row["question"]: row["edge_recall"] for row in rows}
+        scored = {name: row[place] for name, row in by_python[run].items() if isinstance(row[place], float)}
+        assert {name: value for name, value in found.items() if value is not None} == pytest.approx(scored, abs=5.1e-5)
+        scores = {case.question.id: EdgeRecall().score(case) for case in run.cases()}
+        unscored = {name for name, score in scores.items() if isinstance(score, Unscored)}
+        assert {name for name, value in found.items() if value is None} <= unscored
+        values = [row["found"] / row["required"] if row["found"] is not None else -1.0 for row in rows]
+        assert values == sorted(values)
+
+
+def test_right_files_wrong_path_counts_as_edge_recall_does(
+    full_store: Store, runs: list[Run], by_python: dict[Run, Values]
+) -> None:
+    """Questions with a file recall of 1 and an edge recall below, with the edges of that recall."""
+    files, edges = (MEASURED.index(parse_measure(name)) for name in ("FileRecall", "EdgeRecall"))
+    compared = 0
+    for run in runs:
+        rows = ask(full_store, "right-files-wrong-path", run)
+        found = {
+            row["question"]: (row["found"] / row["required"], len(row["missed"]) / row["required"]) for row in rows
+        }
+        recalls = {name: row[edges] for name, row in by_python[run].items() if row[files] == 1.0}
+        expected = {
+            name: (recall, 1 - recall) for name, recall in recalls.items() if isinstance(recall, float) and recall < 1.0
+        }
+        assert found.keys() == expected.keys()
+        assert all(found[name] == pytest.approx(expected[name]) for name in found)
+        compared += len(found)
+    assert compared > 10
+
+
+# None of these datasets has stale gold: tests/cli/test_check.py has.
+QUERIES = [query for name, query in named_queries().items() if name != "stale-gold"]
+
+
+def other_run(run: Run, runs: list[Run]) -> Run:
+    """Return another run of the same dataset."""
+    return next(one for one in runs if one.dataset == run.dataset and one != run)
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_named_query_gives_the_same_rows(
+    query: Query, embedded_store: Store, neo4j_store: Store, runs: list[Run]
+) -> None:
+    """Both databases give the same rows in the same order, with the columns that the query declares."""
+    count = 0
+    for run in runs:
+        given = {"other": other_run(run, runs).name} if "other" in {one.name for one in query.parameters} else {}
+        one, two = ask(embedded_store, query.name, run, **given), ask(neo4j_store, query.name, run, **given)
+        assert one == two
+        count += len(one)
+        assert all(tuple(row) == query.columns for row in one)
+    assert count > 0
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_named_query_obeys_its_parameters(query: Query, full_store: Store, runs: list[Run]) -> None:
+    """``limit`` gives the first of all rows, and ``question`` those of one question."""
+    compares = "other" in {one.name for one in query.parameters}
+    # Of the last run with a row: the generated ones come last.
+    for run in reversed(runs):
+        given = {"other": other_run(run, runs).name} if compares else {}
+        rows = ask(full_store, query.name, run, **given)
+        if rows:
+            break
+    assert graphkit.failures(full_store, run.name, query.name, limit=1, **given) == rows[:1]
+    if "question" in query.columns:
+        name = rows[-1]["question"]
+        assert ask(full_store, query.name, run, question=name, **given) == [
+            row for row in rows if row["question"] == name
+        ]
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_named_query_is_explained_and_only_reads(query: Query, full_store: Store, runs: list[Run]) -> None:
+    """The database plans the query, and runs it where nothing may be written."""
+    given: dict[str, object] = {"run": runs[0].name}
+    if "other" in {one.name for one in query.parameters}:
+        given["other"] = other_run(runs[0], runs).name
+    full_store.query_readonly(f"EXPLAIN {query.text}", query.bind(given))
+    columns, rows = full_store.query_readonly(query.text, query.bind(given))
+    assert tuple(columns) == query.columns or not rows
