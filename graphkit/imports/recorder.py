@@ -142,7 +142,7 @@ class Recorder:
             found = [chunk for one in logged.retrieved if (chunk := self._chunk(one, logged.where))]
             if found or not logged.retrieved:  # names that no record can hold aren't an empty search result
                 record["retrieved"] = found
-        if logged.walk is not None:
+        if logged.traversal is not None:
             traversal = self._traversal(logged)
         elif logged.opened is not None:
             traversal = self._opened(logged, record, files_of_symbols)
@@ -239,11 +239,11 @@ class Recorder:
     def _traversal(self, logged: LoggedAnswer) -> list[dict[str, Any]] | None:
         """Return the steps of a traversal, or None if it has edges and no record can hold any of them."""
         steps: list[dict[str, Any]] = []
-        for number, path in enumerate(logged.walk or ()):
+        for number, path in enumerate(logged.traversal or ()):
             found = (step for edge in path for step in self._steps(edge, logged.where))
             for position, step in enumerate(found):
                 steps.append({**step, "path": number, "position": position} if logged.ordered else step)
-        return steps if steps or not any(logged.walk or ()) else None
+        return steps if steps or not any(logged.traversal or ()) else None
 
     def _opened(
         self, logged: LoggedAnswer, record: dict[str, Any], files_of_symbols: Collection[str]

@@ -17,7 +17,7 @@ from graphkit.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, pl
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 from graphkit.measures.unscored import NO_RETRIEVAL
-from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, WalkedEdge
+from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, TraversedEdge
 from graphkit.records.words import counted, shortened
 
 #: The measures that follow from the claims.
@@ -176,7 +176,7 @@ def _checked(
         if traversed is None:
             wrong.append(f"there is no edge {shortened(verdict.edge)}")
         else:
-            edge = WalkedEdge(
+            edge = TraversedEdge(
                 source=traversed.source, relation=traversed.relation, target=traversed.target, in_gold=traversed.in_gold
             )
     if verdict.support == "UNSUPPORTED" and evidence:
@@ -207,7 +207,7 @@ def _checked(
     return replace(claim, record=record.model_copy(update={"cited_support": supported}))
 
 
-def _support(verdict: ClaimVerdict, evidence: Iterable[Evidence], edge: WalkedEdge | None) -> Support:
+def _support(verdict: ClaimVerdict, evidence: Iterable[Evidence], edge: TraversedEdge | None) -> Support:
     """Return the support that remains: none without a quote that occurs or an edge that was traversed."""
     if verdict.support != "UNSUPPORTED" and (edge is not None or any(one.occurs for one in evidence)):
         return verdict.support

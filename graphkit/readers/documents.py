@@ -67,7 +67,7 @@ def ranked_documents(
         if one.rows is not None:
             ranking.several(one.rows.retrieved or (), one.score)
             notes.update(one.rows.notes)
-            held = None if one.rows.walk is None else [edge for path in one.rows.walk for edge in path]
+            held = None if one.rows.traversal is None else [edge for path in one.rows.traversal for edge in path]
         else:
             triples = [*edges_in(one.split, relations, notes), *(one.paths or ())]
             beside = one.beside or []

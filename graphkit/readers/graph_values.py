@@ -120,7 +120,7 @@ class Gathered:
         elif self.walked:
             answer.ordered = not self.edges and any(len(path) > 1 for path in self.paths)
             paths = self.paths if answer.ordered else [everything]
-            answer.walk = [path for path in {_key(path): path for path in paths}.values() if path]
+            answer.traversal = [path for path in {_key(path): path for path in paths}.values() if path]
         answer.notes.extend(self.notes)
 
     def metadata(self, metadata: Mapping[str, Any]) -> set[str]:
@@ -271,7 +271,7 @@ class InOrder:
         while self._held and (not self._held[0][1] or self._held[0][1] & self._known):
             first, waits = self._held.popleft()
             if waits:
-                first.walk = []
+                first.traversal = []
             yield first
 
     def rest(self) -> Iterator[LoggedAnswer]:

@@ -181,7 +181,7 @@ def _read_tables(
         logged.retrieved = ranking.chunks()
         if (searched or nothing) and "relationships" in tables:
             # Rows of which none can be read are no traversal of nothing.
-            logged.walk = [edges] if edges else None if _in_context(tables["relationships"]) else []
+            logged.traversal = [edges] if edges else None if _in_context(tables["relationships"]) else []
 
 
 def _edges(tables: dict[str, list[Row]], unread: Counter[str]) -> Iterator[LoggedEdge]:

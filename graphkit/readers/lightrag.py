@@ -257,7 +257,7 @@ def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Co
         nothing: list[list[LoggedEdge]] | None = (
             None if relationships else []
         )  # rows of which none can be read are no traversal of nothing
-        logged.walk = [list(edges.values())] if edges else nothing
+        logged.traversal = [list(edges.values())] if edges else nothing
         ranking.beside(edges.values())
     if mode != "bypass" and any(isinstance(tables.get(name), list) for name in _TABLES[:3]):
         logged.retrieved = ranking.chunks()

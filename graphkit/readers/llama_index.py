@@ -93,17 +93,17 @@ class LlamaIndexReader(Reader):
                 yield logged
                 continue
             _read_nodes(nodes, logged, options, relations, unread)
-            if nodes and (has_edges is None or logged.walk is not None):
-                has_edges = logged.walk is not None
+            if nodes and (has_edges is None or logged.traversal is not None):
+                has_edges = logged.traversal is not None
             if not nodes and has_edges is None:
                 waiting.append(logged)
                 continue
             for one in waiting:
-                one.walk = [] if has_edges else None
+                one.traversal = [] if has_edges else None
             yield from waiting
             waiting.clear()
             if not nodes:
-                logged.walk = [] if has_edges else None
+                logged.traversal = [] if has_edges else None
             yield logged
         yield from waiting
 
@@ -222,13 +222,13 @@ def _read_nodes(
     read = [_read_node(node, options, notes, unread) for node in nodes]
     ranking, edges = ranked_documents(read, relations, notes)
     if edges:
-        logged.walk, logged.ordered = [distinct(edges)], False
+        logged.traversal, logged.ordered = [distinct(edges)], False
     elif edges is not None:
         # Edges that are there and can't be read are no traversal of nothing.
-        logged.walk = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
+        logged.traversal = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
     chunks = ranking.chunks(by_score=True)
     asked = any(one.rows is not None and one.rows.retrieved is not None for one in read)
-    only_rows = not (chunks or asked) and logged.walk is None and any(one.chunk is None for one in read)
+    only_rows = not (chunks or asked) and logged.traversal is None and any(one.chunk is None for one in read)
     if nodes or logged.retrieved is None:  # else what an agent's tools found is what is known
         logged.retrieved = None if only_rows else chunks
     logged.notes += sorted(notes)
@@ -270,8 +270,8 @@ def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: s
         return LoggedAnswer("")
     found = response if isinstance(response, list) else [response]
     said = content_of_rows(found, text(metadata.get("query")) or query, options)
-    if not found and options.columns is not None and said.walk is None:
-        said.walk = []
+    if not found and options.columns is not None and said.traversal is None:
+        said.traversal = []
     return said
 
 

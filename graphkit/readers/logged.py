@@ -72,7 +72,7 @@ class LoggedAnswer:
         The question's id as it was logged, and its text, by which it is looked up where there is no id.
     run
         The run's name, where the log has one.
-    walk
+    traversal
         Paths. A set of edges is one path that isn't ``ordered``.
     opened
         What was opened, in order, by those who walk with tools. It becomes a walk: an edge wherever the knowledge graph
@@ -97,7 +97,7 @@ class LoggedAnswer:
     question_text: str | None = None
     run: str | None = None
     retrieved: list[LoggedChunk] | None = None
-    walk: list[list[LoggedEdge]] | None = None
+    traversal: list[list[LoggedEdge]] | None = None
     ordered: bool = False
     opened: list[str] | None = None
     unknown_calls: int = 0

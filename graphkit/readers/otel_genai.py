@@ -138,8 +138,8 @@ def _as_traced(gathered: LoggedAnswer) -> TracedRetrieval:
     if gathered.retrieved is not None:
         found.ranking = Ranking()
         found.ranking.several(gathered.retrieved)
-    if gathered.walk is not None:
-        found.add(edge for path in gathered.walk for edge in path)
+    if gathered.traversal is not None:
+        found.add(edge for path in gathered.traversal for edge in path)
     return found
 
 

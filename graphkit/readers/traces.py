@@ -307,7 +307,7 @@ def _add_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
     edges = [one.edges for one in found if one.edges is not None]
     if edges:
         once = distinct(edge for some in edges for edge in some)
-        logged.walk, logged.ordered = [once] if once else [], False
+        logged.traversal, logged.ordered = [once] if once else [], False
 
 
 def _sum(values: Iterable[Number | None]) -> Number | None:

@@ -31,7 +31,7 @@ class Evidence(Record):
     alone: StrictBool = True
 
 
-class WalkedEdge(Record):
+class TraversedEdge(Record):
     """A traversed edge that a claim rests on; ``in_gold`` means that a gold path of the question has it."""
 
     source: Name
@@ -91,7 +91,7 @@ class AnswerClaim(Record):
     sentence: Count | None = None
     support: Support
     evidence: tuple[Evidence, ...] = ()
-    edge: WalkedEdge | None = None
+    edge: TraversedEdge | None = None
     gold: GoldSupport | None = None
     cited: tuple[Count, ...] = ()
     cited_support: StrictBool | None = None

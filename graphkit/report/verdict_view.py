@@ -10,7 +10,7 @@ from typing import Any
 from graphkit.analysis.judge_cost import judge_cost
 from graphkit.errors import InputError
 from graphkit.records.usage import Spread
-from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, Verdict, WalkedEdge
+from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
 
 #: Characters of a text that are shown.
@@ -106,7 +106,7 @@ def _evidence(one: Evidence) -> dict[str, Any]:
     return {"chunk": visible(one.chunk), "quote": quote, "occurs": one.occurs, "alone": one.alone}
 
 
-def _edge(edge: WalkedEdge) -> dict[str, Any]:
+def _edge(edge: TraversedEdge) -> dict[str, Any]:
     source, relation, target = (visible(name or "") for name in (edge.source, edge.relation, edge.target))
     return {"source": source, "relation": relation, "target": target, "in_gold": edge.in_gold}
 

@@ -249,7 +249,7 @@ def test_a_real_neo4j(driver: Any) -> None:
     # Without its nodes a relationship has the ids of its ends alone.
     (bare,) = driver.execute_query("MATCH (:Code {qname: 'a'})-[r]->() RETURN r").records
     (answer,) = read("neo4j-graphrag", [logged(record_item(bare))])
-    assert [len(path) for path in answer.walk or ()] == [1]
+    assert [len(path) for path in answer.traversal or ()] == [1]
     assert answer.notes == [ONLY_ELEMENT_IDS]
 
 

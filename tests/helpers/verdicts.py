@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.records.ids import file_of
 from graphkit.records.models import Answer
-from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, Verdict, WalkedEdge
+from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
 from tests.helpers.datasets import read_jsonl
 
 
@@ -23,7 +23,7 @@ def claim(
 ) -> AnswerClaim:
     """Return a claim; a piece of evidence is chunk, quote, and whether the quote occurs (it does)."""
     pieces = [Evidence(chunk=chunk, quote=quote, occurs=not rest or rest[0]) for chunk, quote, *rest in evidence or []]
-    walked = None if edge is None else WalkedEdge(source=edge[0], relation=edge[1], target=edge[2], in_gold=in_gold)
+    walked = None if edge is None else TraversedEdge(source=edge[0], relation=edge[1], target=edge[2], in_gold=in_gold)
     return AnswerClaim.model_validate({"text": text, "support": support, "evidence": pieces, "edge": walked, **fields})
 
 

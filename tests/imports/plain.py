@@ -42,9 +42,9 @@ class PlainReader(Reader):
             for key in ("edges", "pairs"):
                 if key in payload:
                     directed = key == "edges"
-                    answer.walk = [[LoggedEdge(edge[0], edge[1], edge[2], directed) for edge in payload[key]]]
+                    answer.traversal = [[LoggedEdge(edge[0], edge[1], edge[2], directed) for edge in payload[key]]]
             if "paths" in payload:
-                answer.walk = [[LoggedEdge(*edge) for edge in path] for path in payload["paths"]]
+                answer.traversal = [[LoggedEdge(*edge) for edge in path] for path in payload["paths"]]
                 answer.ordered = True
             answer.opened = payload.get("opened")
             answer.notes += payload.get("note", [])

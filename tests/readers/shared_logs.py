@@ -31,7 +31,7 @@ def unwrapped(
 
 def edges(answer: LoggedAnswer) -> list[list[tuple[str, str | None, str]]] | None:
     """Return the edges of each path that an answer walked; undirected ones have their names in brackets."""
-    return None if answer.walk is None else [[_edge(edge) for edge in path] for path in answer.walk]
+    return None if answer.traversal is None else [[_edge(edge) for edge in path] for path in answer.traversal]
 
 
 def _edge(edge: LoggedEdge) -> tuple[str, str | None, str]:
@@ -90,7 +90,7 @@ def survives(name: str, value: Any) -> int:
                 assert isinstance(chunk.text, str | None), one
                 assert isinstance(chunk.score, float | None), one
                 assert isinstance(chunk.commit, str | None), one
-            for edge in (edge for path in answer.walk or () for edge in path):
+            for edge in (edge for path in answer.traversal or () for edge in path):
                 assert isinstance(edge.source, str), one
                 assert isinstance(edge.relation, str | None), one
                 assert isinstance(edge.target, str), one

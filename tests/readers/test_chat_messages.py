@@ -57,7 +57,7 @@ def test_calls_of_chat_completions_are_what_was_opened_in_order() -> None:
     assert answer.question_text == "Who calls f?"
     # `symbol` within `file` is written as graphkit's ids have it: file#symbol.
     assert answer.opened == ["a.py", "b.py#f", "pkg.g"]
-    assert answer.walk is None
+    assert answer.traversal is None
     assert answer.answer == "g calls it."
     assert answer.model_calls == 3
     assert answer.tool_calls is not None

@@ -67,7 +67,7 @@ def test_a_search_result() -> None:
     assert logged.retrieved is not None
     assert [chunk.text for chunk in logged.retrieved] == ["A person", "A company", "Ann works at Acme.", None]
     # A set of directed edges without types, as one path.
-    assert (logged.walk, logged.ordered) == ([EDGES], False)
+    assert (logged.traversal, logged.ordered) == ([EDGES], False)
     assert (logged.latency_ms, logged.model_calls, logged.prompt_tokens, logged.output_tokens) == (250, 2, 30, 4)
     assert logged.citations == []
     assert doubts(logged) == []
@@ -86,7 +86,11 @@ def test_a_search_result() -> None:
 def test_what_the_api_returns(value: Any) -> None:
     """A (response, context) tuple is a list in JSON, or under names of the user's; it has no tokens and times."""
     logged = read(value)
-    assert (logged.answer, names(logged), logged.walk) == ("At Acme.", ["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
+    assert (logged.answer, names(logged), logged.traversal) == (
+        "At Acme.",
+        ["ANN", "ACME", "Sources (7)", "BOB"],
+        [EDGES],
+    )
     assert (logged.latency_ms, logged.prompt_tokens) == (None, None)
 
 
@@ -94,7 +98,7 @@ def test_the_tables_alone() -> None:
     """A user who kept the context alone has no answer, which isn't an empty one."""
     logged = read({"question_id": "q1", "seconds": 0.5, "tables": TABLES})
     assert (logged.answer, logged.error, logged.citations, logged.latency_ms) == (None, None, None, 500)
-    assert logged.walk == [EDGES]
+    assert logged.traversal == [EDGES]
     # Two of them in a list are no (response, context).
     two = {"searches": [{"question_id": "q1", **TABLES}, {"question_id": "q2", **TABLES}]}
     assert [one.question for one in GraphragReader().read([("log:1", two)], ReadOptions(), Counter())] == ["q1", "q2"]
@@ -113,7 +117,7 @@ def test_the_tables_alone() -> None:
 )
 def test_the_forms_of_a_table(table: Any) -> None:
     """Each of pandas' forms is the same two edges."""
-    assert read(result({"entities": ENTITIES, "relationships": table})).walk == [EDGES]
+    assert read(result({"entities": ENTITIES, "relationships": table})).traversal == [EDGES]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +143,7 @@ def test_only_what_was_in_the_context_was_used() -> None:
         "sources": [SOURCES[0] | {"in_context": "True"}, {"id": "9", "text": "?", "in_context": "False"}],
     }
     logged = read(result(context, "Bob [Data: Entities (8)]"))
-    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)"], [EDGES[:1]])
+    assert (names(logged), logged.traversal) == (["ANN", "ACME", "Sources (7)"], [EDGES[:1]])
     assert logged.citations == ["BOB"]
     assert [note[:40] for note in doubts(logged)] == ["entities that weren't in the context are"]
 
@@ -150,7 +154,7 @@ def test_two_relations_of_a_pair_are_two_edges() -> None:
         "entities": ENTITIES,
         "relationships": [RELATIONSHIPS[0], RELATIONSHIPS[0] | {"id": "3"}, RELATIONSHIPS[0]],
     }
-    assert read(result(context)).walk == [[EDGES[0], EDGES[0]]]
+    assert read(result(context)).traversal == [[EDGES[0], EDGES[0]]]
 
 
 def test_a_description_names_the_relation(tmp_path: Path) -> None:
@@ -197,7 +201,7 @@ CSV_TABLES = {
 def test_tables_as_csv() -> None:
     """What to_csv gives loses nothing, with the index or without; a row that was cut is refused."""
     logged = read(result(CSV_TABLES))
-    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
+    assert (names(logged), logged.traversal) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     assert logged.retrieved is not None
     assert [chunk.text for chunk in logged.retrieved[:3]] == ["A person, she", "A company", "Ann works\nat Acme."]
     for table in ("id,source,target\n1,ANN", "id,source,target\n1,ANN,ACME,x", 'id,source,target\n1,"ANN,ACME'):
@@ -226,7 +230,7 @@ def test_the_context_as_text(value: dict[str, Any]) -> None:
     """Where the tables weren't kept, the text that the model saw has them; that | may cut a name is told."""
     unread: Counter[str] = Counter()
     logged = read({"question_id": "q1", "result": value}, unread)
-    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
+    assert (names(logged), logged.traversal) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     assert logged.retrieved is not None
     assert logged.retrieved[2].text == "Ann works\n\nat Acme."
     assert (logged.answer, unread["context_text"]) == ("At Acme.", 0)
@@ -237,7 +241,7 @@ def test_what_the_command_prints() -> None:
     """graphrag query prints the answer alone, which cites rows; a stream may be kept in its pieces."""
     for printed in ("SUCCESS: Local Search Response:\nAt Acme [Data: Sources (7)].", "At Acme [Data: Sources (7)]."):
         logged = read(printed)
-        assert (logged.answer, logged.retrieved, logged.walk) == ("At Acme [Data: Sources (7)].", None, None)
+        assert (logged.answer, logged.retrieved, logged.traversal) == ("At Acme [Data: Sources (7)].", None, None)
         assert [note[:15] for note in logged.notes] == ["an answer alone"]
     assert read(result(TABLES, ["At ", "Acme."])).answer == "At Acme."
 
@@ -301,7 +305,7 @@ def test_a_swallowed_failure() -> None:
     assert (logged.answer, logged.error_type, logged.citations) == (None, "EmptyResponse", None)
     assert logged.error is not None
     assert logged.error.startswith("the response is empty")
-    assert logged.walk == [EDGES]
+    assert logged.traversal == [EDGES]
 
 
 def test_citations() -> None:
@@ -322,7 +326,7 @@ def test_a_global_search() -> None:
     filled = {"entities": [], "relationships": [], "claims": [], "sources": [], **reports}
     for context in (reports, filled):
         logged = read(result(context, "All [Data: Reports (3)]."), unread)
-        assert (logged.retrieved, logged.walk, logged.citations) == (None, None, ["Reports (3)"])
+        assert (logged.retrieved, logged.traversal, logged.citations) == (None, None, ["Reports (3)"])
         assert doubts(logged) == []
     assert unread == {"context_data.reports": 2}
 
@@ -337,14 +341,14 @@ def test_a_map_step_that_failed() -> None:
 def test_a_basic_search() -> None:
     """It retrieves texts and looks at no edges, so that its walk isn't an empty one; graphrag 1 calls ids source_id."""
     logged = read(result({"sources": [{"source_id": 7, "text": "Ann works at Acme."}]}))
-    assert (names(logged), logged.walk) == (["Sources (7)"], None)
+    assert (names(logged), logged.traversal) == (["Sources (7)"], None)
 
 
 def test_a_local_search_that_found_nothing() -> None:
     """Tables that are there and empty retrieved nothing and walked nothing; entities without edges walked nothing."""
     nothing = read(result({"entities": {}, "relationships": [], "sources": []}))
-    assert (nothing.retrieved, nothing.walk) == ([], [])
-    assert read(result({"entities": ENTITIES, "relationships": []})).walk == []
+    assert (nothing.retrieved, nothing.traversal) == ([], [])
+    assert read(result({"entities": ENTITIES, "relationships": []})).traversal == []
     assert read(result({})).retrieved is None
 
 
@@ -354,7 +358,7 @@ def test_a_drift_search() -> None:
     logged = read(
         result({"Who is Ann?": {"entities": ENTITIES[:1], "relationships": RELATIONSHIPS[:1]}, "Where?": second})
     )
-    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
+    assert (names(logged), logged.traversal) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     steps = {"nodes": [{"query": "Who is Ann?", "answer": "a"}], "edges": []}
     unread: Counter[str] = Counter()
     logged = read(result({"Who is Ann?": TABLES}, steps), unread)
@@ -369,7 +373,7 @@ def test_hostile_values() -> None:
     }
     unread: Counter[str] = Counter()
     logged = read(result(context, "[Data:" * 100_000 + "(" * 100_000), unread)
-    assert (names(logged), logged.walk, logged.citations) == (["ANN", "Entities (4)"], None, [])
+    assert (names(logged), logged.traversal, logged.citations) == (["ANN", "Entities (4)"], None, [])
     assert unread["context_data.relationships without an end"] == 2
     # LightRAG's tables have other columns, and others than tables are no context.
     other: Any
@@ -390,18 +394,18 @@ def test_the_real_log(shared_log: SharedLog) -> None:
     logged = list(GraphragReader().read(values, ReadOptions(), unread))
     assert [one.question for one in logged] == [f"n{number}" for number in range(1, 9)]
     # The lengths of the tables in the log: ten entities each, and sources; no row is repeated.
-    assert [len(one.walk[0]) for one in logged if one.walk] == [10, 8, 11, 12, 11, 9, 9, 14]
+    assert [len(one.traversal[0]) for one in logged if one.traversal] == [10, 8, 11, 12, 11, 9, 9, 14]
     # And then the ends of edges that aren't among the entities, counted in the log by itself.
     unranked = [8, 5, 6, 10, 8, 5, 8, 9]
     tables = [14, 14, 16, 19, 13, 14, 12, 17]
     assert [len(one.retrieved or ()) for one in logged] == [a + b for a, b in zip(tables, unranked, strict=True)]
     vector = "LANGCHAIN_NEO4J.VECTORSTORES.NEO4J_VECTOR.NEO4JVECTOR"
     first = logged[0]
-    assert first.walk is not None
-    assert first.walk[0][0] == LoggedEdge(
+    assert first.traversal is not None
+    assert first.traversal[0][0] == LoggedEdge(
         f"{vector}.CREATE_NEW_INDEX", None, "NEO4J_GRAPHRAG.INDEXES.CREATE_VECTOR_INDEX"
     )
-    assert first.walk[0][1] == LoggedEdge(vector, None, "LANGCHAIN_CORE.VECTORSTORES.BASE.VECTORSTORE")
+    assert first.traversal[0][1] == LoggedEdge(vector, None, "LANGCHAIN_CORE.VECTORSTORES.BASE.VECTORSTORE")
     assert (names(first) or [])[:2] == [f"{vector}.CREATE_NEW_INDEX", vector]
     assert (first.prompt_tokens, first.output_tokens, first.model_calls) == (3183, 17, 1)
     assert first.latency_ms == pytest.approx(59.334754943847656)

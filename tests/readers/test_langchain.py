@@ -63,10 +63,10 @@ def test_chain_output(shared_log: SharedLog) -> None:
     assert first.question_text is not None
     assert first.question_text.startswith("Which neo4j_graphrag function")
     # n2's documents have 1 + 3 + 1 + 1 + 8 triples, all different; n3's have none.
-    assert [len(path) for path in second.walk or ()] == [14]
+    assert [len(path) for path in second.traversal or ()] == [14]
     assert (second.retrieved or [])[1].name == "langchain_core.vectorstores.base.VectorStore.search"
     assert (second.retrieved or [])[1].commit == "1.7.2"
-    assert third.walk == []
+    assert third.traversal == []
     assert unread == {"metadata.package": 40, "metadata.file": 40}
 
 
@@ -76,7 +76,11 @@ def test_events(shared_log: SharedLog) -> None:
     outputs = read("langchain", shared_log("langchain/chain_output.jsonl.gz"))
     for answer, output in zip((first, second, third), outputs, strict=False):
         assert (answer.question, answer.question_text) == (output.question, output.question_text)
-        assert (answer.retrieved, answer.walk, answer.answer) == (output.retrieved, output.walk, output.answer)
+        assert (answer.retrieved, answer.traversal, answer.answer) == (
+            output.retrieved,
+            output.traversal,
+            output.answer,
+        )
         assert (answer.model_calls, answer.prompt_tokens, answer.latency_ms) == (1, None, None)
     assert edges(first) == FIRST_WALK
     # n1 has the lines 1 to 69.
@@ -139,9 +143,9 @@ def test_nothing_found() -> None:
     nothing = {"question_id": "q", "output": {"context": [], "answer": "no idea"}}
     some = {"question_id": "r", "output": {"context": [document("a", "b")], "answer": "b"}}
     first, second = read("langchain", [nothing, some])
-    assert (first.retrieved, first.walk, len(second.walk or ())) == ([], [], 1)
+    assert (first.retrieved, first.traversal, len(second.traversal or ())) == ([], [], 1)
     (alone,) = read("langchain", [nothing])
-    assert (alone.retrieved, alone.walk) == ([], None)
+    assert (alone.retrieved, alone.traversal) == ([], None)
 
 
 def test_context_of_text() -> None:
@@ -356,10 +360,10 @@ def test_rows_without_an_edge() -> None:
     named, unclear, nothing = read(
         "langchain", [cypher({"name": "x", "age": 3}), cypher({"caller": "x", "callee": "y"}), cypher()]
     )
-    assert (names(named), named.walk, named.notes) == (["x"], None, [])
-    assert (unclear.retrieved, unclear.walk) == (None, None)
+    assert (names(named), named.traversal, named.notes) == (["x"], None, [])
+    assert (unclear.retrieved, unclear.traversal) == (None, None)
     assert NAME_THE_COLUMNS in unclear.notes
-    assert (nothing.retrieved, nothing.walk) == ([], None)
+    assert (nothing.retrieved, nothing.traversal) == ([], None)
 
 
 @pytest.mark.parametrize(
@@ -448,7 +452,7 @@ def test_a_cypher_chain_that_returns_its_rows() -> None:
     (nothing,) = read("langchain", [{"question_id": "q", "output": {"query": "Who?", "result": []}}])
     assert nothing.retrieved == []
     (plain,) = read("langchain", [{"question_id": "q", "output": {"query": "Who?", "result": "Bob."}}])
-    assert (plain.answer, plain.retrieved, plain.walk) == ("Bob.", None, None)
+    assert (plain.answer, plain.retrieved, plain.traversal) == ("Bob.", None, None)
 
 
 def called() -> list[dict[str, Any]]:
@@ -534,7 +538,7 @@ def test_nothing_was_found() -> None:
         {"question_id": "q1", "result": [document("A", "B")]}, {"question_id": "q2", "result": []}
     )
     assert (names(first), edges(first)) == (["A", "B"], [[("A", "CALLS", "B")]])
-    assert (second.retrieved, second.walk) == ([], [])
+    assert (second.retrieved, second.traversal) == ([], [])
     alike = {"input": "Who?", "output": {"context": [document("A")], "answer": "A"}}
     assert len(read_some(alike, alike)) == 2
     (scored,) = read_some({"question_id": "q", "results": [{"document": document("A"), "score": 0.5}]})

@@ -63,7 +63,7 @@ def test_aquery_data() -> None:
     assert names(logged) == ["Acme", "Ann", "people.md", "chunk-2"]
     assert logged.retrieved is not None
     assert logged.retrieved[2].text == "Ann works at Acme.\n\nAnn knows Bob."
-    assert (logged.walk, logged.ordered, logged.notes) == ([[EDGE]], False, [])
+    assert (logged.traversal, logged.ordered, logged.notes) == ([[EDGE]], False, [])
     assert unread == {
         "data.entities.entity_type": 1,
         "data.entities.file_path": 1,
@@ -75,7 +75,7 @@ def test_aquery_data() -> None:
 def test_the_tables_alone() -> None:
     """A user may keep the tables without what the library puts around them."""
     logged = read({"question_id": "q1", "retrieved": DATA})
-    assert (names(logged), logged.walk) == (["Acme", "Ann", "people.md", "chunk-2"], [[EDGE]])
+    assert (names(logged), logged.traversal) == (["Acme", "Ann", "people.md", "chunk-2"], [[EDGE]])
 
 
 def test_aquery_llm() -> None:
@@ -101,7 +101,7 @@ def test_aquery_llm() -> None:
 def test_what_is_no_answer(value: dict[str, Any], note: str) -> None:
     """What was asked for instead of an answer, or went away as a stream, isn't one; the retrieval is read."""
     logged = read(value)
-    assert (logged.answer, logged.error, logged.citations, logged.walk) == (None, None, None, [[EDGE]])
+    assert (logged.answer, logged.error, logged.citations, logged.traversal) == (None, None, None, [[EDGE]])
     assert [one.startswith(note) for one in logged.notes] == [True]
 
 
@@ -109,20 +109,20 @@ def test_modes_without_a_graph() -> None:
     """A naive query retrieves chunks and looks at no edges; bypass retrieves nothing: neither is an empty walk."""
     chunks = {"entities": [], "relationships": [], "chunks": DATA["chunks"], "references": DATA["references"]}
     naive = read(result(chunks, "naive"))
-    assert (names(naive), naive.walk) == (["people.md", "chunk-2"], None)
-    assert read({"question_id": "q1", "tables": chunks}).walk is None
+    assert (names(naive), naive.traversal) == (["people.md", "chunk-2"], None)
+    assert read({"question_id": "q1", "tables": chunks}).traversal is None
     empty: dict[str, Any] = {"entities": [], "relationships": [], "chunks": [], "references": []}
     bypass = read(result(empty, "bypass"))
-    assert (bypass.retrieved, bypass.walk) == (None, None)
+    assert (bypass.retrieved, bypass.traversal) == (None, None)
     answer = {"content": "Hi [1].", "is_streaming": False, "llm_generated": True}
     bypass = read(result({}, llm_response=answer) | {"seconds": 1})
-    assert (bypass.answer, bypass.retrieved, bypass.walk, bypass.citations) == ("Hi [1].", None, None, None)
+    assert (bypass.answer, bypass.retrieved, bypass.traversal, bypass.citations) == ("Hi [1].", None, None, None)
 
 
 def test_a_query_of_the_graph_that_found_no_edges() -> None:
     """In a mode that looks at the graph, no edges are a walk over nothing."""
     logged = read(result({"entities": DATA["entities"], "relationships": [], "chunks": []}, "local"))
-    assert (names(logged), logged.walk) == (["Acme", "Ann"], [])
+    assert (names(logged), logged.traversal) == (["Acme", "Ann"], [])
     assert read(result({"entities": [], "relationships": [], "chunks": []}, "local")).retrieved == []
 
 
@@ -132,7 +132,7 @@ def test_failures() -> None:
     value["data"]["metadata"] = {"failure_reason": "no_results", "mode": "local"}
     logged = read(value)
     assert (logged.error, logged.error_type, logged.answer) == ("Query returned no results", "no_results", None)
-    assert (logged.retrieved, logged.walk) == (None, None)
+    assert (logged.retrieved, logged.traversal) == (None, None)
     logged = read({"question_id": "q1", "context": "Sorry, I can't answer that.[no-context]"})
     assert (logged.error_type, logged.retrieved) == ("no_results", None)
 
@@ -162,7 +162,7 @@ def test_the_context_as_text(version: str) -> None:
     unread: Counter[str] = Counter()
     for value in ({"question_id": "q1", "context": CONTEXTS[version]}, CONTEXTS[version]):
         logged = read(value, unread)
-        assert (names(logged), logged.walk) == (["Acme", "Ann", "people.md"], [[EDGE]])
+        assert (names(logged), logged.traversal) == (["Acme", "Ann", "people.md"], [[EDGE]])
         assert (logged.answer, logged.citations) == (None, None)
     assert unread == ({"data.entities.type": 2} if version == "1.5" else {})
 
@@ -203,7 +203,7 @@ def test_the_context_as_csv(version: str, prompt: bool) -> None:
     ]
     # The digest of the text that has no name: sha256 of it begins so.
     assert names(logged) == ['Acme, "A"', "Ann", "text-2a825b01d0f51e3f"]
-    assert logged.walk == [[LoggedEdge('Acme, "A"', None, "Ann", directed=False)]]
+    assert logged.traversal == [[LoggedEdge('Acme, "A"', None, "Ann", directed=False)]]
     assert (logged.answer, [note[:16] for note in logged.notes]) == (None, ["a hybrid context"] * ("hybrid" in version))
 
 
@@ -216,7 +216,10 @@ def test_a_hybrid_context_without_quotes() -> None:
         "    -----Sources-----\n    ```csv\n    \n    ```"
     )
     logged = read({"question_id": "q1", "result": {"kg_context": context, "vector_context": None}})
-    assert (names(logged), logged.walk) == (["Ann", "Acme", "Bob"], [[LoggedEdge("Ann", None, "Bob", directed=False)]])
+    assert (names(logged), logged.traversal) == (
+        ["Ann", "Acme", "Bob"],
+        [[LoggedEdge("Ann", None, "Bob", directed=False)]],
+    )
     assert logged.retrieved is not None
     assert logged.retrieved[0].text == "A person, who works"
     assert [note[:16] for note in logged.notes] == ["a hybrid context"]
@@ -228,12 +231,12 @@ def test_a_mixed_query_before_1_3() -> None:
     both = read({"question_id": "q1", "result": {"kg_context": CSV_CONTEXTS["1.2"], "vector_context": texts}})
     assert both.retrieved is not None
     assert [chunk.text for chunk in both.retrieved][-2:] == ["One.", "Two."]
-    assert both.walk == [[LoggedEdge('Acme, "A"', None, "Ann", directed=False)]]
+    assert both.traversal == [[LoggedEdge('Acme, "A"', None, "Ann", directed=False)]]
     # The same texts as a naive query gives them, which looks at no edges.
     for value in ({"kg_context": None, "vector_context": texts}, {"context": texts}):
         logged = read({"question_id": "q1", **value})
         assert logged.retrieved is not None
-        assert ([chunk.text for chunk in logged.retrieved], logged.walk) == (["One.", "Two."], None)
+        assert ([chunk.text for chunk in logged.retrieved], logged.traversal) == (["One.", "Two."], None)
 
 
 def test_a_table_of_contexts() -> None:
@@ -246,7 +249,7 @@ def test_a_table_of_contexts() -> None:
         assert LightragReader().recognises(value)
         table = list(LightragReader().read([("log:1", value)], ReadOptions(), Counter()))
         assert [one.question for one in table][:2] == ["q1", "q2"]
-        assert [one.walk for one in table][:2] == [[[EDGE]], [[EDGE]]]
+        assert [one.traversal for one in table][:2] == [[[EDGE]], [[EDGE]]]
 
 
 STREAM: list[dict[str, Any]] = [
@@ -260,7 +263,7 @@ def test_streamed_answers() -> None:
     """/query/stream answers in lines: the references, then pieces of the answer; kept as a list or as they came."""
     (logged,) = LightragReader().read([("log:1", {"question_id": "q1", "result": STREAM})], ReadOptions(), Counter())
     assert (logged.question, logged.answer, logged.citations) == ("q1", "At Acme [1].", ["people.md"])
-    assert (logged.retrieved, logged.walk) == (None, None)
+    assert (logged.retrieved, logged.traversal) == (None, None)
     assert LightragReader().recognises(STREAM[0])
     (plain,) = LightragReader().read([("log:1", part) for part in STREAM[1:]], ReadOptions(), Counter())
     assert (plain.answer, plain.citations) == ("At Acme [1].", None)
@@ -277,7 +280,7 @@ def test_an_answer_alone() -> None:
     """aquery() gives the answer as a text: it is taken, and that nothing else is known is told; null found nothing."""
     values = [{"question_id": "q1", "result": "At Acme."}, {"question_id": "q2", "result": None}]
     answered, failed = LightragReader().read([("log", value) for value in values], ReadOptions(), Counter())
-    assert (answered.answer, answered.retrieved, answered.walk) == ("At Acme.", None, None)
+    assert (answered.answer, answered.retrieved, answered.traversal) == ("At Acme.", None, None)
     assert [note[:15] for note in answered.notes] == ["an answer alone"]
     assert (failed.answer, failed.error_type) == (None, "no_output")
 
@@ -286,7 +289,7 @@ def test_tables_with_their_mode() -> None:
     """Version 1.4.8 gives the tables beside their metadata: a query without the graph walked nothing that is known."""
     for mode, walk in (("bypass", None), ("naive", None), ("local", [])):
         value = {"entities": [], "relationships": [], "chunks": [], "metadata": {"query_mode": mode}}
-        assert read({"question_id": "q1", "result": value}).walk == walk
+        assert read({"question_id": "q1", "result": value}).traversal == walk
     # Where no file was told, a name for all of them stands in its place.
     chunks = [{"content": "One.", "file_path": "custom_kg"}, {"content": "Two.", "file_path": "unknown_source"}]
     both = read({"question_id": "q1", "result": {"entities": [], "relationships": [], "chunks": chunks}}).retrieved
@@ -297,16 +300,19 @@ def test_tables_with_their_mode() -> None:
 def test_a_naive_context_as_text() -> None:
     """The context of a naive query has no tables of the graph: nothing was walked, and nothing is said of it."""
     old = '\n---Document Chunks(DC)---\n\n```json\n[{"id": 1, "content": "x", "file_path": "people.md"}]\n```\n\n'
-    assert (names(read({"question_id": "q1", "context": old})), read({"context": old}).walk) == (["people.md"], None)
+    assert (names(read({"question_id": "q1", "context": old})), read({"context": old}).traversal) == (
+        ["people.md"],
+        None,
+    )
     context = CONTEXTS["1.5"][CONTEXTS["1.5"].index("Document Chunks") :]
     logged = read({"question_id": "q1", "response": context})
-    assert (names(logged), logged.walk, logged.answer) == (["people.md"], None, None)
+    assert (names(logged), logged.traversal, logged.answer) == (["people.md"], None, None)
 
 
 def test_a_context_without_edges_as_text() -> None:
     """Where the tables of the graph are there and empty, the graph was looked at."""
     context = CONTEXTS["1.4.5"].replace('[{"id": 1, "entity1": "Acme", "entity2": "Ann"}]', "[]")
-    assert read({"question_id": "q1", "context": context}).walk == []
+    assert read({"question_id": "q1", "context": context}).traversal == []
 
 
 def test_the_server() -> None:
@@ -314,7 +320,7 @@ def test_the_server() -> None:
     value = {"question_id": "q1", "response": "At Acme [1].", "references": DATA["references"], "response_time": 2.5}
     logged = read(value)
     assert (logged.answer, logged.citations, logged.latency_ms) == ("At Acme [1].", ["people.md"], 2500)
-    assert (logged.retrieved, logged.walk) == (None, None)
+    assert (logged.retrieved, logged.traversal) == (None, None)
 
 
 def test_hostile_values() -> None:
@@ -326,13 +332,13 @@ def test_hostile_values() -> None:
     }
     unread: Counter[str] = Counter()
     logged = read(result(data, llm_response="x", metadata=3), unread)
-    assert (names(logged), logged.walk) == (
+    assert (names(logged), logged.traversal) == (
         ["A", "text-2d711642b726b044", "5"],
         None,
     )  # a text without a file has a digest
     assert unread["data.relationships without an end"] == 2
     broken = CONTEXTS["1.5"].replace('{"entity":', "[" * 50_000)
-    assert read({"question_id": "q1", "context": broken}, unread).walk == [[EDGE]]
+    assert read({"question_id": "q1", "context": broken}, unread).traversal == [[EDGE]]
     assert unread["lines of entities that aren't JSON"] == 2
     for other in ({"status": "ok", "data": {}}, {"entities": [{"entity": "A"}]}, {"chunks": ["x"]}, {"response": "x"}):
         assert not LightragReader().recognises(other)
@@ -349,16 +355,16 @@ def test_the_real_logs(shared_log: SharedLog) -> None:
         assert [one.question for one in logged] == [f"n{number}" for number in range(1, 9)]
         for one, value in zip(logged, values, strict=True):
             told = value["data"]["metadata"]["processing_info"]
-            assert one.walk is not None
-            assert len(one.walk[0]) == told["relations_after_truncation"]
+            assert one.traversal is not None
+            assert len(one.traversal[0]) == told["relations_after_truncation"]
             # Behind what was ranked follow the ends of edges that aren't among the entities.
             ranked = {row["entity_name"] for row in value["data"]["data"]["entities"]}
             retrieved = [name for name in names(one) or [] if name in ranked or name.endswith(".py")]
             assert sum(name.endswith(".py") for name in retrieved) <= told["final_chunks_count"]
             assert sum(not name.endswith(".py") for name in retrieved) == told["entities_after_truncation"]
         first = logged[0]
-        assert first.walk is not None
-        assert first.walk[0][0] == LoggedEdge(
+        assert first.traversal is not None
+        assert first.traversal[0][0] == LoggedEdge(
             f"{vector}.similarity_search_by_vector",
             None,
             f"{vector}.similarity_search_with_score_by_vector",
@@ -368,7 +374,7 @@ def test_the_real_logs(shared_log: SharedLog) -> None:
         raised = LoggedEdge(
             "neo4j_graphrag.exceptions.Neo4jIndexError", None, "neo4j_graphrag.indexes.create_vector_index", False
         )
-        assert raised in first.walk[0]
+        assert raised in first.traversal[0]
         assert first.latency_ms == pytest.approx(values[0]["seconds"] * 1000)
 
 

@@ -52,7 +52,7 @@ def test_edges() -> None:
     unread: Counter[str] = Counter()
     nodes = [node("Ann -> WORKS_AT -> Acme", UUIDS[0], "a.md", 0.7), node("Ann -> KNOWS -> Bob", UUIDS[1], "a.md", 0.0)]
     logged = read(nodes, unread=unread)
-    assert (logged.question, logged.walk, logged.ordered, logged.notes) == ("q1", [[WORKS, KNOWS]], False, [])
+    assert (logged.question, logged.traversal, logged.ordered, logged.notes) == ("q1", [[WORKS, KNOWS]], False, [])
     assert names(logged) == ["Ann", "Acme", "Bob", "a.md"]
     assert logged.retrieved is not None
     assert [chunk.score for chunk in logged.retrieved] == [None, None, None, 0.7]
@@ -70,7 +70,7 @@ def test_edges_above_the_text_of_their_chunk() -> None:
     text = f"{PREAMBLE}Ann -> WORKS_AT -> Acme\nAnn -> KNOWS -> Bob\n\nAnn works.\n\nx -> y -> z"
     again = node(f"{PREAMBLE}Ann -> KNOWS -> Bob\n\nBob.", "b.md", score=0.0)
     logged = read([node(text, "a.md", score=0.7), again])
-    assert (logged.walk, names(logged)) == ([[WORKS, KNOWS]], ["Ann", "Acme", "Bob", "a.md", "b.md"])
+    assert (logged.traversal, names(logged)) == ([[WORKS, KNOWS]], ["Ann", "Acme", "Bob", "a.md", "b.md"])
     assert logged.retrieved is not None
     assert [(chunk.text, chunk.score) for chunk in logged.retrieved[3:]] == [
         ("Ann works.\n\nx -> y -> z", 0.7),
@@ -83,7 +83,7 @@ def test_another_preamble(preamble: str) -> None:
     """Where each node has edges at its head, below another preamble or none, they are read, and it is told."""
     texts = [f"{preamble}Ann -> WORKS_AT -> Acme\n\nAnn works.", f"{preamble}Ann -> KNOWS -> Bob\n\nBob."]
     logged = read([node(texts[0], "a.md"), node(texts[1], "b.md")])
-    assert logged.walk == [[WORKS, KNOWS]]
+    assert logged.traversal == [[WORKS, KNOWS]]
     assert logged.retrieved is not None
     assert {chunk.name: chunk.text for chunk in logged.retrieved}["a.md"] == "Ann works."
     assert [note[:37] for note in logged.notes] == ["edges stand at the head of texts that"]
@@ -92,41 +92,41 @@ def test_another_preamble(preamble: str) -> None:
 def test_prose_with_arrows() -> None:
     """Of plain chunks one that begins with arrows is prose: it was cut from a document, and the others have none."""
     logged = read([node("a -> b -> c\n\nmore", "a.md"), node("Plain.", "b.md")])
-    assert (logged.walk, names(logged)) == (None, ["a.md", "b.md"])
-    assert read([node("a -> b -> c", "a.md", start_char_idx=0)]).walk is None
+    assert (logged.traversal, names(logged)) == (None, ["a.md", "b.md"])
+    assert read([node("a -> b -> c", "a.md", start_char_idx=0)]).traversal is None
 
 
 def test_properties() -> None:
     """With include_properties, properties stand in parentheses behind the names, and may hold arrows themselves."""
     text = "Ann ({'note': 'x -> y'}) -> WORKS_AT ({'since': 2001}) -> Acme ({'in': 'Bern'})"
-    assert read([node(text)]).walk == [[WORKS]]
-    assert read([node("f(x) -> CALLS -> g ({'n': '(1)'})")]).walk == [[LoggedEdge("f(x)", "CALLS", "g")]]
+    assert read([node(text)]).traversal == [[WORKS]]
+    assert read([node("f(x) -> CALLS -> g ({'n': '(1)'})")]).traversal == [[LoggedEdge("f(x)", "CALLS", "g")]]
 
 
 def test_names_with_arrows() -> None:
     """Where other edges tell which part is the relation, it decides; else the edge is skipped; both are noted."""
     odd = node("Ann -> KNOWS -> Bob -> Jr")
-    assert read([odd, node("Bob -> KNOWS -> Ann")]).walk == [
+    assert read([odd, node("Bob -> KNOWS -> Ann")]).traversal == [
         [LoggedEdge("Ann", "KNOWS", "Bob -> Jr"), LoggedEdge("Bob", "KNOWS", "Ann")]
     ]
     logged = read([odd, node("Ann -> WORKS_AT -> Acme")])
-    assert (logged.walk, [note[-12:] for note in logged.notes]) == ([[WORKS]], [" are skipped"])
+    assert (logged.traversal, [note[-12:] for note in logged.notes]) == ([[WORKS]], [" are skipped"])
     # Both parts are relations of other edges.
     odd_too = node("Ann -> KNOWS -> WORKS_AT -> Jr")
-    assert read([odd_too, node("Ann -> WORKS_AT -> Acme"), node("Ann -> KNOWS -> Bob")]).walk == [[WORKS, KNOWS]]
+    assert read([odd_too, node("Ann -> WORKS_AT -> Acme"), node("Ann -> KNOWS -> Bob")]).traversal == [[WORKS, KNOWS]]
     # No edge is left: there was one, so that the walk isn't known.
-    assert read([odd]).walk is None
+    assert read([odd]).traversal is None
     # The relations that the file has shown before count too.
     told = [
         read_all({"question_id": "q", "nodes": [node("Bob -> KNOWS -> Ann")]}, {"question_id": "r", "nodes": [odd]})
     ]
-    assert told[0][1].walk == [[LoggedEdge("Ann", "KNOWS", "Bob -> Jr")]]
+    assert told[0][1].traversal == [[LoggedEdge("Ann", "KNOWS", "Bob -> Jr")]]
 
 
 def test_lines_that_are_no_edges() -> None:
     """A name with a line break leaves pieces of edges, which are told."""
     logged = read([node(f"{PREAMBLE}Ann -> KNOWS -> Bob\nof -> Bern\n\nText.", "a.md")])
-    assert (logged.walk, len(logged.notes)) == ([[KNOWS]], 1)
+    assert (logged.traversal, len(logged.notes)) == ([[KNOWS]], 1)
 
 
 def test_a_vector_index() -> None:
@@ -140,7 +140,7 @@ def test_a_vector_index() -> None:
         node("Four.", UUIDS[3], score=0.1),
     ]
     logged = read(nodes, unread=unread)
-    assert (names(logged), logged.walk) == (["a.md#1", "a.md", "docs/a.md", UUIDS[3]], None)
+    assert (names(logged), logged.traversal) == (["a.md#1", "a.md", "docs/a.md", UUIDS[3]], None)
     assert unread == {"node.metadata.page": 1}
 
 
@@ -149,9 +149,9 @@ def test_nothing_found() -> None:
     empty = {"question_id": "q1", "nodes": []}
     edges = {"question_id": "q2", "nodes": [node("Ann -> KNOWS -> Bob")]}
     chunks = {"question_id": "q2", "nodes": [node("One.", "a.md")]}
-    assert [one.walk for one in read_all(empty, edges, empty)] == [[], [[KNOWS]], []]
-    assert [one.walk for one in read_all(empty, chunks, empty)] == [None, None, None]
-    assert [(one.walk, one.retrieved) for one in read_all(empty)] == [(None, [])]
+    assert [one.traversal for one in read_all(empty, edges, empty)] == [[], [[KNOWS]], []]
+    assert [one.traversal for one in read_all(empty, chunks, empty)] == [None, None, None]
+    assert [(one.traversal, one.retrieved) for one in read_all(empty)] == [(None, [])]
 
 
 def test_a_query_engine() -> None:
@@ -164,7 +164,7 @@ def test_a_query_engine() -> None:
         "source_nodes": [node("Ann -> WORKS_AT -> Acme")],
     }
     (logged,) = read_all(value | {"metadata": {UUIDS[0]: {"a": 1}}}, unread=unread)
-    assert (logged.answer, logged.latency_ms, logged.walk) == ("At Acme.", 2000, [[WORKS]])
+    assert (logged.answer, logged.latency_ms, logged.traversal) == ("At Acme.", 2000, [[WORKS]])
     assert unread == {"metadata": 1}
     # An answer as data, of a query engine with an output class, is counted.
     read_all(value | {"response": {"city": "Bern"}}, unread=unread)
@@ -186,16 +186,16 @@ def test_a_query_engine() -> None:
 def test_other_forms_of_nodes(value: dict[str, Any]) -> None:
     """Lists of the user's, nodes without scores, and nodes as stores and later versions write them are the same."""
     assert LlamaIndexReader().recognises(value)
-    assert [(one.question, one.walk) for one in read_all(value)] == [("q1", [[KNOWS]])]
+    assert [(one.question, one.traversal) for one in read_all(value)] == [("q1", [[KNOWS]])]
 
 
 def test_nodes_one_by_one() -> None:
     """Nodes that follow each other are one question's, as an array of nodes is, or lines with the question's id."""
     first, second = node("Ann -> WORKS_AT -> Acme"), node("Ann -> KNOWS -> Bob")
-    assert [one.walk for one in read_all(first, second)] == [[[WORKS, KNOWS]]]
+    assert [one.traversal for one in read_all(first, second)] == [[[WORKS, KNOWS]]]
     lines = [one | {"question_id": name} for name, one in (("q1", first), ("q1", second), ("q2", second))]
     unread: Counter[str] = Counter()
-    told = [(one.question, one.where, one.walk) for one in read_all(*lines, unread=unread)]
+    told = [(one.question, one.where, one.traversal) for one in read_all(*lines, unread=unread)]
     assert told == [("q1", "log:1", [[WORKS, KNOWS]]), ("q2", "log:3", [[KNOWS]])]
     assert unread == {}
 
@@ -212,35 +212,35 @@ def test_cypher() -> None:
     ):
         logged = read([asked], columns)
         # The second row has no source: it keeps its rank, and is no edge.
-        assert (logged.walk, names(logged)) == ([[KNOWS]], ["Ann", "Bob", "(no name: 3)"])
+        assert (logged.traversal, names(logged)) == ([[KNOWS]], ["Ann", "Bob", "(no name: 3)"])
     assert names(read([node("[{'a': 'a chunk that is a list'}]", source="a.json")])) == ["a.json"]
     nothing = node("Generated Cypher query:", metadata={"query": "MATCH", "response": []})
     logged = read([nothing], columns)
-    assert (logged.walk, logged.retrieved) == ([], [])
+    assert (logged.traversal, logged.retrieved) == ([], [])
 
 
 def test_cypher_without_columns() -> None:
     """Columns that are called so are edges, and one of the query's variables has the direction of its arrow."""
     told = node(str([{"source": "Ann", "relation": "KNOWS", "target": "Bob"}]))
-    assert read([told]).walk == [[KNOWS]]
+    assert read([told]).traversal == [[KNOWS]]
     query = "Generated Cypher query:\nMATCH (a)<-[r]-(b) RETURN a.name, type(r), b.name\n\nCypher Response:\n"
     guessed = read([node(query + str([{"a.name": "Bob", "type(r)": "KNOWS", "b.name": "Ann"}]))])
-    assert (guessed.walk, names(guessed)) == ([[KNOWS]], ["Ann", "Bob"])
+    assert (guessed.traversal, names(guessed)) == ([[KNOWS]], ["Ann", "Bob"])
     # Values of the database's own types aren't plain, and a count names nothing.
     odd = read([node(query + "[{'a.name': neo4j.time.DateTime(2026, 1, 1)}]")])
-    assert (odd.walk, odd.retrieved, [note[:14] for note in odd.notes]) == (None, None, ["rows of Cypher"])
+    assert (odd.traversal, odd.retrieved, [note[:14] for note in odd.notes]) == (None, None, ["rows of Cypher"])
     counted = read([node(query + "[{'count(n)': 3}]")])
-    assert (counted.walk, counted.retrieved) == (None, None)
+    assert (counted.traversal, counted.retrieved) == (None, None)
 
 
 def test_nodes_as_users_write_them() -> None:
     """Nodes as texts of JSON, and source nodes by their id and text alone, are read as those of the library."""
     whole = node("Ann -> KNOWS -> Bob", "x", "a.md", score=0.5)
     logged = read([json.dumps(whole)])
-    assert (logged.walk, names(logged)) == ([[KNOWS]], ["Ann", "Bob", "x"])
+    assert (logged.traversal, names(logged)) == ([[KNOWS]], ["Ann", "Bob", "x"])
     by_hand = {"response": "A", "source_nodes": [{"node_id": "a.md", "content": "Ann -> KNOWS -> Bob", "score": 0.5}]}
     (logged,) = read_all({"question_id": "q", "result": by_hand})
-    assert (logged.walk, logged.answer) == ([[KNOWS]], "A")
+    assert (logged.traversal, logged.answer) == ([[KNOWS]], "A")
     assert not LlamaIndexReader().recognises({"question_id": "q", "nodes": by_hand["source_nodes"]})
 
 
@@ -280,8 +280,8 @@ def test_events_of_the_instrumentation() -> None:
     logged = [{**event, **one} for one in values]
     assert all(map(LlamaIndexReader().recognises, logged))
     first, second = read_all(*logged, unread=unread)
-    assert (first.question, first.question_text, first.walk, first.answer) == ("q", "Whom?", [[KNOWS]], "Bob")
-    assert (first.latency_ms, second.question_text, second.walk) == (500, "Who?", [[KNOWS]])
+    assert (first.question, first.question_text, first.traversal, first.answer) == ("q", "Whom?", [[KNOWS]], "Bob")
+    assert (first.latency_ms, second.question_text, second.traversal) == (500, "Who?", [[KNOWS]])
     assert (second.answer, second.latency_ms, unread) == (None, None, {"events of the kind LLMChatEndEvent": 1})
 
 
@@ -297,20 +297,20 @@ def test_a_knowledge_graph_index() -> None:
     chunk = node("Ann works at Acme.", "a.md", score=1000.0)
     logged = read([chunk, node("The following are knowledge sequence", score=1000.0, **about)], unread=unread)
     # The last one was found by its embedding, and isn't below a subject.
-    assert logged.walk == [[WORKS, KNOWS, LoggedEdge("Bob", "KNOWS", "Cy"), LoggedEdge("Cy", "IN", "Bern")]]
+    assert logged.traversal == [[WORKS, KNOWS, LoggedEdge("Bob", "KNOWS", "Cy"), LoggedEdge("Cy", "IN", "Bern")]]
     assert names(logged) == ["a.md", "Ann", "Acme", "Bob", "Cy", "Bern"]
     assert ([note[:32] for note in logged.notes], unread) == (["the paths of a knowledge graph i"], {})
     clean: dict[str, Any] = {"kg_rel_map": {"Ann": [["KNOWS", "Bob"]]}, "kg_rel_texts": ["['KNOWS', 'Bob']"]}
     logged = read([node("The following", metadata=clean)])
-    assert (logged.walk, logged.notes) == ([[KNOWS]], [])
+    assert (logged.traversal, logged.notes) == ([[KNOWS]], [])
     # Found by embeddings, they are printed; what isn't printed as a path is told.
     by_embeddings = {
         "kg_rel_map": {},
         "kg_rel_texts": ["('Ann', 'WORKS_AT', 'Acme')", "Ann, -[KNOWS]->, Bob", "(" * 999],
     }
     logged = read([node("The following", metadata=by_embeddings)])
-    assert (logged.walk, len(logged.notes)) == ([[WORKS]], 1)
-    assert read([node("The following", metadata={"kg_rel_map": {}, "kg_rel_texts": []})]).walk == []
+    assert (logged.traversal, len(logged.notes)) == ([[WORKS]], 1)
+    assert read([node("The following", metadata={"kg_rel_map": {}, "kg_rel_texts": []})]).traversal == []
 
 
 def test_printed_nodes_are_refused() -> None:
@@ -325,9 +325,9 @@ def test_hostile_values() -> None:
     """Nothing of another shape than expected is read as something, and reading stays linear."""
     arrows, opened = " -> ".join("a" * 100_000), " -> ".join(["a ({"] * 100_000)
     logged = read([node(arrows, "a.md"), node(opened, "b.md"), node(PREAMBLE + "\n" * 100_000, "c.md", score=None)])
-    assert logged.walk is None
+    assert logged.traversal is None
     logged = read([{"node": {"id_": 4, "text": ["x"], "metadata": 3, "relationships": [1]}, "score": "high"}])
-    assert (names(logged), logged.walk) == (["4"], None)
+    assert (names(logged), logged.traversal) == (["4"], None)
     other: dict[str, Any]
     for other in ({"nodes": [{"id": 1}], "edges": []}, {"nodes": ["a"]}, {"nodes": [], "links": []}, {"id_": 3}):
         assert not LlamaIndexReader().recognises(other)
@@ -346,13 +346,13 @@ def test_the_real_logs(shared_log: SharedLog) -> None:
         unread: Counter[str] = Counter()
         logged = read_all(*shared_log(f"llama-index/vector_context_{form}.jsonl.gz"), unread=unread)
         assert [one.question for one in logged] == [f"n{number}" for number in range(1, 9)]
-        assert [len(one.walk[0]) for one in logged if one.walk] == expected
-        assert logged[0].walk is not None
-        assert logged[0].walk[0][0] == created
+        assert [len(one.traversal[0]) for one in logged if one.traversal] == expected
+        assert logged[0].traversal is not None
+        assert logged[0].traversal[0][0] == created
         assert (names(logged[0]) or [])[:2] == [created.source, created.target]
         assert all(one.notes == [] for one in logged)
         assert unread == {}
     engine = read_all(*shared_log("llama-index/query_engine.jsonl.gz"))
-    assert [one.walk for one in engine] == [one.walk for one in logged]
+    assert [one.traversal for one in engine] == [one.traversal for one in logged]
     assert engine[0].answer is not None
     assert engine[0].latency_ms == pytest.approx(528.4965779997037)

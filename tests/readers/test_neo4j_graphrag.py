@@ -76,8 +76,8 @@ def test_triples_in_the_metadata(shared_log: SharedLog) -> None:
     assert (first.retrieved[0].score, first.retrieved[0].commit) == (0.7918643951416016, "0.11.0")
     assert first.latency_ms == pytest.approx(1156.4042950000157)
     # n2: 1 + 3 + 1 + 1 + 8 triples of its five items, all different. n3: lists of triples, all empty.
-    assert [len(walked) for walked in second.walk or ()] == [14]
-    assert third.walk == []
+    assert [len(walked) for walked in second.traversal or ()] == [14]
+    assert third.traversal == []
     assert set(unread) == {"metadata.query_vector", "items.metadata.package"}
 
 
@@ -87,8 +87,8 @@ def test_rag_with_its_context(shared_log: SharedLog) -> None:
     assert first.answer is not None
     assert first.answer.startswith("Answer:            fail_if_exists=False,")
     assert ("langchain_neo4j.vectorstores.neo4j_vector.Neo4jVector.create_new_index") in (names(first) or ())
-    assert [len(walked) for walked in first.walk or ()] == [5]
-    assert [len(walked) for walked in second.walk or ()] == [7]
+    assert [len(walked) for walked in first.traversal or ()] == [5]
+    assert [len(walked) for walked in second.traversal or ()] == [7]
     assert first.retrieved is not None
     assert [chunk.score for chunk in first.retrieved][:3] == [1.0, 1.0, 0.9897920104055015]
 
@@ -104,7 +104,7 @@ def test_nodes_as_text(shared_log: SharedLog) -> None:
     assert first.retrieved is not None
     assert first.retrieved[2].text is not None
     assert first.retrieved[2].text.startswith("def create_vector_index(")
-    assert (first.walk, first.notes) == (None, [])
+    assert (first.traversal, first.notes) == (None, [])
 
 
 def test_records_of_text2cypher(shared_log: SharedLog) -> None:
@@ -127,7 +127,7 @@ def test_cut_paths_are_refused(shared_log: SharedLog) -> None:
     answers = read("neo4j-graphrag", log, ReadOptions(chunks_only=True))
     # Each question retrieved five nodes; those with several paths have a record for each path.
     assert [len(answer.retrieved or ()) for answer in answers] == [5] * 8
-    assert {answer.walk is None for answer in answers} == {True}
+    assert {answer.traversal is None for answer in answers} == {True}
     assert all(CHUNKS_ONLY in answer.notes for answer in answers)
     assert (names(answers[0]) or ())[:2] == ["langchain_neo4j.vectorstores.neo4j_vector", "neo4j_graphrag"]
 
@@ -145,7 +145,7 @@ def test_a_text_about_paths_is_no_path() -> None:
     text = f"'> p={path(2)}>"
     (answer,) = read("neo4j-graphrag", [items(f"<Record id='x' text={text!r}>")])
     assert answer.retrieved == [LoggedChunk("x", text)]
-    assert answer.walk is None
+    assert answer.traversal is None
 
 
 def test_a_cut_text() -> None:
@@ -161,14 +161,14 @@ def test_no_path_where_others_have_one() -> None:
     """A column that is null walked nothing if other questions have paths in it; otherwise nothing is told of walks."""
     without, with_path = items("<Record id='a' p=None n=None>"), items(f"<Record id='a' p={path(1)} n=None>")
     for log in ([without, with_path], [with_path, without]):
-        assert sorted(len(answer.walk or ()) for answer in read("neo4j-graphrag", log)) == [0, 1]
-        assert [answer.walk is None for answer in read("neo4j-graphrag", log)] == [False, False]
+        assert sorted(len(answer.traversal or ()) for answer in read("neo4j-graphrag", log)) == [0, 1]
+        assert [answer.traversal is None for answer in read("neo4j-graphrag", log)] == [False, False]
     assert [answer.where for answer in read("neo4j-graphrag", [without, without, with_path])] == [
         "log:1",
         "log:2",
         "log:3",
     ]
-    assert read("neo4j-graphrag", [without])[0].walk is None
+    assert read("neo4j-graphrag", [without])[0].traversal is None
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_edges_of_no_known_form() -> None:
     (answer,) = read(
         "neo4j-graphrag", [items({"content": "", "metadata": {"id": "a", "triples": ["a R b", {"x": 1}]}})]
     )
-    assert (answer.walk, answer.notes) == (None, [UNREAD_EDGES])
+    assert (answer.traversal, answer.notes) == (None, [UNREAD_EDGES])
 
 
 def test_names() -> None:
@@ -223,13 +223,13 @@ def test_names() -> None:
     (nameless,) = read("neo4j-graphrag", [items("only text", "more text")])
     assert (nameless.retrieved, nameless.notes) == (None, [NO_NAMES])
     (nothing,) = read("neo4j-graphrag", [items()])
-    assert (nothing.retrieved, nothing.walk) == ([], None)
+    assert (nothing.retrieved, nothing.traversal) == ([], None)
 
 
 def test_rag_without_its_context() -> None:
     """An answer without return_context says nothing of what was retrieved."""
     (answer,) = read("neo4j-graphrag", [{"id": "q", "answer": "yes", "retriever_result": None}])
-    assert (answer.question, answer.answer, answer.retrieved, answer.walk) == ("q", "yes", None, None)
+    assert (answer.question, answer.answer, answer.retrieved, answer.traversal) == ("q", "yes", None, None)
     assert answer.notes == [NO_CONTEXT]
 
 
@@ -251,8 +251,8 @@ def test_an_error_beside_a_result() -> None:
     failed["result"]["metadata"] = {"k": 1}
     some = items({"content": "", "metadata": {"id": "a", "edges": [["a", "R", "b"]]}})
     first, second = read("neo4j-graphrag", [failed, some])
-    assert (first.error, first.walk) == ("cut off", None)
-    assert len(second.walk or ()) == 1
+    assert (first.error, first.traversal) == ("cut off", None)
+    assert len(second.traversal or ()) == 1
 
 
 def test_paths_among_edges() -> None:
@@ -290,7 +290,7 @@ def test_columns_that_model_dump_drops() -> None:
     value = raw(["a", "CALLS", "b"])
     value["result"]["metadata"] = None
     (answer,) = read("neo4j-graphrag", [value])
-    assert (answer.retrieved, answer.walk, NO_COLUMNS in answer.notes) == (None, None, True)
+    assert (answer.retrieved, answer.traversal, NO_COLUMNS in answer.notes) == (None, None, True)
     columns = ReadOptions(columns=("column 1", "column 2", "column 3"))
     (answer,) = read("neo4j-graphrag", [value], columns)
     assert (edges(answer), NO_COLUMNS in answer.notes) == ([[("a", "CALLS", "b")]], False)
@@ -310,7 +310,9 @@ def test_rows_alone() -> None:
         value = {"question_id": "q", "result": rows}
         assert not reader.recognises(value)
         (answer,) = reader.read([("log:1", value)], ReadOptions(), Counter())
-        assert [(edge.source, edge.relation, edge.target) for edge in (answer.walk or [[]])[0]] == [("a", "CALLS", "b")]
+        assert [(edge.source, edge.relation, edge.target) for edge in (answer.traversal or [[]])[0]] == [
+            ("a", "CALLS", "b")
+        ]
     with pytest.raises(UnreadableLogError, match="nothing in it"):
         list(reader.read([("log:1", {"result": [{"colour": "red"}]})], ReadOptions(), Counter()))
 
@@ -436,7 +438,7 @@ def test_rows_of_columns(row: Any, cypher: str | None, columns: Any, expected: A
 def test_rows_that_could_be_anything(row: Any) -> None:
     """Where the columns don't tell, no edge is made up, and naming the columns is asked for."""
     (answer,) = read("neo4j-graphrag", [raw(row)])
-    assert (answer.walk, answer.retrieved) == (None, None)
+    assert (answer.traversal, answer.retrieved) == (None, None)
     assert NAME_THE_COLUMNS in answer.notes
 
 
@@ -444,7 +446,7 @@ def test_a_relation_beside_a_name() -> None:
     """A row whose id and relation are called so, and its source isn't, is a chunk; that it could be an edge is told."""
     row = {"id": "a", "relation": "CALLS", "other": "b"}
     (answer,) = read("neo4j-graphrag", [raw(row)])
-    assert (names(answer), answer.walk, answer.notes) == (["a"], None, [NAME_THE_COLUMNS])
+    assert (names(answer), answer.traversal, answer.notes) == (["a"], None, [NAME_THE_COLUMNS])
     (answer,) = read("neo4j-graphrag", [raw(row)], ReadOptions(columns=("id", "relation", "other")))
     assert (edges(answer), answer.notes) == ([[("a", "CALLS", "b")]], [])
 

@@ -176,7 +176,7 @@ def test_edges_that_cannot_be_read_are_no_empty_walk(name: str, value: Any) -> N
     """The walk isn't known where edges are there and none can be read, and that is told or counted."""
     unread: Counter[str] = Counter()
     (answer,) = reader_of(name).read([("log:1", value)], ReadOptions(), unread)
-    assert answer.walk is None
+    assert answer.traversal is None
     assert answer.notes or unread
 
 

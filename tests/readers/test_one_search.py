@@ -151,8 +151,8 @@ def ranking(log: Log) -> list[str] | None:
     """Return the names of what one answer retrieved."""
     name, value = log
     (answer,) = reader_of(name).read([("log:1", value)], ReadOptions(), Counter())
-    assert answer.walk is not None
-    assert {edge.source + edge.target for path in answer.walk for edge in path} == {"AB", "CA"}
+    assert answer.traversal is not None
+    assert {edge.source + edge.target for path in answer.traversal for edge in path} == {"AB", "CA"}
     return names(answer)
 
 

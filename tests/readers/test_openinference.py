@@ -24,10 +24,10 @@ LLAMA_EDGES = [27, 21, 24, 15, 24, 29, 21, 2]
 
 def edges(answer: LoggedAnswer) -> list[tuple[str, str | None, str]] | None:
     """Return the edges of an answer, which are one set."""
-    if answer.walk is None:
+    if answer.traversal is None:
         return None
     assert not answer.ordered
-    return [(edge.source, edge.relation, edge.target) for path in answer.walk for edge in path]
+    return [(edge.source, edge.relation, edge.target) for path in answer.traversal for edge in path]
 
 
 def logged(shared_log: SharedLog, *names: str) -> list[LoggedAnswer]:
@@ -48,8 +48,8 @@ def test_llama_index_as_it_was_traced(shared_log: SharedLog) -> None:
     # The text of the first document begins with two triples: their four ends have its place, before its own name.
     assert first.retrieved[4].name == "langchain_neo4j/vectorstores/neo4j_vector.py"
     assert first.retrieved[4].score == pytest.approx(0.6176470588235293)
-    assert first.walk is not None
-    assert first.walk[0][0] == LoggedEdge(
+    assert first.traversal is not None
+    assert first.traversal[0][0] == LoggedEdge(
         "langchain_neo4j.vectorstores.neo4j_vector.Neo4jVector.create_new_index",
         "CALLS",
         "neo4j_graphrag.indexes.create_vector_index",
@@ -93,7 +93,7 @@ def test_langchain_as_it_was_traced(shared_log: SharedLog) -> None:
     ]
     assert len(edges(first) or ()) == 5
     # Those of the third hold none: it walked nothing, which is known.
-    assert third.walk == []
+    assert third.traversal == []
 
 
 def test_the_outermost_retrieval_counts() -> None:

@@ -60,7 +60,7 @@ def test_a_question() -> None:
     ]
     assert (answer.prompt_tokens, answer.output_tokens, answer.model_calls, answer.model) == (30, 3, 2, "m-1")
     assert (answer.question, answer.question_text, answer.answer) == (None, "Who?", "Ann.")
-    assert (answer.walk, answer.latency_ms, answer.cost) == (None, 500.0, None)
+    assert (answer.traversal, answer.latency_ms, answer.cost) == (None, 500.0, None)
     assert answer.notes == ["several models were called: the last is named"]
     assert unread == {"attributes.gen_ai.system": 1}
 
@@ -158,6 +158,6 @@ def test_steps_of_openllmetry() -> None:
         "B.",
         ["a.md", "A", "B"],
     )
-    assert [[(edge.source, edge.relation, edge.target) for edge in path] for path in answer.walk or ()] == [
+    assert [[(edge.source, edge.relation, edge.target) for edge in path] for path in answer.traversal or ()] == [
         [("A", "R", "B")]
     ]

@@ -38,7 +38,7 @@ def test_lines_of_a_run_are_an_answer_a_question() -> None:
     assert ranked(first) == [("d1", 9.5), ("d2", 8.0)]
     assert (second.where, second.question, ranked(second)) == ("log:3", "q2", [("d3", -0.001)])
     # A run says nothing of walks and answers.
-    assert (first.walk, first.opened, first.answer) == (None, None, None)
+    assert (first.traversal, first.opened, first.answer) == (None, None, None)
     assert all(map(TrecReader().recognises, RUN))
 
 

@@ -164,7 +164,7 @@ def test_each_form_says_the_same(value: dict[str, Any]) -> None:
     assert (answer.question, answer.question_text, answer.latency_ms) == ("q1", "Who?", 250.0)
     assert answer.retrieved is not None
     assert [(chunk.name, chunk.score) for chunk in answer.retrieved] == [("a", 0.5), ("b", 0.0)]
-    assert (answer.answer, answer.walk, answer.error, answer.notes) == (None, None, None, [])
+    assert (answer.answer, answer.traversal, answer.error, answer.notes) == (None, None, None, [])
     assert answer.taken == {"question id": "metadata.question_id"}
     assert answer.where.startswith("log.jsonl:1, trace 0af765")
     assert not unread
