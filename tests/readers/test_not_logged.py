@@ -39,8 +39,8 @@ NODE = {"node": {"id_": "a.md", "text": "Prose.", "class_name": "TextNode"}, "sc
 DOCUMENT = {"page_content": "Prose.", "metadata": {"id": "a.md"}}
 
 #: What a format can log of a question without a word about one of the fields, by the fields that are None then.
-ALL = ("retrieved", "walk", "citations", "tool_calls")
-NO_WALK = ("walk", "citations", "tool_calls")
+ALL = ("retrieved", "traversal", "citations", "tool_calls")
+NO_WALK = ("traversal", "citations", "tool_calls")
 SILENT: list[tuple[str, Any, tuple[str, ...]]] = [
     ("graphkit", {"run": "r", "question_id": "q", "answer": "Yes."}, ALL),
     ("graphkit", {"run": "r", "question_id": "q", "retrieved": None, "traversal": None}, ALL),
