@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from graphkit.files.normal_forms import GoldSpelling, may_differ, respell, respelled_in_words
+from graphkit.files.normal_forms import BACKSLASH, GoldSpelling, respell, respelled_in_words
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, note_missing_gold, note_symbol_match
 from graphkit.files.spool import TOGETHER, Packer
@@ -163,12 +163,16 @@ class Scorer:
         found = self.answers.parse(number, line)
         if found is not None:
             self.runs.add(found.run)
-            if may_differ(line) and (changed := respell(found, self.job.spelling)):
-                where = f"{self.answers.path}:{number}"
-                self.problems.note(Problem(where, respelled_in_words(changed), record=found.question_id))
+            if not line.isascii() or BACKSLASH in line:
+                self._respell(found, number)
             if self.job.name is not None:
                 found.run = self.job.name
         return found
+
+    def _respell(self, answer: AnswerStruct, number: int) -> None:
+        if changed := respell(answer, self.job.spelling):
+            where = f"{self.answers.path}:{number}"
+            self.problems.note(Problem(where, respelled_in_words(changed), record=answer.question_id))
 
     def score(self, question: QuestionStruct, answer: AnswerStruct | None, number: int = 0) -> None:
         """Score one question; :meth:`take_rows` adds its values to the totals."""

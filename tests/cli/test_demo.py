@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from graphkit.execution.walls import Wall
 from tests.helpers.cli import Graph, inside
 from tests.helpers.code_answers import GRAPH_V2, pass_rate
@@ -48,6 +50,7 @@ def test_demo_executes_code(bubblewrap: Wall, graph: Graph, tmp_path: Path) -> N
     assert "Code that was executed" in (tmp_path / "graphkit-demo-code.html").read_text()
 
 
+@pytest.mark.slow("the demo loads, evaluates, judges and executes two runs")
 def test_demo_as_json(graph: Graph, tmp_path: Path) -> None:
     """The runs come with what the judge gave them, then what was worst and what the judge found unsound."""
     first, second, told = inside("demo", "--json", cwd=tmp_path, env=graph.env, code=0).objects()

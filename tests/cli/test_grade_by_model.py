@@ -430,6 +430,7 @@ def ended(running: subprocess.Popen[str], number: int) -> str:
     return running.communicate(timeout=60)[1]
 
 
+@pytest.mark.slow("a batch of the server takes seconds, and is waited for twice")
 def test_batch_is_resumed(tmp_path: Path) -> None:
     """A batch of 40 verdicts is submitted, the process killed while it waits; the same command reads it to its end.
 

@@ -49,6 +49,7 @@ def test_baseline_waits_where_it_is_told_to(folder: Path) -> None:
     assert len(api.requests) == 4
 
 
+@pytest.mark.slow("the client tries a failing server again, after pauses")
 def test_baseline_errors_are_records(folder: Path) -> None:
     """A refusal, no text and a time-out are records with error and type; tokens count where the model took them."""
 

@@ -35,6 +35,7 @@ def written(folder: Path) -> list[str]:
     return [str(path) for path in folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
+@pytest.mark.slow("every command that asks a model runs")
 @pytest.mark.parametrize("script", [refusing, repeating])
 def test_a_key_that_a_server_repeats_is_nowhere(tmp_path: Path, script: Any) -> None:
     """Terminal, JSON, verdicts, scores, replies, page, tables and the graph: the mark stands where the key was."""

@@ -74,7 +74,9 @@ def test_a_full_disk_is_told(command: tuple[str, ...], tmp_path: Path) -> None:
 
 
 def _with_a_bug(folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    program = "from graphkit.scoring import evaluate as m; m.evaluate_pass = None; from graphkit.cli import main; main()"
+    program = (
+        "from graphkit.scoring import evaluate as m; m.evaluate_pass = None; from graphkit.cli import main; main()"
+    )
     return subprocess.run(
         [sys.executable, "-c", program, "evaluate", "--no-store", tiny(folder)],
         capture_output=True,

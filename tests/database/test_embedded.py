@@ -77,6 +77,7 @@ def client(script: str, *arguments: object, stdin: int = subprocess.DEVNULL) -> 
 # Life --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("the server waits for further clients before it stops")
 def test_server_stops_after_its_last_client(data: Path) -> None:
     """The server runs while a store is open, and ends soon after the last one; the data stay."""
     first, second = opened(data), opened(data)
@@ -121,6 +122,7 @@ def test_many_processes_start_at_once(data: Path) -> None:
         assert process.communicate(timeout=60)[1] == ""
 
 
+@pytest.mark.slow("the server notices the end of its client, and stops")
 def test_killed_client_frees_the_server(data: Path) -> None:
     """A client that is killed without warning doesn't keep the server alive."""
     script = "print(ensure_running(Path(sys.argv[1])).uri, flush=True)\nsys.stdin.read()"
@@ -132,6 +134,7 @@ def test_killed_client_frees_the_server(data: Path) -> None:
     wait_until(lambda: not status(data).running, "the server has gone")
 
 
+@pytest.mark.slow("the server starts twice")
 def test_committed_data_survive_a_kill_of_the_server(data: Path) -> None:
     """After kill -9 of the server, open stores report it, and the next one finds all committed data."""
     with opened(data) as store:
@@ -147,6 +150,7 @@ def test_committed_data_survive_a_kill_of_the_server(data: Path) -> None:
             assert again.read("MATCH (n:Kept) RETURN count(n) AS n, sum(n.i) AS s") == [{"n": 1000, "s": 499500}]
 
 
+@pytest.mark.slow("the server starts, is kept, and stops")
 def test_keep_mode(data: Path) -> None:
     """A kept server outlives its clients until it is stopped."""
     ensure_running(data, keep=True).release()
@@ -158,6 +162,7 @@ def test_keep_mode(data: Path) -> None:
     assert stop(data) is False
 
 
+@pytest.mark.slow("the server starts twice")
 def test_terminated_server_ends_cleanly(data: Path) -> None:
     """SIGTERM is a clean stop: the state is removed and the data stay."""
     with opened(data) as store:
@@ -243,6 +248,7 @@ def test_server_listens_on_loopback_only(data: Path) -> None:
     assert all(address in LOOPBACK for address in addresses), addresses
 
 
+@pytest.mark.slow("the server starts twice")
 def test_lost_passwords_are_made_anew(data: Path) -> None:
     """A stopped database without its passwords gets new ones, and keeps its data."""
     with opened(data) as store:
@@ -329,6 +335,7 @@ def test_foreign_holder_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) ->
     process.communicate(timeout=60)
 
 
+@pytest.mark.slow("the server stops and starts again")
 def test_client_waits_for_a_server_that_is_stopping(data: Path) -> None:
     """A client that meets a stopping server waits for its end and starts a new one."""
     endpoint = ensure_running(data)
@@ -354,6 +361,7 @@ def test_server_that_can_not_start(data: Path, monkeypatch: pytest.MonkeyPatch) 
     ensure_running(data).release()
 
 
+@pytest.mark.slow("the server starts twice")
 def test_damaged_database_can_not_start(data: Path) -> None:
     """A damaged database is reported, not opened as if it were empty."""
     with opened(data) as store:

@@ -277,6 +277,7 @@ def test_killed_while_it_submits(arrives: bool, looks: int, tmp_path: Path) -> N
     assert kept(path, FIVE) == [f"on number {number}" for number in range(5)]
 
 
+@pytest.mark.slow("a command is killed while it waits for a batch")
 def test_killed_while_it_waits(tmp_path: Path) -> None:
     """Killed after the batch was submitted: another process waits for the same batch, and reads it."""
     path = tmp_path / "replies.sqlite"

@@ -253,6 +253,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow("a command is killed and run again several times")
 def test_killed_and_run_again_pays_once(tmp_path: Path) -> None:
     """Killed four times in the middle, then run to its end: what was kept before a kill is never asked for again."""
     path, draw = file_in(tmp_path), random.Random(3)
