@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphkit.analysis.config import Config
 from graphkit.analysis.gates import GateOutcome, RunGates, min_kappa
 from graphkit.analysis.layers import Scorecard, score_layers
-from graphkit.analysis.spot_check_files import kept_checks
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.graph.writing import Progress, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
+from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import Score
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
@@ -197,6 +196,8 @@ class EvaluationPlan:
         ).outcomes(results, cards)
         if gates.min_kappa is None:
             return outcomes
+        from graphkit.analysis.spot_check_files import kept_checks
+
         judged = {score.measure for score in self.scores if score.judged}
         checked = [name for name in dict.fromkeys(gated.values()) if name in judged]
         names = [result.run for result in results]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.run_pairs import RunComparison
     from graphkit.database.store import Store
     from graphkit.files.dataset import Dataset
-    from graphkit.graph.writing import Progress
+    from graphkit.records.progress import Progress
     from graphkit.records.verdicts import AnswerClaim, Verdict
     from graphkit.scoring.execute_run import ExecutedRun
     from graphkit.scoring.results import Evaluation

@@ -85,9 +85,8 @@ def evaluate(
     from graphkit.cli.imports import as_runs, dataset_of
     from graphkit.cli.progress import shown_progress
     from graphkit.files.jsonl import read_once
-    from graphkit.graph.writing import quiet
+    from graphkit.records.progress import quiet
     from graphkit.scoring.export import check_output, write_results
-    from graphkit.trust.families import own_kind
 
     out = storing.out or []
     for path in out:
@@ -98,6 +97,8 @@ def evaluate(
     plan = _plan(given, scoring, gates, storing, reading)
 
     def warn(run: Path, result: Evaluation) -> tuple[str, ...]:
+        from graphkit.trust.families import own_kind
+
         return own_kind(run, result.given, given.answered_by, given.scores or [])
 
     dataset = given.dataset if given.format is not None else dataset_of(given.runs, given.dataset, logs)

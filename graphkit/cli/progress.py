@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import console, say
-from graphkit.graph.writing import Progress, quiet
-from graphkit.records.models import Answer
+from graphkit.records.progress import Progress, quiet
+
+if TYPE_CHECKING:
+    from graphkit.records.models import Answer
 
 #: How often the progress of a run is printed without a terminal, in seconds.
 LINE_EVERY = 10.0

@@ -25,9 +25,10 @@ from graphkit.graph.digests import dataset_digest
 from graphkit.graph.knowledge import known_commits, known_files, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
-from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifacts, quiet, write_commits
+from graphkit.graph.writing import BATCH, batched, clear, name_artifacts, write_commits
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number
+from graphkit.records.progress import Progress, quiet
 
 #: Questions that one transaction writes, with all their parts.
 RECORDS = 500

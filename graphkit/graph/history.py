@@ -14,10 +14,11 @@ from graphkit.files.git import git_errors, open_repository
 from graphkit.graph.commit_names import know_histories, resolve_commits
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
-from graphkit.graph.writing import BATCH, Progress, batched, quiet, write_commits
+from graphkit.graph.writing import BATCH, batched, write_commits
 from graphkit.records.commits import DEFAULT_BRANCHES
 from graphkit.records.fields import FARTHEST_ZONE
 from graphkit.records.models import Commit
+from graphkit.records.progress import Progress, quiet
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo

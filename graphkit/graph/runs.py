@@ -24,8 +24,9 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.score_nodes import clear_scores
 from graphkit.graph.verdict_nodes import clear_verdicts
-from graphkit.graph.writing import Progress, batched, clear, name_artifacts, quiet
+from graphkit.graph.writing import batched, clear, name_artifacts
 from graphkit.records.ids import KnownFiles
+from graphkit.records.progress import Progress, quiet
 from graphkit.records.structs import AnswerStruct
 
 #: Answers that one transaction writes.

@@ -13,7 +13,6 @@ from graphkit.records.ids import KnownFiles
 from graphkit.records.models import Commit
 
 T = TypeVar("T")
-Progress = Callable[[str, int], None]
 
 #: Nodes or edges that one transaction writes.
 BATCH = 5000
@@ -27,10 +26,6 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
-
-
-def quiet(kind: str, count: int) -> None:
-    """Report no progress."""
 
 
 def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:

@@ -30,8 +30,20 @@ class Thresholds:
 LAYERS = ("retrieval", "reasoning", "generation")
 
 
+class _Frozen:
+    """Refuses attributes on graphkit's measures, so that those without fields need no ``@dataclass``.
+
+    Each ``@dataclass`` takes a third of a millisecond of every start.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if type(self).__module__.partition(".")[0] == "graphkit":
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        super().__setattr__(name, value)
+
+
 @dataclass(frozen=True)
-class Measure(ABC):
+class Measure(_Frozen, ABC):
     """A measure of one question of one run.
 
     A measure is a value: two with the same parameters are equal, ``str(measure)`` is its name with the parameters that

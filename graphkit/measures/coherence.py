@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import combinations
 
 from graphkit.measures.base import Measure
@@ -19,7 +18,6 @@ NO_PIN = "the question pins no commit"
 NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit"
 
 
-@dataclass(frozen=True)
 class Coherence(Measure):
     """Compatible pairs / all unordered pairs of retrieved chunks.
 
@@ -81,7 +79,6 @@ def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
     return found
 
 
-@dataclass(frozen=True)
 class Incoherent(Measure):
     """1 if no compatible row or deployment holds all commits retrieved and traversed, else 0.
 
@@ -113,7 +110,6 @@ class Incoherent(Measure):
         return 1.0 if case.commits.knows_sets else Unscored(NO_SETS)
 
 
-@dataclass(frozen=True)
 class OffPin(Measure):
     """1 if a commit retrieved or traversed differs from the question's pins, else 0.
 

@@ -134,7 +134,6 @@ class EdgeRecall(EdgeMeasure):
         return _share(found, required, case, NO_GOLD)
 
 
-@dataclass(frozen=True)
 class EdgePrecision(EdgeMeasure):
     """Distinct traversed edges that are in any gold path / distinct traversed edges.
 
@@ -153,7 +152,6 @@ class EdgePrecision(EdgeMeasure):
         return _precision(case, self, False, NO_PATH, NOTHING_TRAVERSED)
 
 
-@dataclass(frozen=True)
 class EdgeF1(EdgeMeasure):
     """Harmonic mean of EdgeRecall and EdgePrecision."""
 
@@ -173,7 +171,6 @@ class EdgeF1(EdgeMeasure):
         return 2 * found * right / (found * traversed + right * required)
 
 
-@dataclass(frozen=True)
 class BoundaryRecall(EdgeMeasure):
     """EdgeRecall over edges whose ends lie in different repositories."""
 
@@ -185,7 +182,6 @@ class BoundaryRecall(EdgeMeasure):
         return _share(found, required, case, NO_BOUNDARY)
 
 
-@dataclass(frozen=True)
 class BoundaryPrecision(EdgeMeasure):
     """EdgePrecision over edges whose ends lie in different repositories."""
 

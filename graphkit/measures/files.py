@@ -15,7 +15,6 @@ NO_FILES = "no expected files"
 NO_SYMBOLS = "no expected symbols"
 
 
-@dataclass(frozen=True)
 class FilePrecision(Measure):
     """Expected files among the evidence files / evidence files.
 
@@ -35,7 +34,6 @@ class FilePrecision(Measure):
         return len(expected & case.files) / len(case.files) if case.files else 0.0
 
 
-@dataclass(frozen=True)
 class FileRecall(Measure):
     """Expected files among the evidence files / expected files."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.identifiers import SHORTEST, defined_identifiers
@@ -19,7 +17,6 @@ NO_SOURCE = "the question expects no source"
 DEFAULT_SOURCES = 3
 
 
-@dataclass(frozen=True)
 class Integration(Measure):
     """min(distinct sources used / sources expected, 1).
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphkit.errors import MeasureError
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 
 
-@dataclass(frozen=True)
 class JudgedMeasure(Measure):
     """Base of these measures: they can't be computed from a record."""
 
@@ -22,7 +19,6 @@ class JudgedMeasure(Measure):
         raise MeasureError(f"{self} isn't computed from records: a judge gives it")
 
 
-@dataclass(frozen=True)
 class FactualCorrectness(JudgedMeasure):
     """Tests passed / tests; without tests the accuracy of the judged components.
 
@@ -38,7 +34,6 @@ class FactualCorrectness(JudgedMeasure):
 TESTED = FactualCorrectness.__name__
 
 
-@dataclass(frozen=True)
 class Groundedness(JudgedMeasure):
     """Claims with direct or inferred support / claims.
 
@@ -49,7 +44,6 @@ class Groundedness(JudgedMeasure):
     severe = 0.8
 
 
-@dataclass(frozen=True)
 class HallucinationRate(JudgedMeasure):
     """Unsupported claims / claims.
 
@@ -63,7 +57,6 @@ class HallucinationRate(JudgedMeasure):
     severe = 0.2
 
 
-@dataclass(frozen=True)
 class Attribution(JudgedMeasure):
     """Correct citations / citations.
 
@@ -76,7 +69,6 @@ class Attribution(JudgedMeasure):
     severe = 0.85
 
 
-@dataclass(frozen=True)
 class CitationRecall(JudgedMeasure):
     """Claims whose citations together support them / claims.
 
@@ -86,7 +78,6 @@ class CitationRecall(JudgedMeasure):
     aliases = ("citation_recall",)
 
 
-@dataclass(frozen=True)
 class CitationPrecision(JudgedMeasure):
     """Citations without which their claim loses support, or that support it alone / citations.
 
@@ -97,7 +88,6 @@ class CitationPrecision(JudgedMeasure):
     aliases = ("citation_precision",)
 
 
-@dataclass(frozen=True)
 class RubricGrade(JudgedMeasure):
     """1 if fully correct, 0.5 if partially correct, 0 if unsupported or wrong.
 
@@ -110,7 +100,6 @@ class RubricGrade(JudgedMeasure):
     aliases = ("rubric_grade",)
 
 
-@dataclass(frozen=True)
 class Correct(JudgedMeasure):
     """1 if the answer agrees with the gold answer in every essential point, else 0.
 
@@ -120,7 +109,6 @@ class Correct(JudgedMeasure):
     source = "a judge, by yes or no"
 
 
-@dataclass(frozen=True)
 class Faithful(JudgedMeasure):
     """1 if the retrieved context supports every statement of the answer, else 0.
 
@@ -130,7 +118,6 @@ class Faithful(JudgedMeasure):
     source = "a judge, by yes or no"
 
 
-@dataclass(frozen=True)
 class Relevant(JudgedMeasure):
     """1 if the answer answers the question that was asked, else 0.
 
@@ -140,7 +127,6 @@ class Relevant(JudgedMeasure):
     source = "a judge, by yes or no"
 
 
-@dataclass(frozen=True)
 class Complete(JudgedMeasure):
     """1 if the answer states every essential point of the gold answer or every fact, else 0.
 
@@ -150,7 +136,6 @@ class Complete(JudgedMeasure):
     source = "a judge, by yes or no"
 
 
-@dataclass(frozen=True)
 class Faithfulness(JudgedMeasure):
     """Statements of the answer that the retrieved context supports / statements of the answer.
 
@@ -160,7 +145,6 @@ class Faithfulness(JudgedMeasure):
     source = "a judge, by claims or by a score; the definition of RAGAS"
 
 
-@dataclass(frozen=True)
 class AnswerRelevance(JudgedMeasure):
     """How much of the answer serves the question, from 0 to 1.
 
@@ -171,7 +155,6 @@ class AnswerRelevance(JudgedMeasure):
     aliases = ("answer_relevance", "answer_relevancy")
 
 
-@dataclass(frozen=True)
 class ContextPrecision(JudgedMeasure):
     """Mean of precision@k over the ranks k of chunks that support a claim of the gold answer.
 
@@ -183,7 +166,6 @@ class ContextPrecision(JudgedMeasure):
     aliases = ("context_precision",)
 
 
-@dataclass(frozen=True)
 class ContextRecall(JudgedMeasure):
     """Claims of the gold answer that a chunk supports / claims of the gold answer.
 
@@ -195,7 +177,6 @@ class ContextRecall(JudgedMeasure):
     aliases = ("context_recall",)
 
 
-@dataclass(frozen=True)
 class ScaleGrade(JudgedMeasure):
     """Agreement with the gold answer in whole numbers from 0 to 10.
 
@@ -208,7 +189,6 @@ class ScaleGrade(JudgedMeasure):
     aliases = ("scale_grade",)
 
 
-@dataclass(frozen=True)
 class AggregationCompleteness(JudgedMeasure):
     """Components (facts) that the answer addresses / required components, by a judge.
 
@@ -219,7 +199,6 @@ class AggregationCompleteness(JudgedMeasure):
     layer = "reasoning"
 
 
-@dataclass(frozen=True)
 class AggregationAccuracy(JudgedMeasure):
     """max(0, 1 - 0.15 x errors).
 
@@ -231,7 +210,6 @@ class AggregationAccuracy(JudgedMeasure):
     layer = "reasoning"
 
 
-@dataclass(frozen=True)
 class AggregationScore(JudgedMeasure):
     """(AggregationCompleteness + AggregationAccuracy) / 2."""
 
@@ -239,7 +217,6 @@ class AggregationScore(JudgedMeasure):
     layer = "reasoning"
 
 
-@dataclass(frozen=True)
 class JudgedIntegration(JudgedMeasure):
     """min(distinct sources used / sources expected, 1), by identifiers and a judge.
 
@@ -251,7 +228,6 @@ class JudgedIntegration(JudgedMeasure):
     layer = "reasoning"
 
 
-@dataclass(frozen=True)
 class JudgedCompleteness(JudgedMeasure):
     """Required facts that the answer addresses / required facts, by key terms and a judge.
 
@@ -263,7 +239,6 @@ class JudgedCompleteness(JudgedMeasure):
     layer = "reasoning"
 
 
-@dataclass(frozen=True)
 class JudgedConflictResolution(JudgedMeasure):
     """Annotated conflicts that the answer resolves / conflicts, by key terms and a judge.
 

@@ -135,7 +135,6 @@ def longest_followed(gold: Gold, case: Case, same: SamePair) -> int:
     return gold.followed[1]
 
 
-@dataclass(frozen=True)
 class PathExact(PathMeasure):
     """Share of required paths that some retrieved path equals step by step.
 
@@ -151,7 +150,6 @@ class PathExact(PathMeasure):
         return _WHOLE if any(equals(gold, walk, same) for walk in case.walked_paths) else _NOTHING
 
 
-@dataclass(frozen=True)
 class PathInOrder(PathMeasure):
     """Share of required paths whose required steps appear in order in one retrieved path."""
 
@@ -162,7 +160,6 @@ class PathInOrder(PathMeasure):
         return _WHOLE if longest_followed(gold, case, same) == len(gold.required) else _NOTHING
 
 
-@dataclass(frozen=True)
 class PathPrefix(PathMeasure):
     """Required steps followed from the start without a miss / required steps, best retrieved path.
 

@@ -35,7 +35,6 @@ def _top(hits: list[tuple[int, float]], k: int) -> list[tuple[int, float]]:
     return hits if not hits or hits[-1][0] <= k else hits[: bisect_right(hits, k, key=_rank_of)]
 
 
-@dataclass(frozen=True)
 class Success(CutMeasure):
     """1 if a relevant id is in the top k, else 0."""
 
@@ -50,7 +49,6 @@ class Success(CutMeasure):
         return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
 
 
-@dataclass(frozen=True)
 class Recall(CutMeasure):
     """Relevant ids in the top k / all relevant ids."""
 
@@ -67,7 +65,6 @@ class Recall(CutMeasure):
         return len(_top(case.hits, self.cutoff(case))) / len(case.gains)
 
 
-@dataclass(frozen=True)
 class P(CutMeasure):
     """Relevant ids in the top k / k.
 
@@ -86,7 +83,6 @@ class P(CutMeasure):
         return len(_top(case.hits, k)) / k
 
 
-@dataclass(frozen=True)
 class RR(Measure):
     """1 / rank of the first relevant id, 0 if none.
 
@@ -106,7 +102,6 @@ class RR(Measure):
         return 1.0 / case.hits[0][0] if case.hits else 0.0
 
 
-@dataclass(frozen=True)
 class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
     """Sum of gain / log2(rank + 1) over ranks 1..k, over the same sum for the best order of all gains."""
 

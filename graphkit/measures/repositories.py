@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import best_alternatives
@@ -18,7 +16,6 @@ def named(*nodes: str) -> set[str]:
     return {repo for node in nodes if (repo := repo_of(node)) is not None}
 
 
-@dataclass(frozen=True)
 class CrossRepoPrecision(Measure):
     """Retrieved repositories that are relevant / retrieved repositories.
 
@@ -45,7 +42,6 @@ class CrossRepoPrecision(Measure):
         return len(retrieved & relevant) / len(retrieved)
 
 
-@dataclass(frozen=True)
 class CrossRepoRecall(Measure):
     """Relevant repositories retrieved / relevant repositories.
 

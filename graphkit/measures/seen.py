@@ -63,7 +63,6 @@ class StepsToGold(Measure):
         return float(steps)
 
 
-@dataclass(frozen=True)
 class Redundancy(Measure):
     """Ids that a tool call showed again / ids that the tool calls showed, each once a call.
 
@@ -81,7 +80,6 @@ class Redundancy(Measure):
         return (count - len(set().union(*shown))) / count
 
 
-@dataclass(frozen=True)
 class UsedShare(Measure):
     """Distinct ids that the tool calls showed and the answer names / distinct ids that they showed.
 

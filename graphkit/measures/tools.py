@@ -59,7 +59,6 @@ class ToolMeasure(CallMeasure):
     arguments: bool = False
 
 
-@dataclass(frozen=True)
 class ToolRecall(ToolMeasure):
     """Expected tool calls that were made / expected tool calls.
 
@@ -75,7 +74,6 @@ class ToolRecall(ToolMeasure):
         return matched(expected, calls, self.arguments) / len(expected)
 
 
-@dataclass(frozen=True)
 class ToolPrecision(ToolMeasure):
     """Tool calls that were expected / tool calls.
 
@@ -89,7 +87,6 @@ class ToolPrecision(ToolMeasure):
         return matched(expected, calls, self.arguments) / len(calls) if calls else Unscored(NOTHING_CALLED)
 
 
-@dataclass(frozen=True)
 class ToolExact(ToolMeasure):
     """1 if the tool calls are the expected ones in order with nothing else, else 0.
 
@@ -104,7 +101,6 @@ class ToolExact(ToolMeasure):
         return float(all(fits(one, call, self.arguments) for one, call in zip(expected, calls, strict=True)))
 
 
-@dataclass(frozen=True)
 class ToolInOrder(ToolMeasure):
     """Longest common subsequence of the expected and the made tool calls / expected tool calls.
 
@@ -118,7 +114,6 @@ class ToolInOrder(ToolMeasure):
         return longest_in_order(expected, calls, self.arguments) / len(expected)
 
 
-@dataclass(frozen=True)
 class ArgumentMatch(CallMeasure):
     """Expected arguments that the matched tool calls have, equal in value / expected arguments of these.
 

@@ -7,23 +7,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.jsonl import read_once
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
-from graphkit.graph.datasets import ensure_loaded
-from graphkit.graph.writing import Progress, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
+from graphkit.records.progress import Progress, quiet
 from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.run_pass import RunPass, known_from_files
 
 if TYPE_CHECKING:
+    from graphkit.database.store import Store
     from graphkit.records.scores import Score
 
 
@@ -191,6 +190,7 @@ def _known_from_graph(
 
     The graph knows both since the dataset was loaded.
     """
+    from graphkit.graph.datasets import ensure_loaded
     from graphkit.graph.knowledge import commit_graph, invalid_questions
 
     loading = Problems(problems.on_error, strict=problems.strict)
