@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from graphkit.scoring.grade_run import GradingOptions, grade
     from graphkit.scoring.judge_setup import JudgeOptions
     from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
+    from graphkit.scoring.options import EvaluationOptions
     from graphkit.scoring.results import Evaluation, Summary
     from graphkit.systems.context import Context
     from graphkit.systems.runner import Limits
@@ -130,6 +131,7 @@ _HOMES = {
     "graphkit.scoring.evaluate": ("evaluate",),
     "graphkit.scoring.grade_run": ("GradingOptions", "grade"),
     "graphkit.scoring.judge_setup": ("JudgeOptions",),
+    "graphkit.scoring.options": ("EvaluationOptions",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -148,6 +150,7 @@ __all__ = [
     "Divergence",
     "Edge",
     "Evaluation",
+    "EvaluationOptions",
     "Execution",
     "ExpectedToolCall",
     "GateError",

@@ -174,7 +174,7 @@ def _graded(
                 keep=True,
                 name=about.run_name,
                 problems=problems,
-                tell=say,
+                notify=say,
             )
         except KeyboardInterrupt:
             if judge.cache is not None:

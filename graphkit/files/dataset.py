@@ -150,7 +150,7 @@ class Dataset:
         return NamedFiles(self.questions_file, tuple(path for path, _ in self.graphs.values() if path is not None))
 
     def artifact_commits(self) -> ReadAt:
-        """Return what tells at which commits the knowledge graphs read an artifact."""
+        """Return a lookup of the commits at which the knowledge graphs read an artifact."""
         return ArtifactCommits(tuple((name, path) for name, (path, _) in self.graphs.items())).of
 
     @cached_property
@@ -187,7 +187,7 @@ class Dataset:
 class ArtifactCommits:
     """The commits at which knowledge graphs read their artifacts: read as a whole, and only where one is asked for.
 
-    What can't be used is passed over: whoever loads or checks the dataset tells it.
+    It skips what can't be used, which loading and checking the dataset report.
     """
 
     files: tuple[tuple[str, Path | None], ...]

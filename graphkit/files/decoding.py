@@ -43,7 +43,7 @@ class LineDecoder(Generic[S]):
 
     A file that spells a field in another way (``query_id``) does so in each line: the decoder takes that spelling over
     from the first line that has it. A line that has both spellings, or a third one, is left to the model. So is one
-    with unknown fields in its parts; those of the record itself are learnt as well, for :meth:`pop_unknown` to tell.
+    with unknown fields in its parts; those of the record itself are learnt as well, for :meth:`pop_unknown`.
 
     It accepts a blank name of a run, which the caller checks: that is quicker than a pattern.
 

@@ -104,7 +104,7 @@ def read_once() -> Iterator[None]:
 
 
 class _HeldLines:
-    """The lines of the small files that were read to their end, by what tells one state of a file from another."""
+    """The lines of small files that were read to their end, by device, inode, size and times of the file."""
 
     def __init__(self) -> None:
         self._files: dict[tuple[int, ...], list[list[bytes]]] = {}

@@ -19,7 +19,7 @@ from graphkit.records.ids import file_id
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 from graphkit.records.words import counted, shortened
 
-#: Where less than this share of the ids or edges is known, what it usually means is told.
+#: A smaller known share of the ids or edges leads to a warning about its usual cause.
 HARDLY = 0.1
 
 _ELEMENT_ID = re.compile(r"\d+:[0-9a-fA-F-]{36}:\d+")
@@ -60,7 +60,7 @@ def read_known(
 ) -> tuple[Known, KnowledgeEdges]:
     """Return the ids that a dataset knows, and its knowledge graph's edges.
 
-    What can't be used is passed over: whoever loads or scores the dataset tells it.
+    It skips what can't be used, which loading and scoring the dataset report.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def _is_digest(name: str) -> bool:
     return bool(re.search(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", name.casefold()))
 
 
-#: What ids usually are that nobody knows, told by one and the closest id of the dataset.
+#: The usual kinds of unknown ids, found from one of them and the closest id of the dataset.
 _FORMS: tuple[tuple[Callable[[str, str], bool], str, str], ...] = (
     (
         lambda name, _: bool(_ELEMENT_ID.fullmatch(name)),

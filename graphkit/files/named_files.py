@@ -1,4 +1,4 @@
-"""The files that a dataset names: what its questions expect, and the paths of artifacts that their ids don't tell."""
+"""The files that a dataset names: what its questions expect, and the paths of artifacts that their ids don't show."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Place(msgspec.Struct):
 
 @dataclass(frozen=True)
 class NamedFiles:
-    """Reads the files that a dataset names. What can't be used is passed over: whoever loads the dataset tells it."""
+    """Reads the files that a dataset names. It skips what can't be used, which loading the dataset reports."""
 
     questions_file: Path
     artifact_files: tuple[Path, ...]

@@ -1,7 +1,7 @@
 """Ids of a run that differ from those of its dataset in Unicode normalisation alone: no eye sees it, and no id matches.
 
 An accented letter is one code point or two (NFC and NFD), and file systems and tools write either. An id of a run is
-compared as the dataset's gold spells it. Ids that the gold itself tells apart by nothing else stay as they are.
+compared as the dataset's gold spells it. Ids that differ in nothing else within the gold stay as they are.
 """
 
 from __future__ import annotations

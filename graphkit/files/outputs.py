@@ -16,7 +16,7 @@ from typing import Literal
 from graphkit.errors import InputError
 from graphkit.files.jsonl import SUFFIXES, is_file_name, open_binary
 
-#: How much of a file its kind is told by, in bytes.
+#: The bytes of a file that show its kind.
 SAMPLE = 1 << 16
 
 #: What a file may hold, as messages name it.

@@ -112,14 +112,14 @@ class Problems:
         if key not in self.first_ignored:
             self.first_ignored[key] = Ignored(where, closest(name, known, within))
 
-    def unknown_fields(self, told: set[tuple[str, str]] | None = None) -> list[str]:
+    def unknown_fields(self, reported: set[tuple[str, str]] | None = None) -> list[str]:
         """Return a sentence for each field of a file that isn't known; of each file some, and how many there are.
 
-        ``told`` holds those that are left out, and is added to.
+        It skips those in ``reported``, and adds the others to it.
         """
-        told = told if told is not None else set()
-        fields = sorted(self.ignored_fields.keys() - told)
-        told.update(fields)
+        reported = reported if reported is not None else set()
+        fields = sorted(self.ignored_fields.keys() - reported)
+        reported.update(fields)
         sentences = []
         of_file: Counter[str] = Counter()
         for file, name in fields:
@@ -202,14 +202,14 @@ class Problems:
 
     def _refuse_unknown(self) -> None:
         firsts = sorted(self.first_ignored.items())
-        told = []
+        lines = []
         for (file, name), (where, close) in firsts[:SHOWN]:
             hint = f" (Did you mean {close}?)" if close else ""
             count = counted(self.ignored_fields[file, name], "record")
-            told.append(f"{where}: the field {name!r} isn't known, in {count}{hint}")
+            lines.append(f"{where}: the field {name!r} isn't known, in {count}{hint}")
         raise InputError(
             f"{counted(len(firsts), 'field')} not known, which strict reading refuses:",
-            details=_first(told, len(firsts)),
+            details=_first(lines, len(firsts)),
             remedy="Correct the names or remove the fields, or read without --strict.",
         )
 

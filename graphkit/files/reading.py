@@ -1,4 +1,4 @@
-"""Lines to records: decoded, validated, and each mistake told with its file, line, record and remedy."""
+"""Lines to records: decoded and validated; each mistake is reported with file, line, record and remedy."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="Record")
 S = TypeVar("S", bound=Struct)
 
-#: The names by which a broken record is told, where it has one of them.
+#: The fields that name a broken record in messages.
 _ID_FIELDS = ("id", "question_id", "query_id", "sha")
 
-#: How many of a record's mistakes are told; the others are counted.
+#: How many mistakes of a record are reported; the others are counted.
 _MISTAKES = 3
 
 NUMBERS_ARE_IDS = 'identifiers that are numbers are read as texts: 7 is "7"'
@@ -49,35 +49,15 @@ def parse_record(
     Parameters
     ----------
     lists
-        Returns what lists of three texts are in the file of the line; by default the line alone has to tell.
+        Returns the meaning of lists of three texts in the file of the line; by default the line alone decides.
     """
     from pydantic import ValidationError
 
     from graphkit.records.fields import NUMBERS, other_names
     from graphkit.records.unknown import unknown_fields
 
-    if is_too_dense(line):
-        problems.add(Problem(where, "the record holds millions of values", remedy="Split it, or shorten its lists."))
-        return None
-    try:
-        # Not from the bytes: json would take half characters in them, and guess at other encodings.
-        once = None if model.__name__ in _READ_QUICKLY else _each_key_once
-        value = json.loads(line.decode("utf-8-sig"), object_pairs_hook=once)
-    except _RepeatedKeyError as error:
-        what = f"the field {shortened(str(error))!r} stands twice in one object"
-        problems.add(Problem(where, what, record=error.record, remedy="Leave the one out that isn't meant."))
-        return None
-    except UnicodeDecodeError as error:
-        problems.add(
-            Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8.")
-        )
-        return None
-    except (ValueError, RecursionError) as error:
-        what = _json_mistake(error)
-        problems.add(Problem(where, f"not valid JSON: {what}", remedy="Each line must be one JSON object."))
-        return None
-    if not isinstance(value, dict):
-        problems.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
+    value = _object(model, line, where, problems)
+    if value is None:
         return None
     aliases = other_names(model)
     ids = [*_ID_FIELDS, *(aliases[key] for key in _ID_FIELDS if key in aliases)]
@@ -106,6 +86,34 @@ def parse_record(
     for unknown, known in unknown_fields(model, value).items():
         problems.ignore(where, unknown.name, known, unknown.within)
     return record
+
+
+def _object(model: type[Record], line: bytes, where: str, problems: Problems) -> dict[str, Any] | None:
+    """Decode a line that must be one JSON object, or add a problem and return None."""
+    if is_too_dense(line):
+        problems.add(Problem(where, "the record holds millions of values", remedy="Split it, or shorten its lists."))
+        return None
+    try:
+        # Not from the bytes: json would take half characters in them, and guess at other encodings.
+        once = None if model.__name__ in _READ_QUICKLY else _each_key_once
+        value = json.loads(line.decode("utf-8-sig"), object_pairs_hook=once)
+    except _RepeatedKeyError as error:
+        what = f"the field {shortened(str(error))!r} stands twice in one object"
+        problems.add(Problem(where, what, record=error.record, remedy="Leave the one out that isn't meant."))
+        return None
+    except UnicodeDecodeError as error:
+        problems.add(
+            Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8.")
+        )
+        return None
+    except (ValueError, RecursionError) as error:
+        what = _json_mistake(error)
+        problems.add(Problem(where, f"not valid JSON: {what}", remedy="Each line must be one JSON object."))
+        return None
+    if not isinstance(value, dict):
+        problems.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
+        return None
+    return value
 
 
 class _RepeatedKeyError(Exception):
@@ -272,7 +280,7 @@ class RecordReader(Generic[S]):
         return found
 
     def lists(self) -> ThreeTexts:
-        """Return what lists of three texts are in the traversals of this file: all of it tells, read once for that."""
+        """Return the meaning of lists of three texts in the traversals of this file, which is read once for that."""
         if self._lists is None:
             self._lists = ThreeTexts(_values(self.path), self._gold_nodes())
         return self._lists

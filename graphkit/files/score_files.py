@@ -79,7 +79,7 @@ _VALUES = frozenset(VALUES)
 #: The columns of a CSV file that hold numbers; the others are text. An empty cell is nothing.
 _NUMBERS = frozenset({*_VALUES, "confidence", "cost", "prompt_tokens", "output_tokens"})
 
-#: What the writer adds so that each file tells how its measures were set: not part of a score.
+#: The fields that the writer adds to show the parameters of measures; they are no part of a score.
 _BESIDE = ("parameters",)
 
 

@@ -83,7 +83,7 @@ class Spool(Generic[S]):
         self._write(message)
 
     def flush(self) -> None:
-        """Write what is still buffered: a full disk is told here, and not when the records are read back.
+        """Write what is still buffered, so that a full disk is an error here and not when the records are read back.
 
         Raises
         ------

@@ -90,7 +90,7 @@ def stale_gold(
     commits
         What the dataset knows about commits, for those of stacks, and for what their names mean.
     problems
-        Takes what can't be used of the knowledge graph; other files are told elsewhere.
+        Receives what can't be used of the knowledge graph; other files are reported elsewhere.
     questions
         Those of the dataset, where they have been read already.
     """
@@ -123,7 +123,7 @@ def _stale(question: QuestionStruct, graphs: list[_Graph], commits: CommitGraph)
         for step in path.steps:
             reasons = [_reason(step, graph, pinned, commits) for graph in graphs]
             if None not in reasons:
-                # The graph that comes nearest tells: a wrong commit says more than a missing node.
+                # The nearest graph gives the reason: a wrong commit says more than a missing node.
                 yield sorted((reason for reason in reasons if reason), key=_nearest)[0][1]
 
 

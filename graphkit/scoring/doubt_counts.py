@@ -1,4 +1,4 @@
-"""The doubts that a run's records hold, told once per run."""
+"""The doubts in a run's records, reported once per run."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from graphkit.records.words import counted, shortened
 
-#: How many different doubts of a run are told; the others are counted together.
+#: How many different doubts of a run are reported; the others are counted together.
 MOST = 20
 OTHERS = "other doubts"
 
-#: How much of a doubt is told.
+#: The longest part of a doubt that is reported.
 LONGEST = 300
 
 

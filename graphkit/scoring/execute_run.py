@@ -23,6 +23,7 @@ from graphkit.measures.judged import TESTED
 from graphkit.records.executions import Execution
 from graphkit.records.gold import gold_hash
 from graphkit.records.scores import EXECUTION, Score
+from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.results import Summary
 from graphkit.scoring.verdict_job import RunToGrade
@@ -99,18 +100,7 @@ def execute(
     read = RunToGrade.read(run_file, source, problems, name)
     if store is not None:
         refuse_other_run(store, source.name, read.run, run_file)
-    tested = {one.id: one for one in read.questions.values() if one.test_cases}
-    if not tested:
-        raise InputError(
-            "no question carries test_cases, so there is nothing to execute",
-            where=str(source.questions_file),
-            remedy="See docs/execution.md for how a question says what its code has to do.",
-        )
-    for question in tested.values():
-        for what in wrong_with(question)[:1]:
-            problems.add(Problem(str(source.questions_file), what, question.id, "See docs/execution.md."))
-    problems.raise_if_refused()
-    tested = {one.id: one for one in tested.values() if not wrong_with(one)}
+    tested = _tested(read, source, problems)
     lacking = {name: reason for name in tested if (reason := read.lacking(name)) is not None}
     wanted = [(one, read.answers[name].answer or "") for name, one in tested.items() if name not in lacking]
     found = execute_all(wanted, read.run, sandbox, progress)
@@ -123,6 +113,22 @@ def execute(
     if store is not None:
         _into_graph(store, run_file, source, executed, problems)
     return executed
+
+
+def _tested(read: RunToGrade, source: Dataset, problems: Problems) -> dict[str, QuestionStruct]:
+    """Return the questions with usable tests; the others with tests are added to the problems."""
+    tested = [one for one in read.questions.values() if one.test_cases]
+    if not tested:
+        raise InputError(
+            "no question carries test_cases, so there is nothing to execute",
+            where=str(source.questions_file),
+            remedy="See docs/execution.md for how a question says what its code has to do.",
+        )
+    wrong = {one.id: what[0] for one in tested if (what := wrong_with(one))}
+    for name, mistake in wrong.items():
+        problems.add(Problem(str(source.questions_file), mistake, name, "See docs/execution.md."))
+    problems.raise_if_refused()
+    return {one.id: one for one in tested if one.id not in wrong}
 
 
 def _score(run: RunToGrade, question: str, found: Execution | Unexecuted | str, version: str) -> Score:
@@ -143,14 +149,14 @@ def _score(run: RunToGrade, question: str, found: Execution | Unexecuted | str, 
     if not isinstance(found, Execution):
         reason = found if isinstance(found, str) else found.reason
         return score.model_copy(update={"reason": reason})
-    told = f"{found.passed} of {counted(len(found.tests), 'test')} passed"
+    explanation = f"{found.passed} of {counted(len(found.tests), 'test')} passed"
     if (failing := found.failing) is not None:
-        told += f"; {failing.name}: {failing.message or failing.status}"
+        explanation += f"; {failing.name}: {failing.message or failing.status}"
     of_code = {
         "value": found.passed / len(found.tests),
         "grade": found.status,
         "label": None if found.status == "success" else found.status,
-        "explanation": told,
+        "explanation": explanation,
     }
     return score.model_copy(update=of_code)
 
@@ -180,7 +186,7 @@ def _into_graph(store: Store, run_file: Path, source: Dataset, executed: Execute
     from graphkit.graph.score_nodes import load_scores
     from graphkit.scoring.evaluate import evaluate
 
-    # What is wrong with the files was told when they were read.
+    # Problems of the files were reported when they were read.
     evaluate(
         run_file,
         source,

@@ -108,7 +108,7 @@ def grade(
     keep: bool = False,
     name: str | None = None,
     problems: Problems | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> Graded:
     """Have a judge say what the answers of a run are worth.
 
@@ -124,8 +124,8 @@ def grade(
         Keep them in files beside the run, see :func:`graphkit.scoring.verdict_store.keep_beside`.
     name
         The name that the run goes by, whatever its records say.
-    tell
-        Takes what is worth knowing on the way.
+    notify
+        Called with messages on the way.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def grade(
     run_file = Path(run)
     source = Dataset.of_run(run_file, dataset)
     options = options or GradingOptions()
-    graders = options.chosen  # what is wrong with them is told before anybody is asked
+    graders = options.chosen  # mistakes in them are reported before anybody is asked
     problems = problems if problems is not None else Problems()
     to_grade = RunToGrade.read(run_file, source, problems, name)
     if store is not None:
@@ -147,12 +147,12 @@ def grade(
             raise InputError(f"batches ask a model, which the judge {how.name!r} doesn't")
         graded = event_loop.run(options.job(OpenedJudge(how)).grade(to_grade))
     elif batch:
-        graded = event_loop.run(_by_batches(to_grade, how, options, tell))
+        graded = event_loop.run(_by_batches(to_grade, how, options, notify))
     else:
         graded = event_loop.run(_at_once(to_grade, how, options))
     # Another process may grade the same run: what it keeps is read before anything is written, here and in the graph.
-    with locked(grading_lock(run_file), lambda: tell(WAITING)) if keep else nullcontext():
-        whole = keep_beside(run_file, to_grade, graded, graders, tell) if keep else graded
+    with locked(grading_lock(run_file), lambda: notify(WAITING)) if keep else nullcontext():
+        whole = keep_beside(run_file, to_grade, graded, graders, notify) if keep else graded
         if store is not None:
             both = with_other_models(run_file, to_grade, whole) if keep else whole
             _into_graph(store, run_file, source, both, problems.on_error)
@@ -197,13 +197,13 @@ async def _at_once(run: RunToGrade, judge: JudgeOptions, options: GradingOptions
 
 
 async def _by_batches(
-    run: RunToGrade, judge: JudgeOptions, options: GradingOptions, tell: Callable[[str], None]
+    run: RunToGrade, judge: JudgeOptions, options: GradingOptions, notify: Callable[[str], None]
 ) -> Graded:
     """Grade by batches: what a grading would ask is collected, answered in a batch, and so on until nothing is left.
 
     After the first batch only verdicts that couldn't be used are asked for once more.
     """
-    async with opened_batches(judge, tell) as (batches, replies, prices):
+    async with opened_batches(judge, notify) as (batches, replies, prices):
         asked = Collecting(replies)
         unusable: list[str] = []
         job = options.job(OpenedJudge(model_judge(asked, judge, prices), unusable.append), judge.concurrency)
@@ -240,7 +240,7 @@ def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, o
     from graphkit.graph.verdict_nodes import keep_verdicts
     from graphkit.scoring.evaluate import evaluate
 
-    # What is wrong with the files was told when they were read to be graded.
+    # Problems of the files were reported when they were read for grading.
     evaluate(
         run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False, name=graded.run
     )

@@ -85,7 +85,7 @@ class JudgeOptions:
 class OpenedJudge:
     """A judge that can be asked.
 
-    ``forget`` is told which replies couldn't be used; ``prices`` and ``budget`` are those of a model.
+    ``forget`` receives the replies that couldn't be used; ``prices`` and ``budget`` are those of a model.
     """
 
     judge: Judge
@@ -225,7 +225,7 @@ def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstim
 
 @asynccontextmanager
 async def opened_batches(
-    options: JudgeOptions, tell: Callable[[str], None]
+    options: JudgeOptions, notify: Callable[[str], None]
 ) -> AsyncIterator[tuple[Batches, ReplyCache, PriceTable]]:
     """Open what asks a model by batches; the file of replies is what keeps them.
 
@@ -247,7 +247,7 @@ async def opened_batches(
             raise InputError("--batch keeps replies until all are there, and --no-cache forbids it")
         client = AnthropicModel(concurrency=options.concurrency)
         try:
-            yield Batches(client, replies, budget=budget, report=tell), replies, prices
+            yield Batches(client, replies, budget=budget, report=notify), replies, prices
         finally:
             await client.close()
 

@@ -33,7 +33,7 @@ class KnownShare:
     Attributes
     ----------
     records
-        How many records were looked at; ``all_records`` tells whether the run has no more.
+        The number of records looked at; ``all_records`` is true if the run has no more.
     ids
         How many distinct ids there are, how many of them are known, and to gold, artifacts and edges.
     edges

@@ -34,7 +34,7 @@ Label = Literal["category", "difficulty", "group"]
 LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
 NO_LABEL = "(none)"
 
-#: How many reasons of one measure are told apart.
+#: How many reasons of one measure are listed separately.
 MOST_REASONS = 20
 OTHER_REASONS = "other reasons"
 

@@ -260,7 +260,7 @@ class GradingJob:
         )
 
     def version(self, grader: Grader) -> JudgeVersion:
-        """Return what tells the scores of this job by a grader from those of another judge, wording or setting."""
+        """Return a text that differs for another judge, wording or setting, to keep the scores of a grader apart."""
         return JudgeVersion(
             judge=self.judge.version,
             prompt=prompt_hash(grader)[:8],

@@ -31,7 +31,7 @@ from graphkit.scoring.verdict_job import Graded, RunToGrade
 
 
 def keep_beside(
-    run_file: Path, run: RunToGrade, graded: Graded, graders: Sequence[Grader], tell: Callable[[str], None]
+    run_file: Path, run: RunToGrade, graded: Graded, graders: Sequence[Grader], notify: Callable[[str], None]
 ) -> Graded:
     """Keep scores and verdicts in files beside a run, and return them with those that the files held and hold on.
 
@@ -50,7 +50,7 @@ def keep_beside(
     former = Beside.read(score_file, verdict_file).without(*asked)
     changed = former.outdated(run)
     if changed and former.scores:
-        tell(
+        notify(
             f"note: {counted(len(changed), 'answer')} changed since {graded.judge} judged by other graders: what "
             f"they gave is dropped ({', '.join(dict.fromkeys(one.measure for one in former.scores))})"
         )
@@ -116,8 +116,8 @@ class Beside:
     Attributes
     ----------
     every
-        All verdicts that the file holds: they tell of which answers the scores are, also of scores that key terms gave
-        without a verdict.
+        All verdicts in the file: they show which answers the scores belong to, also if key terms gave a score without
+        a verdict.
     """
 
     scores: tuple[Score, ...] = ()
