@@ -43,8 +43,8 @@ DEFECTS = (
     Defect(
         "ndcg",
         "graphkit/measures/ranking.py",
-        "for rank, gain in case.hits if rank <= k]) / ideal",
-        "for rank, gain in case.hits if rank < k]) / ideal",
+        "return hits if not hits or hits[-1][0] <= k else hits[: bisect_right(hits, k, key=_rank_of)]",
+        "return hits if not hits or hits[-1][0] < k else hits[: bisect_right(hits, k - 1, key=_rank_of)]",
         ("tests/measures/test_ranking.py",),
     ),
     Defect(

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -263,21 +263,35 @@ class RecordReader(Generic[S]):
 
     def parse(self, number: int, line: bytes) -> S | None:
         """Return the record of a line, or None for a blank one, and after adding a problem."""
-        lines = self._lines
         try:
-            found: S | None = lines.decode(line)
+            found = self._lines.decode(line)
         except UNDECODED as refusal:
-            if not line or line.isspace():
-                return None
-            found = lines.learn(line, refusal)
-        if found is None or (self._of_run and cast(AnswerStruct, found).run.isspace()):
-            lists = self.lists if self._of_run else None
-            model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.problems, lists)
-            return struct_of(self._kind, model) if model is not None else None
-        if lines.unknown:
-            for name in lines.pop_unknown(found):
-                self.problems.ignore(f"{self.path}:{number}", name, lines.known)
+            return self._look_at(number, line, refusal)
+        # Each step here is taken for every record of a run.
+        if self._of_run and found.run.isspace():  # type: ignore[attr-defined]
+            return self._by_model(number, line)
+        if self._lines.unknown:
+            self._note_unknown(number, found)
         return found
+
+    def _look_at(self, number: int, line: bytes, refusal: Exception) -> S | None:
+        """Return the record of a line that the decoder refuses."""
+        if not line or line.isspace():
+            return None
+        found = self._lines.learn(line, refusal)
+        if found is None or (self._of_run and found.run.isspace()):  # type: ignore[attr-defined]
+            return self._by_model(number, line)
+        self._note_unknown(number, found)
+        return found
+
+    def _by_model(self, number: int, line: bytes) -> S | None:
+        lists = self.lists if self._of_run else None
+        model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.problems, lists)
+        return struct_of(self._kind, model) if model is not None else None
+
+    def _note_unknown(self, number: int, record: S) -> None:
+        for name in self._lines.pop_unknown(record):
+            self.problems.ignore(f"{self.path}:{number}", name, self._lines.known)
 
     def lists(self) -> ThreeTexts:
         """Return the meaning of lists of three texts in the traversals of this file, which is read once for that."""

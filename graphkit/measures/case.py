@@ -86,8 +86,6 @@ class Case:
 
     Attributes
     ----------
-    ordered
-        Whether the order of the traversed edges means something.
     ranks, repeats, hits, gains
         The first rank (from 1) of each retrieved id; whether the ranking repeats an id; rank and gain of each
         relevant id that was retrieved, best first; the positive gains of the question, largest first.
@@ -95,9 +93,10 @@ class Case:
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
         alternatives that share a group, sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional
         ones included.
-    walk_logged, walked_paths, walked, irregular
-        Whether the record has a traversal, be it empty; the retrieved paths as edges in the order of their positions,
-        the distinct edges of all of them, and those paths whose positions aren't 0, 1, 2 and so on.
+    walk_logged, ordered, walked_paths, walked, irregular
+        Whether the record has a traversal, be it empty; whether the order of its edges counts; the retrieved paths as
+        edges in the order of their positions, the distinct edges of all of them, and those paths whose positions aren't
+        0, 1, 2 and so on.
     common, common_boundary
         The edges, and those between repositories, that both gold and the traversal hold.
     """
@@ -112,7 +111,7 @@ class Case:
         self.question = question if isinstance(question, QuestionStruct) else struct_of(QuestionStruct, question)
         self.answer = answer if answer is None or isinstance(answer, AnswerStruct) else struct_of(AnswerStruct, answer)
         self.commits = commits if commits is not None else _NO_COMMITS
-        self.ordered = not unordered and (self.answer is None or self.answer.ordered)
+        self._unordered = unordered
 
     @property
     def failure(self) -> str | None:
@@ -216,6 +215,7 @@ class Case:
     def _read_traversal(self) -> None:
         logged = self.answer.traversal if self.answer is not None else None
         self.walk_logged = logged is not None
+        self.ordered = not self._unordered and (self.answer is None or self.answer.ordered)
         steps = list(logged or ())
         numbers = [step.path for step in steps]
         if numbers != sorted(numbers):
@@ -244,6 +244,7 @@ class Case:
         return [self._steps[start:end] for start, end in self._spans]
 
     walk_logged: bool = filled_by(_read_traversal)
+    ordered: bool = filled_by(_read_traversal)
     walked_paths: list[list[Edge]] = filled_by(_read_traversal)
     walked: set[Edge] = filled_by(_read_traversal)
     _walked_typed: bool = filled_by(_read_traversal)
