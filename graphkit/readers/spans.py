@@ -74,7 +74,7 @@ class ToolUse:
 
 @dataclass(slots=True)
 class Operation:
-    """What a span did: it called a ``model``, made a ``retrieval``, or ran a ``tool``; else the kind is empty.
+    """The operation of a span: it called a ``model``, made a ``retrieval``, or ran a ``tool``; else the kind is empty.
 
     ``tools`` holds the tool that ran, or those that the model asked for.
     """

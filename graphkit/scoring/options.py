@@ -16,7 +16,7 @@ Engine = Literal["python", "cypher"]
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOptions:
-    """How :func:`graphkit.evaluate` scores a run.
+    """The options of :func:`graphkit.evaluate`.
 
     Attributes
     ----------

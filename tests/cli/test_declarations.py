@@ -1,4 +1,4 @@
-"""How commands declare their options, and print their results."""
+"""Declarations of options, and printing of results, for all commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kills of processes need: a small world, what a graph holds of it, processes, and databases to kill."""
+"""Helpers for killing processes: a small world, its content in a graph, processes, and databases to kill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many examples Hypothesis draws for a property: the fast suite draws fewer, whatever a test asks for."""
+"""The number of examples that Hypothesis draws for a property: the fast suite draws fewer, whatever a test asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scripts in Python share: the channel to graphkit, and texts of values of the answer's code.
+"""Shared parts of the scripts in Python: the channel to graphkit, and texts of values of the answer's code.
 
 A channel carries one line of JSON per request, and one per reply. The texts trust no method of a value.
 """
