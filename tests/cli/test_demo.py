@@ -42,7 +42,7 @@ def test_demo_judges_what_it_shows(graph: Graph, tmp_path: Path) -> None:
 
 
 def test_demo_executes_code(bubblewrap: Wall, graph: Graph, tmp_path: Path) -> None:
-    """Of ten answers a run, three of the better one's pass all their tests, and none that harms gets through."""
+    """Three of the better run's ten answers pass all their tests, and no harmful answer escapes."""
     told = inside("demo", cwd=tmp_path, env=graph.env, code=0).out
     [better] = [line.split() for line in told.splitlines() if line.strip().startswith("storefront-code-graph-v2 ")]
     assert better[1] == f"{pass_rate(GRAPH_V2):.4f}"

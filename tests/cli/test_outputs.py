@@ -32,7 +32,7 @@ def test_every_parameter_that_takes_a_file_is_known() -> None:
 
 
 def test_outputs_are_marked() -> None:
-    """What the table calls written is declared in the command as an output, with a kind that graphkit recognises."""
+    """Each option that the table marks as written is declared as an output of a kind that graphkit recognises."""
     from tests.helpers.invocations import walk
 
     for words, command in walk():

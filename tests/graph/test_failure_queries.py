@@ -289,7 +289,7 @@ def test_a_file_that_is_gone_says_nothing_any_more(empty_store: Store, tmp_path:
 
 
 def test_nothing_is_told_of_a_walk_that_was_not_logged(empty_store: Store, tmp_path: Path) -> None:
-    """Of two questions that found nothing, only the one with a logged empty traversal missed an edge.
+    """If two questions found nothing, only the one with a logged empty traversal missed an edge.
 
     Another run walked the edge in both: only in ``empty`` did the run lose it.
     """

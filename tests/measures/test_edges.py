@@ -134,7 +134,7 @@ def test_an_edge_of_two_required_paths_counts_once() -> None:
 
 
 def test_the_best_alternative_counts() -> None:
-    """Of the paths of a group, only the one with the largest found share is required."""
+    """Only the path with the largest found share of its group is required."""
     long: list[Triple] = [("x:a", "R", "x:p"), ("x:p", "R", "x:q"), ("x:q", "R", "x:b")]
     asked = question(*either("g", long, [A_B]))
     assert value("EdgeRecall", asked, answer([A_B])) == 1.0
@@ -154,7 +154,7 @@ def test_of_equal_alternatives_the_one_with_fewer_edges_counts(turned: bool) -> 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_alternatives_of_equal_shares_score_alike_in_any_order(turned: bool) -> None:
-    """Of two alternatives followed by half, the shorter counts: 1 + 1 of 2 + 1 edges, never 2 + 1 of 5."""
+    """The shorter of two alternatives followed by half counts: 1 + 1 of 2 + 1 edges, never 2 + 1 of 5."""
     short: list[Triple] = [("x:1", "R", "x:2"), ("x:2", "R", "x:3")]
     long: list[Triple] = [("x:4", "R", "x:5"), ("x:5", "R", "x:6"), ("x:6", "R", "x:7"), ("x:7", "R", "x:8")]
     asked = question(*either("g", *([long, short] if turned else [short, long])), [B_C])

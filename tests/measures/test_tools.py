@@ -89,7 +89,7 @@ def test_worked_case_with_arguments() -> None:
 
 
 def test_what_takes_any_arguments_takes_what_is_left() -> None:
-    """Of two expected reads, one is of a.py; reads of a.py and b.py match both, in either order."""
+    """One of two expected reads is of a.py; reads of a.py and b.py match both, in either order."""
     for expected in (asked("read", call("read", path="a.py")), asked(call("read", path="a.py"), "read")):
         assert value("ToolRecall(arguments=True)", expected, called(call("read", path="a.py"), call("read", p=1))) == 1
         assert value("ToolRecall(arguments=True)", expected, called(call("read", p=1), call("read", p=2))) == 1 / 2

@@ -53,7 +53,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What the records of the file call it."""
+        """The name of the run in the records of the file."""
         return str(read_jsonl(self.file)[0]["run"])
 
     def cases(self) -> list[Case]:

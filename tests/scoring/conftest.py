@@ -47,5 +47,5 @@ def full_store(request: pytest.FixtureRequest) -> Store:
 
 @pytest.fixture(scope="module")
 def by_python(runs: list[Run]) -> dict[Run, Values]:
-    """What the Python engine gives each question of each run, without a database."""
+    """The values that the Python engine gives each question of each run, without a database."""
     return {run: values(graphkit.evaluate(run.file, run.dataset, measures=MEASURED)) for run in runs}
