@@ -331,6 +331,19 @@ def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
     assert "r (1 question, 0 failed, 0 without a record)" in page.locator("header").inner_text()
 
 
+@pytest.mark.parametrize("address", ["#nowhere/nothing", "#storefront-graph/sf-05"])
+def test_an_address_set_while_a_question_closes_is_followed(
+    opened: Opened, storefront_page: Path, address: str
+) -> None:
+    """The browser reports that a dialog closed only later: an address that changed meanwhile stays and is followed."""
+    opened.open(storefront_page, "#storefront-graph/sf-04")
+    page = opened.page
+    page.locator("dialog[open] #drawing").wait_for()
+    page.evaluate("(to) => { document.querySelector('dialog').close(); location.hash = to; }", address)
+    page.locator("#notice .note" if "nowhere" in address else "dialog[open] #d-title:has-text('sf-05')").wait_for()
+    assert page.evaluate("location.hash") == address
+
+
 def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
     """Of three gold edges none is walked, and the one that is walked from their start is a wrong turn: four in all."""
     steps = [["a:m.py#x", "CALLS", f"b:{number}.py"] for number in range(3)]

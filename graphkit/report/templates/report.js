@@ -40,7 +40,7 @@
   const measureAt = (name) => data.measures.findIndex((one) => one.name === name);
   const EDGE_RECALL = Math.max(measureAt("EdgeRecall"), 0);
 
-  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, left: false, list: [] };
+  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, address: "", list: [] };
   const run = () => data.runs[state.run];
   const outcome = (number) => run().questions[number];
 
@@ -476,6 +476,7 @@
   const dialog = $("detail");
   const show = (number) => {
     state.open = number;
+    state.address = location.hash;
     const place = state.list.indexOf(number);
     const step = (to, name) => el("button", { type: "button", disabled: to === undefined, on: { click: () => { location.hash = link(to); } } }, name);
     dialog.replaceChildren(
@@ -487,18 +488,14 @@
     else dialog.querySelector("h2").focus();
     dialog.scrollTop = 0;
   };
-  // A closed question leaves an entry in the history, so that Back leads to it; an address that leads elsewhere stays.
-  const leave = () => {
-    if (!dialog.open) return;
-    state.left = true;
-    dialog.close();
-  };
+  // A closed question leaves an entry in the history, so that Back leads to it. The browser sends "close" later than
+  // the dialog closes: an address that leads elsewhere by then stays, and so does a question that is open again.
   dialog.addEventListener("close", () => {
+    if (dialog.open) return;
     const number = state.open;
     state.open = -1;
     dialog.replaceChildren();
-    if (!state.left) history.pushState(null, "", "#questions");
-    state.left = false;
+    if (location.hash === state.address) history.pushState(null, "", "#questions");
     const row = [...$("table").tBodies[0].querySelectorAll("a")].find((one) => one.getAttribute("href") === link(number));
     if (row) row.focus();
   });
@@ -520,7 +517,7 @@
       show(number);
       return;
     }
-    leave();
+    dialog.close();
     if (id === undefined && (name === "" || $(name))) say();
     else if (id === undefined) say("Nothing on this page is called ", el("bdi", {}, name), ": the address of a question is #RUN/QUESTION.");
     else if (wanted >= 0) say("This page has no", named("question", id), ".");
