@@ -188,7 +188,7 @@ def test_help_is_quick(command: tuple[str, ...]) -> None:
     modules = loaded(*command)
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.records", "graphkit.records.words", "graphkit.cli"}
-    shared = ("app", "base", "options", "streams", "tables", "import_gold", "import_graph")
+    shared = ("app", "base", "options", "streams", "tables", "terminal", "import_gold", "import_graph")
     allowed |= {f"graphkit.cli.{name}" for name in (*shared, *GROUPS.values(), *COMMANDS)}
     assert {name for name in modules if name.startswith("graphkit")} == allowed
 

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import ArgumentInfo, ParameterInfo
 
+from graphkit.cli.terminal import folded, width_of
 from graphkit.errors import GraphkitError, one_line
 from graphkit.records.words import counted
 
@@ -210,6 +211,14 @@ def _results_alone() -> Iterator[None]:
 class Commands(TyperGroup):
     """A group of commands that prints graphkit's own errors as messages, with their exit code."""
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands with the whole first paragraph of their help."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _first_paragraph(one)) for name, one in found if one is not None and not one.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; turn an error of graphkit into its message on standard error and its exit code."""
         try:
@@ -218,10 +227,21 @@ class Commands(TyperGroup):
             finally:
                 sys.stdout.flush()  # here, where a full disk can still be reported, and not at the interpreter's exit
         except GraphkitError as error:
-            sys.stderr.write(f"error: {_masked(str(error))}\n")
+            _print_error(error)
             raise typer.Exit(error.exit_code) from None
         except OSError as error:
             raise typer.Exit(refused_by_system(error)) from None
+
+
+def _first_paragraph(command: Any) -> str:
+    text = command.short_help or inspect.cleandoc(command.help or "").partition("\n\n")[0]
+    return " ".join(text.split())
+
+
+def _print_error(error: GraphkitError) -> None:
+    for line in f"error: {masked(str(error))}".split("\n"):
+        for part in folded(line, width_of(sys.stderr)):
+            sys.stderr.write(f"{part}\n")
 
 
 def group(text: str) -> typer.Typer:
@@ -244,7 +264,8 @@ def refused_by_system(error: OSError) -> int:
     return 2
 
 
-def _masked(text: str) -> str:
+def masked(text: str) -> str:
+    """Return a text with its secrets masked."""
     from graphkit.records.secrets import masked_message
 
     return masked_message(text)
@@ -263,7 +284,7 @@ def print_json(value: Any) -> None:
         text = json.dumps(value, ensure_ascii=escaped, default=str, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=escaped, default=str)
-    stream.write(_masked(text).translate(_ESCAPED) + "\n")
+    stream.write(masked(text).translate(_ESCAPED) + "\n")
 
 
 def present(text: str | Sequence[str] | Callable[[], object], *facts: Any) -> None:
@@ -313,8 +334,12 @@ def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
 
 
 def say(text: str = "") -> None:
-    """Print a line on standard error; escape what could break the line or control a terminal."""
-    sys.stderr.write(one_line(_masked(text)) + "\n")
+    """Print a line on standard error; escape what could break the line or control a terminal.
+
+    A terminal gets it broken at spaces, as :func:`print_line` does.
+    """
+    for line in folded(one_line(masked(text)), width_of(sys.stderr)):
+        sys.stderr.write(f"{line}\n")
 
 
 def say_text(text: str) -> None:
@@ -323,15 +348,26 @@ def say_text(text: str) -> None:
         say(line)
 
 
-def print_line(text: str = "") -> None:
-    """Print a line on standard output; escape what could break the line or control a terminal."""
-    typer.echo(one_line(_masked(text)), file=_results or sys.stdout)
+def print_line(text: str = "", *, fold: bool = True) -> None:
+    """Print a line on standard output; escape what could break the line or control a terminal.
+
+    In a terminal, a line that is too long is broken at spaces, unless ``fold`` is false.
+    """
+    stream = _results or sys.stdout
+    for line in folded(one_line(masked(text)), width_of(stream) if fold else None):
+        typer.echo(line, file=stream)
 
 
 def print_text(text: str) -> None:
-    """Print several lines on standard output, each as :func:`print_line` does."""
+    """Print several lines on standard output, each as :func:`print_line` does, but none of them broken."""
     for line in text.split("\n"):
-        print_line(line)
+        print_line(line, fold=False)
+
+
+def print_drawn(lines: Iterable[str]) -> None:
+    """Print lines on standard output as they are: their parts were escaped and masked before they were drawn."""
+    for line in lines:
+        typer.echo(line, file=_results or sys.stdout)
 
 
 def console(stderr: bool = False, width: int | None = None) -> Console:
@@ -343,7 +379,7 @@ def console(stderr: bool = False, width: int | None = None) -> Console:
     made = Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
     render = made.render_str
     # Mask secrets before the layout: one that a cell breaks into lines would no longer be found.
-    made.render_str = lambda text, *given, **named: render(_masked(text), *given, **named)  # type: ignore[method-assign]
+    made.render_str = lambda text, *given, **named: render(masked(text), *given, **named)  # type: ignore[method-assign]
     return made
 
 

@@ -10,6 +10,12 @@ from graphkit.cli.tables import print_table
 if TYPE_CHECKING:
     from graphkit.graph.failures import Failures
 
+#: The columns that a narrow terminal drops first.
+LEAST = (
+    *("entered", "ordered", "path", "position", "category", "difficulty", "commit", "repo", "first_branch"),
+    *("second_branch", "best_rank", "branch", "from_repo", "to_repo", "went_to", "went_by", "expected_by"),
+)
+
 
 @command(graph=True)
 def failures(
@@ -50,7 +56,7 @@ def failures(
             cut = len(rows) < rows.total
             more = f"{_shown(rows)}; all: graphkit failures {run} --kind {name}{asked} --limit 0" if cut else None
             cells = [[row[column] for column in query.columns] for row in rows]
-            print_table(f"{query.title} ({name})", query.columns, cells, more)
+            print_table(f"{query.title} ({name})", query.columns, cells, more, least=LEAST)
     empty = [name for name, rows in rows_of.items() if not rows]
     if len(empty) == len(rows_of):
         print_line("no such failure")
