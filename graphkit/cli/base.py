@@ -321,13 +321,18 @@ def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
 
     With ``read_only`` the server refuses every write, so an account with read access is enough.
     """
+    from graphkit.cli.progress import shown_progress
+    from graphkit.database.settings import hide_password
     from graphkit.database.store import Store
     from graphkit.graph.opening import prepared
     from graphkit.graph.reservations import unfinished_loads
 
-    store = Store.open(settings(), read_only=read_only)
-    if not read_only:
-        prepared(store)
+    chosen = settings()
+    where = f"opening {hide_password(chosen.uri)}" if chosen.uri else f"starting the database in {chosen.data}"
+    with shown_progress(where):
+        store = Store.open(chosen, read_only=read_only)
+        if not read_only:
+            prepared(store)
     for load in unfinished_loads(store):
         say(f"note: {load}")
     return store

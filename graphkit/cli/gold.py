@@ -37,6 +37,7 @@ def propose(
 ) -> None:
     """Propose paths of the loaded graph as gold; write those that you accept in the terminal to questions.jsonl."""
     from graphkit.cli.asking import require_terminal
+    from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
     from graphkit.gold.question_file import QuestionFile
@@ -45,7 +46,7 @@ def propose(
     require_terminal("A person decides what is gold: run the command in a terminal.")
     source, problems = Dataset(dataset), Problems("skip")
     file = QuestionFile(source.folder, question, identifier)
-    with open_graph(read_only=True) as store:
+    with open_graph(read_only=True) as store, shown_progress("matching paths"):
         proposals = proposed_paths(store, source.name, pattern, limit)
     pinned = source.commit_graph(problems).pins(file.question)
     print_problems(problems)

@@ -14,6 +14,7 @@ from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, LogOptions
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.analysis.evaluation_plan import RunSource
@@ -78,9 +79,11 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         force: bool = REPLACE_FILE,
         strict: bool = option("--strict", "Refuse a log with fields that aren't read."),
     ) -> None:
+        from graphkit.cli.progress import shown_progress
         from graphkit.imports.importer import import_log
 
-        made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **logs.keywords())
+        with shown_progress(f"importing {counted(len(files), 'log')}"):
+            made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **logs.keywords())
         lines = [*made.summary, f"{made.run}: {out}"]
         present(lines, {"run": made.run, "file": str(out), **made.figures})
 

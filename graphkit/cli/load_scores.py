@@ -19,6 +19,7 @@ def load_scores(
     reading: ReadingOptions,
 ) -> None:
     """Load scores, verdicts and executions by others, a judge or a person beside the answers of runs in the graph."""
+    from graphkit.cli.progress import shown_progress
     from graphkit.files.execution_files import holds_executions, read_executions
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import holds_verdicts, read_verdicts
@@ -33,7 +34,7 @@ def load_scores(
     scores = read_scores(scored, problems) if scored else []
     verdicts = read_verdicts(judged, problems) if judged else []
     executions = read_executions(ran, problems) if ran else []
-    with open_graph() as store:
+    with open_graph() as store, shown_progress("loading scores"):
         # before a score is written, which may belong to the same outdated answers
         check_verdicts(store, verdicts)
         check_executions(store, executions)
