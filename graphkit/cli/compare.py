@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from graphkit.cli.base import argument, command, open_graph, option, present, print_problems, say
-from graphkit.cli.options import FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
+from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def compare(
     *,
     first: str = argument("A", "Compare with this run, such as the baseline."),
     second: str = argument("B", "Compare this run."),
+    dataset: Path | None = DATASET,
     how: ComparingOptions,
     gates: ComparisonGateOptions,
     reading: ComparedReadingOptions,
@@ -62,11 +63,13 @@ def compare(
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.gates import ComparisonGates, hold
     from graphkit.cli.pair_tables import print_comparison
+    from graphkit.cli.progress import shown_progress
 
     problems = reading.problems()
     plan = ComparisonPlan(
         first,
         second,
+        dataset,
         measures=how.measure or (),
         by=how.by,
         engine=how.engine,
@@ -75,11 +78,14 @@ def compare(
         failed_as=how.failed_as,
         gates=ComparisonGates(**vars(gates)),
     )
-    if scores:
-        compared = plan.of_files(scores, problems)
-    else:
-        with open_graph() as store:
-            compared = plan.of_graph(store, problems)
+    with shown_progress(f"comparing {Path(first).name} and {Path(second).name}") as progress:
+        if scores:
+            compared = plan.of_files(scores, problems)
+        elif plan.of_run_files:
+            compared = plan.of_runs(problems, progress)
+        else:
+            with open_graph() as store:
+                compared = plan.of_graph(store, problems, progress)
     print_problems(problems)
     for message in plan.messages(compared):
         say(message)
