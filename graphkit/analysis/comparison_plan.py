@@ -98,6 +98,16 @@ class ComparisonPlan:
         problems.merge(of_run)
         return kept.run
 
+    def brief_messages(self, compared: RunComparison) -> list[str]:
+        """Return the warnings that :func:`graphkit.analysis.comparison_findings.comparison_brief` doesn't tell."""
+        told = {
+            warning
+            for run, failed in zip((compared.first, compared.second), compared.failed, strict=True)
+            for warning in compared.warnings
+            if failed and warning.startswith(f"{run} ") and warning.partition(": ")[2].startswith("each counts as")
+        }
+        return [f"warning: {warning}" for warning in compared.warnings if warning not in told]
+
     def messages(self, compared: RunComparison) -> list[str]:
         """Return the warnings, which questions are not compared, and which measures can't show a regression."""
         found = [f"warning: {warning}" for warning in compared.warnings]

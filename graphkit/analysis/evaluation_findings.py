@@ -172,7 +172,8 @@ def _table(evaluated: EvaluatedRuns) -> FindingTable:
         rows.append((PARTIAL if partial else "overall", *(two(card.overall) for card in cards)))
     shown = [*names[:1], *(score for score in names if score in _given(results))] if cards else names
     rows += [(name, *(two(_held(result, name)) for result in results)) for name in shown[:MEASURES]]
-    return FindingTable(("", *(result.run for result in results)), tuple(rows), across=True)
+    runs = tuple(result.run for result in results)
+    return FindingTable(("", *runs), tuple(rows), across=True, runs=runs)
 
 
 def _given(results: Sequence[Evaluation]) -> set[str]:

@@ -17,7 +17,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
-from graphkit.records.progress import Progress, quiet
+from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.scores import Score
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
@@ -156,6 +156,7 @@ class EvaluationPlan:
         if len(runs) > 1:
             _refuse_one_name((one.file, run.name) for one, run in zip(runs, passes, strict=True))
         results = []
+        expect(progress, "runs scored", len(passes))
         for one, run in zip(runs, passes, strict=True):
             problems = Problems(options.on_error, strict=options.strict)
             own = dataclasses.replace(options, origin=one.origin)
@@ -164,6 +165,7 @@ class EvaluationPlan:
             if self.scores:
                 result = dataclasses.replace(result, warnings=(*result.warnings, *warn(one.run, result)))
             results.append(result)
+            progress("runs scored", 1)
         _refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
         cards = [score_layers(result, self._layers) for result in results] if self.layered else []
         return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
@@ -214,15 +216,19 @@ class EvaluatedRuns:
     cards: tuple[Scorecard, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
 
-    def messages(self, imported: bool = False) -> list[str]:
-        """Return what a reader of the results should know; ``imported`` drops what the import of a log reported."""
+    def messages(self, imported: bool = False, *, brief: bool = False) -> list[str]:
+        """Return what a reader of the results should know.
+
+        ``imported`` drops what the import of a log reported, and ``brief`` how much is known where that is enough.
+        """
         found = []
         others = sorted({score.run for score in self.plan.scores} - {result.run for result in self.results})
         if others:
             found.append(f"note: the scores of other runs aren't used: {', '.join(others[:5])}")
         for result in self.results:
             if result.known is not None and not imported:
-                found.append(f"known: {result.run}: {result.known.line}")
+                if not brief or result.known.meaning is not None:
+                    found.append(f"known: {result.run}: {result.known.line}")
                 if result.known.meaning is not None:
                     found.append(f"warning: {result.run}: {result.known.meaning}")
             if borrowed := result.borrowed_commits():

@@ -6,11 +6,8 @@ findings of an evaluation, a comparison, the failures of a run and the check of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from graphkit.records.words import counted
 
 #: How many lines a command prints by default, those on standard error included.
 LINES = 24
@@ -18,13 +15,13 @@ LINES = 24
 #: How many ids a finding names.
 NAMED = 3
 
-#: What a finding is about: the word at the beginning of its line.
-Level = Literal["gate", "severe", "worse", "failed", "weak", "better", "group", "where", "luck", "unscored", "next"]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding in one sentence; those of the lowest ``weight`` are left out first where there is no room."""
+    """A finding in one sentence; those of the lowest ``weight`` are left out first where there is no room.
+
+    ``level`` is the word that its line begins with: what it is about, such as "severe", "worse" or "failed".
+    """
 
     level: str
     text: str
@@ -43,6 +40,8 @@ class FindingTable:
         Whether the other columns are runs; a terminal too narrow for them, and more than four runs, turn it round.
     levels
         What a cell means by its text, such as "worse".
+    runs
+        The columns that are names of runs.
     """
 
     columns: tuple[str, ...]
@@ -50,6 +49,7 @@ class FindingTable:
     least: tuple[str, ...] = ()
     across: bool = False
     levels: tuple[tuple[str, str], ...] = ()
+    runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,3 @@ def listed(names: Sequence[str], most: int = NAMED) -> str:
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
-
-
-def some(findings: Iterable[Finding], most: int, more: str) -> list[Finding]:
-    """Return the first findings, and a line on how many ``more`` of that kind there are."""
-    every = list(findings)
-    if len(every) <= most:
-        return every
-    return [*every[:most], Finding(every[0].level, f"{counted(len(every) - most, more)} more", every[most].weight)]

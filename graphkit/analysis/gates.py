@@ -403,9 +403,11 @@ class ComparisonGates:
         ]
 
 
-def hold(outcomes: Iterable[GateOutcome]) -> None:
-    """Raise a GateError with a sentence for each gate that failed."""
+def hold(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> None:
+    """Raise a GateError with a sentence for each gate that failed; if ``brief``, for the first ``NAMED`` of them."""
     sentences = [str(gate) for gate in outcomes if not gate.passed]
+    if brief and len(sentences) > NAMED:
+        sentences[NAMED:] = [f"and {counted(len(sentences) - NAMED, 'more gate')}"]
     if sentences:
         raise GateError("gate failed: " + "; ".join(sentences))
 

@@ -381,7 +381,15 @@ def console(stderr: bool = False, width: int | None = None) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else width
-    made = Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+    plain = bool(os.environ.get("NO_COLOR"))
+    made = Console(
+        stderr=stderr,
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        color_system=None if plain else "auto",
+    )
     render = made.render_str
     # Mask secrets before the layout: one that a cell breaks into lines would no longer be found.
     made.render_str = lambda text, *given, **named: render(masked(text), *given, **named)  # type: ignore[method-assign]

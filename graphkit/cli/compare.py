@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from graphkit.cli.base import argument, command, open_graph, option, present, print_problems, say
+from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
+from graphkit.cli.briefs import FULL, print_brief, say_briefly
 from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
 
 
@@ -58,8 +59,10 @@ def compare(
     scores: list[Path] | None = option(
         "--scores FILE", "Compare the scores in files, without a database; may be repeated."
     ),
+    full: bool = FULL,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
+    from graphkit.analysis.comparison_findings import comparison_brief
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.gates import ComparisonGates, hold
     from graphkit.cli.pair_tables import print_comparison
@@ -87,9 +90,19 @@ def compare(
             with open_graph() as store:
                 compared = plan.of_graph(store, problems, progress)
     print_problems(problems)
-    for message in plan.messages(compared):
-        say(message)
     outcomes = plan.gates.outcomes(compared)
-    gate_facts = {"gates": [gate.as_json() for gate in outcomes]}
-    present(lambda: print_comparison(compared), compared.as_json() | gate_facts)
-    hold(outcomes)
+    taken = 0
+    if full or as_json():
+        for message in plan.messages(compared):
+            say(message)
+    else:
+        taken = say_briefly(plan.brief_messages(compared))
+
+    def show() -> None:
+        if full:
+            print_comparison(compared)
+        else:
+            print_brief(comparison_brief(compared, outcomes, (first, second)), taken)
+
+    present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
+    hold(outcomes, brief=not full)

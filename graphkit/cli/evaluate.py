@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
+from graphkit.cli.briefs import FULL, print_brief, say_briefly
 from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,
@@ -79,13 +80,14 @@ def evaluate(
     storing: StoringOptions,
     logs: LogOptions,
     reading: ReadingOptions,
+    full: bool = FULL,
 ) -> None:
     """Score run logs against their dataset, and keep the scores in the graph."""
+    from graphkit.analysis.evaluation_findings import evaluation_brief
     from graphkit.analysis.gates import hold
     from graphkit.cli.imports import as_runs, dataset_of
     from graphkit.cli.progress import shown_progress
     from graphkit.files.jsonl import read_once
-    from graphkit.records.progress import quiet
     from graphkit.scoring.export import check_output, write_results
 
     out = storing.out or []
@@ -105,18 +107,31 @@ def evaluate(
     with (
         read_once(),
         as_runs(given.runs, given.format, dataset, logs) as sources,
+        shown_progress(f"evaluating {', '.join(run.name for run in given.runs[:3])}") as progress,
         nullcontext() if storing.no_store else open_graph() as store,
-        nullcontext(quiet) if store is None else shown_progress("evaluate") as progress,
     ):
         evaluated = plan.evaluate(
             sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems, warn=warn
         )
-    for message in evaluated.messages(imported=given.format is not None or bool(logs.given())):
-        say(message)
+    imported, brief, taken = given.format is not None or bool(logs.given()), not (full or as_json()), 0
+    if brief:
+        taken = say_briefly(evaluated.messages(imported, brief=True))
+    else:
+        for message in evaluated.messages(imported):
+            say(message)
     for path in out:
         write_results(path, evaluated.results, evaluated.gates)
-    present(lambda: _show(evaluated), *(evaluated.as_json() if as_json() else ()))
-    hold(evaluated.gates)
+
+    def show() -> None:
+        if full:
+            _show(evaluated)
+            return
+        pairs = zip(given.runs, evaluated.results, strict=True)
+        names = [str(run) if storing.no_store else result.run for run, result in pairs]
+        print_brief(evaluation_brief(evaluated, names), taken)
+
+    present(show, *(evaluated.as_json() if as_json() else ()))
+    hold(evaluated.gates, brief=not full)
 
 
 def _plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, print_line, say
+from graphkit.cli.briefs import FULL, print_brief
 from graphkit.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -26,8 +27,11 @@ def failures(
     limit: int | None = option(
         "--limit", "Show so many rows of each kind, 0 for all. [default: 20; 5 of all kinds]", min=0
     ),
+    full: bool = FULL,
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
+    from graphkit.analysis.failure_findings import failures_brief
+    from graphkit.cli.progress import shown_progress
     from graphkit.graph.failures import failures
     from graphkit.graph.queries import failure_queries, named_queries, named_query
 
@@ -37,7 +41,9 @@ def failures(
         kinds = [query.name for query in failure_queries() if other is not None or not query.takes("other")]
     default = 20 if kind is not None or question is not None else 5
     rows_of_each = default if limit is None else limit or None
-    with open_graph(read_only=True) as store:
+    if not full and not as_json() and limit is None:
+        rows_of_each = None  # the findings count all rows
+    with shown_progress(f"reading the failures of {run}"), open_graph(read_only=True) as store:
         rows_of = {
             name: failures(store, run, name, question=question, limit=rows_of_each, other=other) for name in kinds
         }
@@ -50,6 +56,9 @@ def failures(
         return
     given = (("question", question), ("other", other))
     asked = "".join(f" --{name} {value}" for name, value in given if value is not None)
+    if not full and limit is None:
+        print_brief(failures_brief(run, rows_of, question, kinds[0] if kind is not None else None))
+        return
     for name, rows in rows_of.items():
         query = named_queries()[name]
         if rows:

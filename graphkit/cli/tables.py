@@ -64,6 +64,7 @@ def table_lines(
     *,
     edges: bool = True,
     styles: Mapping[str, str] | None = None,
+    aligned: bool = False,
 ) -> list[str]:
     """Return the lines of a table that fits the terminal of standard output, without blanks at their ends.
 
@@ -75,6 +76,8 @@ def table_lines(
         Whether an empty line stands above and below the table.
     styles
         The colour of a cell by its text, for a terminal that shows colours.
+    aligned
+        Whether texts that are numbers are aligned as numbers.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -86,7 +89,7 @@ def table_lines(
     chosen, widths = fitting([[name, *(row[place] for row in texts)] for place, name in enumerate(names)], width, least)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=edges)
     for place in chosen:
-        numeric = all(isinstance(row[place], int | float | None) for row in rows)
+        numeric = all(isinstance(row[place], int | float | None) or (aligned and _number(row[place])) for row in rows)
         justify: Any = "right" if numeric else "left"
         table.add_column(Text(names[place]), justify=justify, width=widths[place], overflow="fold")
     for row in texts:
@@ -130,6 +133,10 @@ def fitting(
     if (excess := _taken(widths, chosen) - width) > 0:  # the first column alone is too wide
         widths[0] = max(widths[0] - excess, 8)
     return chosen, widths
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, str) and (not value or value == "–" or value[-1].isdigit()) and not value[:1].isalpha()
 
 
 def _more_columns(dropped: Sequence[str]) -> str:
