@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import Brief, Finding, FindingTable, listed, two
 from graphkit.analysis.gates import GateOutcome
-from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, Scorecard
+from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, Scorecard
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.run_pairs import RunComparison
 from graphkit.measures.outcome import RIGHT, UNDECIDED, stage_counts, two_by_two
@@ -43,8 +43,9 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str]) -> Brief:
     for card in evaluated.cards:
         findings += severe_findings(card)
     findings += unanswered_findings(results)
-    for result, card in zip(results, evaluated.cards, strict=False):
-        findings += weak_findings(result, card, 2 if len(results) == 1 else 1)
+    for card in evaluated.cards:
+        findings += weak_findings(card, 2 if len(results) == 1 else 1)
+    findings += outcome_findings(results)
     if evaluated.plan.by is not None:
         findings += group_findings(evaluated)
     findings += unscored_findings(evaluated)
@@ -90,18 +91,29 @@ def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[Finding]:
         yield Finding("failed", f"{listed(parts, 4)}{f'; they count {how}' if failed else ''}", 85)
 
 
-def weak_findings(result: Evaluation, card: Scorecard, most: int) -> Iterator[Finding]:
-    """Yield the first weaknesses of a run, its worst stage, and its right answers by a wrong path."""
-    for one in card.findings[:most]:
+def weak_findings(card: Scorecard, most: int) -> Iterator[Finding]:
+    """Yield the weaknesses of a run that are furthest from their bounds."""
+    bounds = {rule.weakness: rule.bound for rule in RULES}
+    for one in sorted(card.findings, key=lambda found: -abs(bounds[found.weakness] - found.mean))[:most]:
         worst = f"; most at {', '.join(one.questions)}" if one.questions else ""
-        yield Finding("weak", f"{result.run}: {one.weakness} ({one.measure} {two(one.mean)}){worst}", 60)
-    outcomes = result.outcomes()
-    stages = {name: count for name, count in stage_counts(outcomes).items() if name not in (RIGHT, UNDECIDED)}
-    name = max(stages, key=lambda stage: stages[stage])
-    if stages[name]:
-        yield Finding("where", f"{result.run}: {stages[name]} of {len(outcomes)} questions end at: {name}", 55)
-    if luck := two_by_two(outcomes).luck:
-        yield Finding("luck", f"{result.run}: right answers by a wrong path: {listed(luck)}", 50)
+        yield Finding("weak", f"{card.run}: {one.weakness} ({one.measure} {two(one.mean)}){worst}", 60)
+
+
+def outcome_findings(results: Sequence[Evaluation]) -> Iterator[Finding]:
+    """Yield one line on the worst stage of each run, and one on right answers by a wrong path."""
+    stages, luck = [], []
+    for result in results:
+        outcomes = result.outcomes()
+        counts = {name: count for name, count in stage_counts(outcomes).items() if name not in (RIGHT, UNDECIDED)}
+        worst = max(counts, key=lambda name: counts[name])
+        if counts[worst]:
+            stages.append(f"{result.run} {worst} ({counts[worst]} of {len(outcomes)})")
+        if lucky := two_by_two(outcomes).luck:
+            luck.append(f"{result.run} {listed(lucky)}")
+    if stages:
+        yield Finding("where", f"most questions end at: {listed(stages, 4)}", 65)
+    if luck:
+        yield Finding("luck", f"right answers by a wrong path: {listed(luck, 4)}", 50)
 
 
 def group_findings(evaluated: EvaluatedRuns) -> Iterator[Finding]:
@@ -131,7 +143,7 @@ def unscored_findings(evaluated: EvaluatedRuns) -> Iterator[Finding]:
     parts = [f"{reason}: {', '.join(f'{name} ({count})' for name, count in of.items())}" for reason, of in ranked]
     if parts:
         more = f"; {len(parts) - REASONS} more reasons" if len(parts) > REASONS else ""
-        yield Finding("unscored", "; ".join(parts[:REASONS]) + more, 40)
+        yield Finding("unscored", "; ".join(parts[:REASONS]) + more, 62)
     layers = dict.fromkeys(layer for card in evaluated.cards for layer in card.ungraded)
     if layers:
         yield Finding("unscored", f"{', '.join(layers)}: {NOT_GRADED.removeprefix('not scored: ')}", 45)

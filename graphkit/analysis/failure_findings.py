@@ -14,11 +14,9 @@ from graphkit.records.words import counted, short_shas
 #: The list of questions, which is no failure by itself.
 SCORES = "questions-by-score"
 
-#: The kinds that come after the failures: what every run has, and what isn't wrong by itself.
-LATE = ("extra-edges", "relations-missed")
-
-#: How many kinds the table shows, and how many failures are told in a sentence each.
-KINDS, TOLD = 11, 3
+#: The kinds whose worst failure is told in a sentence, as far as there is room; and how many kinds the table shows.
+TOLD = ("wrong-turns", "missed-boundaries", "claims-off-gold", "incoherent-pairs", "failed-executions")
+KINDS = 11
 
 #: How many failures of one kind are listed.
 ROWS = 40
@@ -32,13 +30,13 @@ def failures_brief(
     if kind is not None or question is not None:
         return _listed(run, there, question, kind)
     kinds = [name for name in there if name != SCORES]
-    told = [name for name in kinds if name in SENTENCES and name not in LATE][:TOLD]
-    findings = [Finding(name, _with_question(name, there[name][0]), 60) for name in _ranked(told, there)]
+    told = [name for name in TOLD if name in there]
+    findings = [Finding(name, _with_question(name, there[name][0]), 60 - place) for place, name in enumerate(told)]
     if len(kinds) > KINDS:
         findings.append(Finding("more", f"{listed(kinds[KINDS:], 5)}: --full", 70))
     worst = next((str(row["question"]) for row in there.get(SCORES, ()) if row["error"] is None), None)
     commands = [f"graphkit why {run} {worst}"] if worst is not None else []
-    commands += [f"graphkit failures {run} --kind {told[0]}"] if told else []
+    commands += [f"graphkit failures {run} --kind {(told or kinds)[0]}"] if kinds else []
     return Brief(_summary(run, there), _table(there, kinds), tuple(findings), tuple(commands))
 
 
@@ -61,10 +59,6 @@ def _plain(value: Any) -> str:
 def _with_question(kind: str, row: Mapping[str, Any]) -> str:
     question = f"{row['question']}: " if row.get("question") else ""
     return f"{question}{described(kind, row)}"
-
-
-def _ranked(kinds: Sequence[str], found: Mapping[str, Failures]) -> list[str]:
-    return sorted(kinds, key=lambda name: [*found].index(name))
 
 
 def _questions(rows: Failures) -> list[str]:
@@ -100,7 +94,7 @@ def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind:
     """Return the failures of one kind or of one question, one a line; all kinds of a question take turns."""
     findings = list(_in_turn(found, kind))
     total = sum(rows.total for rows in found.values())
-    what = f" of {question}" if question is not None else ""
+    what = f", {question}" if question is not None else ""
     asked = f" --kind {kind}" if kind is not None else ""
     if not found:
         return Brief("no such failure")

@@ -36,6 +36,9 @@ class _Shown:
         if self._timer is not None:
             self._timer.daemon = True
             self._timer.start()
+        for outer in _shown[-1:]:
+            outer.hide(True)
+        _shown.append(self)
 
     def __call__(self, kind: str, count: int) -> None:
         self._done[kind] += count
@@ -48,10 +51,18 @@ class _Shown:
 
     def close(self) -> None:
         """Show it no longer."""
+        _shown.remove(self)
         if self._timer is not None:
             self._timer.cancel()
         if self._display is not None and self._task is not None:
             self._display.remove_task(self._task)
+            for outer in _shown[-1:]:
+                outer.hide(False)
+
+    def hide(self, hidden: bool) -> None:
+        """Hide the line while something within is going on, so that there is one line at a time."""
+        if self._display is not None and self._task is not None:
+            self._display.update(self._task, visible=not hidden)
 
     def __str__(self) -> str:
         counts = [f"{count:,}{self._of(kind)} {kind}" for kind, count in self._done.items()]
@@ -67,6 +78,9 @@ class _Shown:
     def _say(self) -> None:
         say(f"{self._title} ... {self}".rstrip())
 
+
+#: What is going on, the outermost first.
+_shown: list[_Shown] = []
 
 #: The display of the terminal while something is going on: there is one, whatever calls what.
 _display: bars.Progress | None = None
