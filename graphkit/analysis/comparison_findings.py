@@ -35,7 +35,7 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], name
         findings.append(Finding("more", f"{counted(rest, 'more measure')}: --full", 65))
     return Brief(
         summary=verdict(compared),
-        table=_table(compared),
+        table=comparison_table(compared),
         findings=tuple(findings),
         commands=tuple(_commands(compared, names)),
     )
@@ -43,18 +43,15 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], name
 
 def verdict(compared: RunComparison) -> str:
     """Return which run is better, on how many measures, and by how much on the first."""
-    results = compared.with_failed
-    better, worse = ([one for one in results if judged(compared, one) == kind] for kind in (BETTER, WORSE))
-    first, second = compared.first, compared.second
-    counts = f"{len(better)} of {counted(len(results), 'measure')} better, {len(worse)} worse"
+    results, (first, second) = compared.with_failed, (compared.first, compared.second)
+    better, worse = ([one.measure for one in results if judged(compared, one) == kind] for kind in (BETTER, WORSE))
+    of = f"of {counted(len(results), 'measure')}"
     headline = f"{results[0].measure} {change(results[0])}" if results else ""
-    if better and not worse:
-        return f"{second} beats {first}: {counts}; {headline}"
-    if worse and not better:
-        return f"{second} is worse than {first}: {counts}; {headline}"
-    if better:
-        return f"{second} is better than {first} on some, worse on others: {counts}; {headline}"
-    return f"{second} and {first} don't clearly differ on any of {counted(len(results), 'measure')}; {headline}"
+    if not better and not worse:
+        return f"{second} and {first} don't clearly differ on any {of}; {headline}"
+    verb = "beats" if not worse else "loses to" if not better else "leads" if len(better) > len(worse) else "trails"
+    losses = f"{len(worse)} ({listed(worse)})" if worse and better else str(len(worse) or "none")
+    return f"{second} {verb} {first}: better on {len(better) or 'none'} {of}, worse on {losses}; {headline}"
 
 
 def judged(compared: RunComparison, result: PairedResult) -> str:
@@ -108,11 +105,11 @@ def _movers(compared: RunComparison) -> Iterator[Finding]:
             yield Finding(level, f"{mover.question}: {values}{what}", 50)
 
 
-def _table(compared: RunComparison) -> FindingTable:
-    before, after = ({one.measure: mean for one, mean in _means(compared, side)} for side in (0, 1))
+def comparison_table(compared: RunComparison) -> FindingTable:
+    """Return the measures of both runs with their differences, failed questions included."""
     rows = [
         (
-            *(one.measure, two(before[one.measure]), two(after[one.measure])),
+            *(one.measure, two(one.first), two(one.second)),
             *(two(one.delta, sign=True), _interval(one), judged(compared, one)),
         )
         for one in compared.with_failed[:MEASURES]
@@ -124,11 +121,6 @@ def _table(compared: RunComparison) -> FindingTable:
         levels=((BETTER, "better"), (WORSE, "worse")),
         runs=(compared.first, compared.second),
     )
-
-
-def _means(compared: RunComparison, side: int) -> Iterator[tuple[PairedResult, float]]:
-    for one in compared.with_failed:
-        yield one, (one.first, one.second)[side]
 
 
 def _commands(compared: RunComparison, names: tuple[str, str]) -> Iterator[str]:

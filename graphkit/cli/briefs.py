@@ -27,9 +27,10 @@ TALL, NOTES = 3, 6
 #: The colours of the words that a line begins with, and of verdicts in tables: the words say the same without them.
 STYLES = {
     **dict.fromkeys(("gate", "severe", "invalid", "error"), "bold red"),
-    **dict.fromkeys(("worse", "failed"), "red"),
+    **dict.fromkeys(("worse", "failed", "failure", "claim"), "red"),
     **dict.fromkeys(("weak", "where", "warning", "luck"), "yellow"),
-    **{"better": "green", "next": "cyan"},
+    **dict.fromkeys(("better", "won"), "green"),
+    "next": "cyan",
 }
 
 #: The room for the word that a line begins with.
@@ -49,8 +50,11 @@ def say_briefly(messages: Sequence[str]) -> int:
     return taken
 
 
-def print_brief(brief: Brief, taken: int = 0) -> None:
-    """Print a brief so that all of the command's output has at most ``LINES`` lines, of which ``taken`` are printed."""
+def print_brief(brief: Brief, taken: int = 0) -> int:
+    """Print a brief, and return how many lines are printed by now, of which ``taken`` were before.
+
+    It leaves out findings where that would be more than ``LINES``.
+    """
     from graphkit.analysis.findings import LINES
 
     width = width_of(sys.stdout)
@@ -61,13 +65,15 @@ def print_brief(brief: Brief, taken: int = 0) -> None:
         lines = folded_command(one_line(masked(command)), width and width - margin)
         if width is None or max(map(cells, lines)) <= width - margin:  # a path too long for the terminal isn't shown
             below += _labelled("next", lines, margin)
-    summary = folded(one_line(masked(brief.summary)), width, shorten=True)
+    summary = folded(one_line(masked(brief.summary)), width, shorten=True) if brief.summary else []
     room = LINES - taken - len(above) - len(below) - len(summary)
     drawn = [_labelled(one.level, _text(one.text, width and width - margin), margin) for one in brief.findings]
     kept = _fitting(brief.findings, drawn, room)
     more = len(drawn) - len(kept)
     rest = _labelled("", [f"{counted(more, 'more finding')}: --full"], margin) if more else []
-    print_drawn([*above, *(line for place in kept for line in drawn[place]), *rest, *below, *summary])
+    lines = [*above, *(line for place in kept for line in drawn[place]), *rest, *below, *summary]
+    print_drawn(lines)
+    return taken + len(lines)
 
 
 def _fitting(findings: Sequence[Finding], drawn: Sequence[Sequence[str]], room: int) -> list[int]:
