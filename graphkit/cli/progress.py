@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -93,7 +94,7 @@ def shown_progress(title: str) -> Iterator[Progress]:
     Without a terminal, a line tells what takes longer than some seconds.
     """
     global _display
-    outermost = _display is None and sys.stderr.isatty()
+    outermost = _display is None and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
     if outermost:
         _display = _new_display()
         _display.start()
