@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from graphkit.analysis.dataset_checks import KINDS, Checked, Flaw
-from graphkit.analysis.findings import NAMED, Brief, Finding, listed
+from graphkit.analysis.findings import NAMED, Brief, BriefLine, listed
 from graphkit.errors import one_line
 from graphkit.records.words import counted
 
@@ -24,10 +24,10 @@ def check_summary(checked: Checked) -> str:
     return f"{counted(checked.questions, 'question')} ({difficulties}): {summary}"
 
 
-def _finding(group: list[Flaw]) -> Finding:
+def _finding(group: list[Flaw]) -> BriefLine:
     first, count = group[0], len(group)
     named = [flaw.question for flaw in group if flaw.question is not None]
     about = f"{listed(named, NAMED)}: " if named else ""
     what = f"{first.what} (the first of {count})" if first.where is not None and count > 1 else first.what
     weight = 90 if first.level == "invalid" else 50
-    return Finding(first.level, one_line(f"{first.kind}: {about}{what}"), weight)
+    return BriefLine(first.level, one_line(f"{first.kind}: {about}{what}"), weight)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from graphkit.analysis.evaluation_findings import gate_findings
-from graphkit.analysis.findings import Brief, Finding, FindingTable, listed, two
+from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.run_pairs import LEVEL, Mover, RunComparison
@@ -24,15 +24,15 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], name
     findings = [*gate_findings(gates), *_failed(compared)]
     for group in compared.groups[1 : GROUPS + 1]:
         result = group.results[0]
-        findings.append(Finding("group", f"{group.name} ({result.questions}): {result.measure} {change(result)}", 60))
+        findings.append(BriefLine("group", f"{group.name} ({result.questions}): {result.measure} {change(result)}", 60))
     if (more := len(compared.groups) - 1 - GROUPS) > 0:
-        findings.append(Finding("group", f"{counted(more, 'more group')}", 60))
+        findings.append(BriefLine("group", f"{counted(more, 'more group')}", 60))
     findings += _movers(compared)
     if compared.different_gold:
-        findings.append(Finding("unscored", f"other gold, so not compared: {listed(compared.different_gold)}", 70))
+        findings.append(BriefLine("unscored", f"other gold, so not compared: {listed(compared.different_gold)}", 70))
     findings += not_compared(compared)
     if (rest := len(compared.with_failed) - MEASURES) > 0:
-        findings.append(Finding("more", f"{counted(rest, 'more measure')}: --full", 65))
+        findings.append(BriefLine("more", f"{counted(rest, 'more measure')}: --full", 65))
     return Brief(
         summary=verdict(compared),
         table=comparison_table(compared),
@@ -66,14 +66,14 @@ def change(result: PairedResult) -> str:
     return f"{two(result.delta, sign=True)} {_interval(result)}".rstrip()
 
 
-def not_compared(compared: RunComparison) -> Iterator[Finding]:
+def not_compared(compared: RunComparison) -> Iterator[BriefLine]:
     """Yield one line on the measures that lack questions."""
     counts = {**compared.left_out_unfailed()}
     for name, count in compared.unscored.items():
         counts[name] = counts.get(name, 0) + count
     if counts:
         text = ", ".join(f"{name} ({count})" for name, count in counts.items())
-        yield Finding("unscored", f"questions not scored in both runs: {text}", 40)
+        yield BriefLine("unscored", f"questions not scored in both runs: {text}", 40)
 
 
 def _interval(result: PairedResult) -> str:
@@ -82,15 +82,15 @@ def _interval(result: PairedResult) -> str:
     return f"[{two(result.low, sign=True)}, {two(result.high, sign=True)}]{'*' if result.caution else ''}"
 
 
-def _failed(compared: RunComparison) -> Iterator[Finding]:
+def _failed(compared: RunComparison) -> Iterator[BriefLine]:
     runs = zip((compared.first, compared.second), compared.failed, strict=True)
     parts = [f"{run} on {count} of {compared.questions}" for run, count in runs if count]
     if parts:
         how = "unscored" if compared.failed_as == "unscored" else "as the worst value"
-        yield Finding("failed", f"{' and '.join(parts)}; these count {how}", 85)
+        yield BriefLine("failed", f"{' and '.join(parts)}; these count {how}", 85)
 
 
-def _movers(compared: RunComparison) -> Iterator[Finding]:
+def _movers(compared: RunComparison) -> Iterator[BriefLine]:
     """Yield the question that gained most and the one that lost most, each with the edges that changed."""
     ranked: dict[str, list[Mover]] = {BETTER: [], WORSE: []}
     for mover in compared.movers:
@@ -102,10 +102,10 @@ def _movers(compared: RunComparison) -> Iterator[Finding]:
             more = f" and {len(edges) - 1} more" if len(edges) > 1 else ""
             what = f"; {'found' if level == BETTER else 'lost'} {edges[0]}{more}" if edges else ""
             values = f"{mover.measure} {two(mover.first)} to {two(mover.second)}"
-            yield Finding(level, f"{mover.question}: {values}{what}", 50)
+            yield BriefLine(level, f"{mover.question}: {values}{what}", 50)
 
 
-def comparison_table(compared: RunComparison) -> FindingTable:
+def comparison_table(compared: RunComparison) -> BriefTable:
     """Return the measures of both runs with their differences, failed questions included."""
     rows = [
         (
@@ -114,7 +114,7 @@ def comparison_table(compared: RunComparison) -> FindingTable:
         )
         for one in compared.with_failed[:MEASURES]
     ]
-    return FindingTable(
+    return BriefTable(
         ("measure", compared.first, compared.second, DELTA, INTERVAL, VERDICT),
         tuple(rows),
         least=(compared.first, compared.second, DELTA),

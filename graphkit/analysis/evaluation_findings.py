@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
-from graphkit.analysis.findings import Brief, Finding, FindingTable, listed, two
+from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, Scorecard
 from graphkit.analysis.result_pairs import compare_results
@@ -57,27 +57,27 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str]) -> Brief:
     )
 
 
-def gate_findings(gates: Sequence[GateOutcome]) -> Iterator[Finding]:
+def gate_findings(gates: Sequence[GateOutcome]) -> Iterator[BriefLine]:
     """Yield how many gates failed, and which."""
     failed = [f"{gate.run} {gate.name}" for gate in gates if not gate.passed]
     if failed:
-        yield Finding("gate", f"{len(failed)} of {counted(len(gates), 'gate')} failed: {listed(failed)}", 100)
+        yield BriefLine("gate", f"{len(failed)} of {counted(len(gates), 'gate')} failed: {listed(failed)}", 100)
     elif gates:
-        yield Finding("gate", f"{counted(len(gates), 'gate')} passed", 80)
+        yield BriefLine("gate", f"{counted(len(gates), 'gate')} passed", 80)
 
 
-def severe_findings(card: Scorecard) -> Iterator[Finding]:
+def severe_findings(card: Scorecard) -> Iterator[BriefLine]:
     """Yield the measures of a run below their severe thresholds, in one line."""
     if not card.judged:
-        yield Finding("severe", f"{card.run}: {NOT_JUDGED}", 95)
+        yield BriefLine("severe", f"{card.run}: {NOT_JUDGED}", 95)
     if card.following:
-        yield Finding("severe", f"{card.run}: {card.unknown}, from which {listed(card.following)} follow", 95)
+        yield BriefLine("severe", f"{card.run}: {card.unknown}, from which {listed(card.following)} follow", 95)
     alerts = [f"{alert.measure} {two(alert.held)}" for alert in card.own_alerts]
     if alerts:
-        yield Finding("severe", f"{card.run}: {listed(alerts, SEVERE)}", 90)
+        yield BriefLine("severe", f"{card.run}: {listed(alerts, SEVERE)}", 90)
 
 
-def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[Finding]:
+def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
     """Yield one line on the questions that runs failed on, have no record for, or whose gold is stale."""
     parts = []
     for result in results:
@@ -88,18 +88,18 @@ def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[Finding]:
     if parts:
         how = "unscored" if results[0].failed_as == "unscored" else "as the worst value"
         failed = any(result.failed or result.missing for result in results)
-        yield Finding("failed", f"{listed(parts, 4)}{f'; they count {how}' if failed else ''}", 85)
+        yield BriefLine("failed", f"{listed(parts, 4)}{f'; they count {how}' if failed else ''}", 85)
 
 
-def weak_findings(card: Scorecard, most: int) -> Iterator[Finding]:
+def weak_findings(card: Scorecard, most: int) -> Iterator[BriefLine]:
     """Yield the weaknesses of a run that are furthest from their bounds."""
     bounds = {rule.weakness: rule.bound for rule in RULES}
     for one in sorted(card.findings, key=lambda found: -abs(bounds[found.weakness] - found.mean))[:most]:
         worst = f"; most at {', '.join(one.questions)}" if one.questions else ""
-        yield Finding("weak", f"{card.run}: {one.weakness} ({one.measure} {two(one.mean)}){worst}", 60)
+        yield BriefLine("weak", f"{card.run}: {one.weakness} ({one.measure} {two(one.mean)}){worst}", 60)
 
 
-def outcome_findings(results: Sequence[Evaluation]) -> Iterator[Finding]:
+def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
     """Yield one line on the worst stage of each run, and one on right answers by a wrong path."""
     stages, luck = [], []
     for result in results:
@@ -111,12 +111,12 @@ def outcome_findings(results: Sequence[Evaluation]) -> Iterator[Finding]:
         if lucky := two_by_two(outcomes).luck:
             luck.append(f"{result.run} {listed(lucky)}")
     if stages:
-        yield Finding("where", f"most questions end at: {listed(stages, 4)}", 65)
+        yield BriefLine("where", f"most questions end at: {listed(stages, 4)}", 65)
     if luck:
-        yield Finding("luck", f"right answers by a wrong path: {listed(luck, 4)}", 50)
+        yield BriefLine("luck", f"right answers by a wrong path: {listed(luck, 4)}", 50)
 
 
-def group_findings(evaluated: EvaluatedRuns) -> Iterator[Finding]:
+def group_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
     """Yield the groups of each run, the worst by the headline measure first."""
     by = evaluated.plan.by
     assert by is not None
@@ -128,10 +128,10 @@ def group_findings(evaluated: EvaluatedRuns) -> Iterator[Finding]:
         worst = sorted((sign * value, name) for name, value in held.items() if value is not None)
         shown = [f"{name} {two(sign * value)}" for value, name in worst]
         text = listed(shown, 4) if shown else f"no question has a {by}"
-        yield Finding("group", f"{result.run}: {measure} by {by}: {text}", 70)
+        yield BriefLine("group", f"{result.run}: {measure} by {by}: {text}", 70)
 
 
-def unscored_findings(evaluated: EvaluatedRuns) -> Iterator[Finding]:
+def unscored_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
     """Yield one line on why questions have no value, over all runs."""
     reasons: dict[str, dict[str, int]] = {}
     for result in evaluated.results:
@@ -143,10 +143,10 @@ def unscored_findings(evaluated: EvaluatedRuns) -> Iterator[Finding]:
     parts = [f"{reason}: {', '.join(f'{name} ({count})' for name, count in of.items())}" for reason, of in ranked]
     if parts:
         more = f"; {len(parts) - REASONS} more reasons" if len(parts) > REASONS else ""
-        yield Finding("unscored", "; ".join(parts[:REASONS]) + more, 62)
+        yield BriefLine("unscored", "; ".join(parts[:REASONS]) + more, 62)
     layers = dict.fromkeys(layer for card in evaluated.cards for layer in card.ungraded)
     if layers:
-        yield Finding("unscored", f"{', '.join(layers)}: {NOT_GRADED.removeprefix('not scored: ')}", 45)
+        yield BriefLine("unscored", f"{', '.join(layers)}: {NOT_GRADED.removeprefix('not scored: ')}", 45)
 
 
 def leading(results: Sequence[Evaluation]) -> Lead | None:
@@ -173,7 +173,7 @@ def _held(result: Evaluation, measure: str) -> float | None:
     return None if summary is None else summary.held(result.failed_as)
 
 
-def _table(evaluated: EvaluatedRuns) -> FindingTable:
+def _table(evaluated: EvaluatedRuns) -> BriefTable:
     results, cards = evaluated.results, evaluated.cards
     names = list(dict.fromkeys(name for result in results for name in result.measures))
     rows: list[tuple[str, ...]] = []
@@ -185,7 +185,7 @@ def _table(evaluated: EvaluatedRuns) -> FindingTable:
     shown = [*names[:1], *(score for score in names if score in _given(results))] if cards else names
     rows += [(name, *(two(_held(result, name)) for result in results)) for name in shown[:MEASURES]]
     runs = tuple(result.run for result in results)
-    return FindingTable(("", *runs), tuple(rows), across=True, runs=runs)
+    return BriefTable(("", *runs), tuple(rows), across=True, runs=runs)
 
 
 def _given(results: Sequence[Evaluation]) -> set[str]:

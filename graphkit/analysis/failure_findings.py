@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphkit.analysis.explain import SENTENCES, sentence
-from graphkit.analysis.findings import NAMED, Brief, Finding, FindingTable, listed
+from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
 from graphkit.errors import one_line
 from graphkit.graph.failures import Failures
 from graphkit.records.words import counted, short_shas
@@ -31,9 +31,9 @@ def failures_brief(
         return _listed(run, there, question, kind)
     kinds = [name for name in there if name != SCORES]
     told = [name for name in TOLD if name in there]
-    findings = [Finding(name, _with_question(name, there[name][0]), 60 - place) for place, name in enumerate(told)]
+    findings = [BriefLine(name, _with_question(name, there[name][0]), 60 - place) for place, name in enumerate(told)]
     if len(kinds) > KINDS:
-        findings.append(Finding("more", f"{listed(kinds[KINDS:], 5)}: --full", 70))
+        findings.append(BriefLine("more", f"{listed(kinds[KINDS:], 5)}: --full", 70))
     worst = next((str(row["question"]) for row in there.get(SCORES, ()) if row["error"] is None), None)
     commands = [f"graphkit why {run} {worst}"] if worst is not None else []
     commands += [f"graphkit failures {run} --kind {(told or kinds)[0]}"] if kinds else []
@@ -65,7 +65,7 @@ def _questions(rows: Failures) -> list[str]:
     return list(dict.fromkeys(str(row["question"]) for row in rows if row.get("question")))
 
 
-def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> FindingTable:
+def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> BriefTable:
     rows = []
     for name in kinds[:KINDS]:
         questions = _questions(found[name])
@@ -73,7 +73,7 @@ def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> FindingTable:
         if not questions:
             first = ", ".join(str(row.get("relation") or "") for row in found[name][:NAMED])
         rows.append((name, str(found[name].total), str(len(questions) or "–"), first))
-    return FindingTable(("kind", "rows", "questions", "the worst"), tuple(rows), least=("questions",))
+    return BriefTable(("kind", "rows", "questions", "the worst"), tuple(rows), least=("questions",))
 
 
 def _summary(run: str, found: Mapping[str, Failures]) -> str:
@@ -108,9 +108,9 @@ def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind:
     return Brief(summary, None, tuple(findings), tuple(commands))
 
 
-def _in_turn(found: Mapping[str, Failures], kind: str | None) -> Iterator[Finding]:
+def _in_turn(found: Mapping[str, Failures], kind: str | None) -> Iterator[BriefLine]:
     """Yield the failures kind by kind; of several kinds, the first of each weighs more than the second."""
     for place, (name, rows) in enumerate(found.items()):
         for number, row in enumerate(rows[:ROWS]):
             text = _with_question(name, row) if kind is not None else described(name, row)
-            yield Finding("" if kind is not None else name, text, 90 - 2 * number - (place if number else 0))
+            yield BriefLine("" if kind is not None else name, text, 90 - 2 * number - (place if number else 0))

@@ -17,7 +17,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class BriefLine:
     """A finding in one sentence; those of the lowest ``weight`` are left out first where there is no room.
 
     ``level`` is the word that its line begins with: what it is about, such as "severe", "worse" or "failed".
@@ -29,7 +29,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingTable:
+class BriefTable:
     """A small table: its first column names the rows.
 
     Attributes
@@ -57,8 +57,8 @@ class Brief:
     """The default output of a command; ``commands`` are what to type next."""
 
     summary: str
-    table: FindingTable | None = None
-    findings: tuple[Finding, ...] = ()
+    table: BriefTable | None = None
+    findings: tuple[BriefLine, ...] = ()
     commands: tuple[str, ...] = ()
 
 

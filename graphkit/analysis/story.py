@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.analysis.comparison_findings import comparison_table, verdict
 from graphkit.analysis.evaluation_findings import outcome_findings
-from graphkit.analysis.findings import Brief, Finding
+from graphkit.analysis.findings import Brief, BriefLine
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.errors import one_line
 from graphkit.scoring.results import Evaluation
@@ -25,20 +25,20 @@ class WrongTurn:
     taken: str | None = None
     claim: str | None = None
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[BriefLine]:
         """Yield the failure as an edge, and the claim that fell with it."""
-        yield Finding("failure", f"{self.question}: gold goes {self.expected}", 98)
+        yield BriefLine("failure", f"{self.question}: gold goes {self.expected}", 98)
         if self.taken is not None:
-            yield Finding("", f"the run went {self.taken}", 96)
+            yield BriefLine("", f"the run went {self.taken}", 96)
         if self.claim is not None:
-            yield Finding("claim", f"{self.claim} It rests on that edge, so it falls with it.", 97)
+            yield BriefLine("claim", f"{self.claim} It rests on that edge, so it falls with it.", 97)
 
 
 def scores_brief(first: Evaluation, second: Evaluation, measures: Sequence[str]) -> Brief:
     """Return which of two runs won and by how much, and where the second breaks."""
     compared = compare_results(first, second, measures=measures)
     breaks = [one for one in outcome_findings([second]) if one.level == "where"]
-    return Brief("", comparison_table(compared), (Finding("won", verdict(compared), 99), *breaks))
+    return Brief("", comparison_table(compared), (BriefLine("won", verdict(compared), 99), *breaks))
 
 
 def wrong_turn(turns: Iterable[Row], claims: Iterable[Row]) -> WrongTurn | None:

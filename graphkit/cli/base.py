@@ -17,13 +17,13 @@ import typer
 from typer.core import TyperGroup
 from typer.models import ArgumentInfo, ParameterInfo
 
-from graphkit.cli.terminal import folded, width_of
+from graphkit.cli.terminal import folded, masked, width_of
+from graphkit.cli.terminal import say as say
+from graphkit.cli.terminal import say_text as say_text
 from graphkit.errors import GraphkitError, one_line
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from graphkit.database.settings import Settings
     from graphkit.database.store import Store
     from graphkit.files.outputs import Kind
@@ -264,13 +264,6 @@ def refused_by_system(error: OSError) -> int:
     return 2
 
 
-def masked(text: str) -> str:
-    """Return a text with its secrets masked."""
-    from graphkit.records.secrets import masked_message
-
-    return masked_message(text)
-
-
 def as_json() -> bool:
     """Return whether the running command prints JSON."""
     return _shared.as_json
@@ -316,10 +309,15 @@ def settings() -> Settings:
     return Settings.resolve(**{name: given.get(name) for name in ("uri", "username", "password", "database", "data")})
 
 
-def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
+def open_graph(read_only: bool = False, *, silent: bool = False) -> AbstractContextManager[Store]:
     """Open the database, and report unfinished loads; before writing, create its constraints and indexes.
 
-    With ``read_only`` the server refuses every write, so an account with read access is enough.
+    Parameters
+    ----------
+    read_only
+        Let the server refuse every write, so that an account with read access is enough.
+    silent
+        Show no progress, as in a thread beside other work.
     """
     from graphkit.cli.progress import shown_progress
     from graphkit.database.settings import hide_password
@@ -329,28 +327,13 @@ def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
 
     chosen = settings()
     where = f"opening {hide_password(chosen.uri)}" if chosen.uri else f"starting the database in {chosen.data}"
-    with shown_progress(where):
+    with nullcontext() if silent else shown_progress(where):
         store = Store.open(chosen, read_only=read_only)
         if not read_only:
             prepared(store)
     for load in unfinished_loads(store):
         say(f"note: {load}")
     return store
-
-
-def say(text: str = "") -> None:
-    """Print a line on standard error; escape what could break the line or control a terminal.
-
-    A terminal gets it broken at spaces, as :func:`print_line` does.
-    """
-    for line in folded(one_line(masked(text)), width_of(sys.stderr)):
-        sys.stderr.write(f"{line}\n")
-
-
-def say_text(text: str) -> None:
-    """Print several lines on standard error, each as :func:`say` does."""
-    for line in text.split("\n"):
-        say(line)
 
 
 def print_line(text: str = "", *, fold: bool = True) -> None:
@@ -373,27 +356,6 @@ def print_drawn(lines: Iterable[str]) -> None:
     """Print lines on standard output as they are: their parts were escaped and masked before they were drawn."""
     for line in lines:
         typer.echo(line, file=_results or sys.stdout)
-
-
-def console(stderr: bool = False, width: int | None = None) -> Console:
-    """Return a console that prints text unchanged; without a terminal it has the given width."""
-    from rich.console import Console
-
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else width
-    plain = bool(os.environ.get("NO_COLOR"))
-    made = Console(
-        stderr=stderr,
-        width=width,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        color_system=None if plain else "auto",
-    )
-    render = made.render_str
-    # Mask secrets before the layout: one that a cell breaks into lines would no longer be found.
-    made.render_str = lambda text, *given, **named: render(masked(text), *given, **named)  # type: ignore[method-assign]
-    return made
 
 
 #: The unknown fields that this command has reported already: several runs read the same questions.

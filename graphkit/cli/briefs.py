@@ -7,14 +7,14 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import console, masked, option, print_drawn, say
+from graphkit.cli.base import option, print_drawn, say
 from graphkit.cli.tables import GAP, table_lines
-from graphkit.cli.terminal import cells, folded, folded_command, width_of
+from graphkit.cli.terminal import cells, console, folded, folded_command, masked, width_of
 from graphkit.errors import one_line
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
-    from graphkit.analysis.findings import Brief, Finding, FindingTable
+    from graphkit.analysis.findings import Brief, BriefLine, BriefTable
 
 FULL = option("--full", "Print everything, not only the findings.")
 
@@ -76,7 +76,7 @@ def print_brief(brief: Brief, taken: int = 0) -> int:
     return taken + len(lines)
 
 
-def _fitting(findings: Sequence[Finding], drawn: Sequence[Sequence[str]], room: int) -> list[int]:
+def _fitting(findings: Sequence[BriefLine], drawn: Sequence[Sequence[str]], room: int) -> list[int]:
     """Return the findings to print, in order: all if they fit, else those of the greatest weight."""
     if sum(map(len, drawn)) <= room:
         return [*range(len(findings))]
@@ -107,7 +107,7 @@ def _labelled(label: str, lines: Sequence[str], margin: int) -> list[str]:
     return [f"{captured.get()}{lines[0]}".rstrip(), *(f"{'':<{margin}}{line}" for line in lines[1:])]
 
 
-def _table(table: FindingTable, width: int | None) -> list[str]:
+def _table(table: BriefTable, width: int | None) -> list[str]:
     """Return the lines of a table; runs that don't fit as columns become rows."""
     columns, rows = list(table.columns), [list(row) for row in table.rows]
     least = table.least

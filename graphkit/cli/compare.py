@@ -9,6 +9,7 @@ from typing import Literal
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
 from graphkit.cli.briefs import FULL, print_brief, say_briefly
 from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
+from graphkit.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ def compare(
     from graphkit.cli.pair_tables import print_comparison
     from graphkit.cli.progress import shown_progress
 
+    if scores and dataset is not None:
+        raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
     problems = reading.problems()
     plan = ComparisonPlan(
         first,

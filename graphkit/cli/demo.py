@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, command, print_json, print_line, print_text, settings
+from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_text
 from graphkit.cli.briefs import FULL, print_brief
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def demo(full: bool = FULL) -> None:
 
 def _tell_story(files: Sequence[Path], dataset: Dataset) -> None:
     """Print who won once the files are scored, while the database starts; then a failure and what fell with it."""
-    from graphkit.analysis.findings import Brief, Finding
+    from graphkit.analysis.findings import Brief, BriefLine
     from graphkit.analysis.story import scores_brief, wrong_turn
     from graphkit.cli.progress import shown_progress
     from graphkit.graph.failures import failures
@@ -91,8 +91,8 @@ def _tell_story(files: Sequence[Path], dataset: Dataset) -> None:
     with shown_progress(f"writing {PAGE}"):
         _write_page(files, scored)
     pages = f"{PAGE}{f' and {CODE_PAGE}' if code.page is not None else ''} (each traversal over its gold path)"
-    findings = [*(turn.findings() if turn is not None else ()), Finding("code", code.in_words, 60)]
-    findings.append(Finding("report", pages, 95))
+    findings = [*(turn.findings() if turn is not None else ()), BriefLine("code", code.in_words, 60)]
+    findings.append(BriefLine("report", pages, 95))
     question = turn.question if turn is not None else ""
     commands = (f"graphkit why {RUNS[1]} {question}".strip(), f"graphkit failures {RUNS[1]}")
     print_brief(Brief("", None, tuple(findings), commands), taken)
@@ -125,16 +125,8 @@ def _show_all(files: Sequence[Path], dataset: Dataset) -> None:
 @contextmanager
 def _opening() -> Iterator[Callable[[], Store]]:
     """Open the database in a thread; yield what waits for it and returns it."""
-    chosen = settings()
-
-    def opened() -> Store:
-        from graphkit.database.store import Store
-        from graphkit.graph.opening import prepared
-
-        return prepared(Store.open(chosen))
-
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(opened)
+        future = pool.submit(lambda: open_graph(silent=True).__enter__())
         try:
             yield future.result
         finally:
@@ -193,7 +185,7 @@ def _load(store: Store, dataset: Dataset, progress: Progress) -> str:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _WorstQuestions:
     """What the second run did wrong: the rows of its worst questions, why, and an answer with unsound claims."""
 
     chosen: list[str]
@@ -204,7 +196,7 @@ class _Found:
     verdicts: dict[str, Verdict]
 
 
-def _explain(store: Store, scored: _Scored) -> _Found:
+def _explain(store: Store, scored: _Scored) -> _WorstQuestions:
     from graphkit.graph.failures import failures
 
     scores = {str(row["question"]): row for row in failures(store, RUNS[1], "questions-by-score")}
@@ -213,7 +205,7 @@ def _explain(store: Store, scored: _Scored) -> _Found:
     chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
     both = [{str(row["question"]) for row in failures(store, RUNS[1], kind)} for kind in CLAIM_KINDS]
     claimed = min(set.intersection(*both))
-    return _Found(
+    return _WorstQuestions(
         chosen=chosen,
         rows=[scores[name] for name in chosen],
         explained={question: _explained(store, question) for question in chosen},
@@ -289,7 +281,7 @@ def _write_page(files: Sequence[Path], scored: _Scored) -> Path:
     return write_report(list(files), Path(PAGE), options)
 
 
-def _print_facts(scored: _Scored, found: _Found, code: _Code, page: Path) -> None:
+def _print_facts(scored: _Scored, found: _WorstQuestions, code: _Code, page: Path) -> None:
     for result in scored.results:
         print_json(result.as_json())
     about = {
@@ -302,7 +294,7 @@ def _print_facts(scored: _Scored, found: _Found, code: _Code, page: Path) -> Non
     print_json({"run": RUNS[1], "worst": found.explained, "judged": about, "executed": executed, "report": str(page)})
 
 
-def _print_all(loaded: str, scored: _Scored, found: _Found, compared: RunComparison, code: _Code) -> None:
+def _print_all(loaded: str, scored: _Scored, found: _WorstQuestions, compared: RunComparison, code: _Code) -> None:
     from graphkit.analysis.layers import score_layers
     from graphkit.cli import demo_tables as tables
 

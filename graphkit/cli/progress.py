@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import console, say
+from graphkit.cli.terminal import console, say
 from graphkit.records.progress import Progress
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphkit.cli.base import console, masked, print_drawn, print_line
-from graphkit.cli.terminal import cells, elided, folded, width_of
+from graphkit.cli.base import print_drawn, print_line
+from graphkit.cli.terminal import cells, console, elided, folded, masked, width_of
 from graphkit.errors import one_line
 from graphkit.records.words import counted, short_shas
 

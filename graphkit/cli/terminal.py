@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any, TextIO
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+from graphkit.errors import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: The width where a terminal doesn't tell its own.
 USUAL = 80
@@ -73,3 +79,46 @@ def cells(text: Any) -> int:
     from rich.cells import cell_len
 
     return cell_len(str(text))
+
+
+def masked(text: str) -> str:
+    """Return a text with its secrets masked."""
+    from graphkit.records.secrets import masked_message
+
+    return masked_message(text)
+
+
+def say(text: str = "") -> None:
+    """Print a line on standard error; escape what could break the line or control a terminal.
+
+    A terminal gets it broken at spaces, as :func:`graphkit.cli.base.print_line` does.
+    """
+    for line in folded(one_line(masked(text)), width_of(sys.stderr)):
+        sys.stderr.write(f"{line}\n")
+
+
+def say_text(text: str) -> None:
+    """Print several lines on standard error, each as :func:`say` does."""
+    for line in text.split("\n"):
+        say(line)
+
+
+def console(stderr: bool = False, width: int | None = None) -> Console:
+    """Return a console that prints text unchanged; without a terminal it has the given width."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else width
+    plain = bool(os.environ.get("NO_COLOR"))
+    made = Console(
+        stderr=stderr,
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        color_system=None if plain else "auto",
+    )
+    render = made.render_str
+    # Mask secrets before the layout: one that a cell breaks into lines would no longer be found.
+    made.render_str = lambda text, *given, **named: render(masked(text), *given, **named)  # type: ignore[method-assign]
+    return made
