@@ -106,7 +106,8 @@ class ComparisonPlan:
             for warning in compared.warnings
             if failed and warning.startswith(f"{run} ") and warning.partition(": ")[2].startswith("each counts as")
         }
-        return [f"warning: {warning}" for warning in compared.warnings if warning not in told]
+        warnings = [f"warning: {warning}" for warning in compared.warnings if warning not in told]
+        return [*warnings, *(f"note: {note}" for note in self.gates.notes(compared))]
 
     def messages(self, compared: RunComparison) -> list[str]:
         """Return the warnings, which questions are not compared, and which measures can't show a regression."""
