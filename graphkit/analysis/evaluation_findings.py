@@ -154,6 +154,7 @@ def leading(results: Sequence[Evaluation]) -> Lead | None:
 
     Runs that were scored by different gold don't.
     """
+    results = list({result.run: result for result in results}.values())  # a file may be named twice
     if len(results) < 2 or len({result.gold_hash for result in results}) > 1:
         return None
     for measure in results[0].measures:

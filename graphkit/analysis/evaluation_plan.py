@@ -154,7 +154,7 @@ class EvaluationPlan:
             hash_gold=self.options.hash_gold or len(runs) > 1,
         )
         if len(runs) > 1:
-            _refuse_one_name((one.file, run.name) for one, run in zip(runs, passes, strict=True))
+            refuse_one_name((one.file, run.name) for one, run in zip(runs, passes, strict=True))
         results = []
         expect(progress, "runs scored", len(passes))
         for one, run in zip(runs, passes, strict=True):
@@ -166,7 +166,7 @@ class EvaluationPlan:
                 result = dataclasses.replace(result, warnings=(*result.warnings, *warn(one.run, result)))
             results.append(result)
             progress("runs scored", 1)
-        _refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
+        refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
         cards = [score_layers(result, self._layers) for result in results] if self.layered else []
         return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
 
@@ -252,7 +252,7 @@ class EvaluatedRuns:
         return found
 
 
-def _refuse_one_name(named: Iterable[tuple[Path, str | None]]) -> None:
+def refuse_one_name(named: Iterable[tuple[Path, str | None]]) -> None:
     """Refuse two files with a run of one name: it would be unclear which of them a result is of."""
     files: dict[str, Path] = {}
     for file, name in named:

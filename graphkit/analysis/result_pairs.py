@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar, Unpack
 
+from graphkit.analysis.evaluation_plan import refuse_one_name
 from graphkit.analysis.run_pairs import (
     By,
     GoldComparison,
@@ -69,6 +70,7 @@ def compare_files(
             f"{second} of {other.name!r}",
             remedy="Compare runs over the same dataset, or name it by --dataset.",
         )
+    refuse_one_name((one.run_file, one.name) for one in passes)
     how = EvaluationOptions(measures=measures, on_error=problems.on_error, strict=problems.strict)
     expect(progress, "runs scored", len(passes))
     results = []

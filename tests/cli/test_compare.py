@@ -126,6 +126,7 @@ def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) ->
     assert "note: EdgeRecall: 1 question was scored in neither run, and is not compared\n" in done.err
     assert done.object()["left_out"] == {"EdgeRecall": 1}
     assert len(done.object()["warnings"]) == 2
+    graphkit("evaluate", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
     # Of q1 both walk one of two edges. Its gold is changed on the disk, not in the graph: that is told.
     write_lines(tmp_path / "questions.jsonl", [{**QUESTIONS[0], "paths": QUESTIONS[1]["paths"]}, QUESTIONS[1], third])
     done = graphkit("compare", "r", "s", "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
