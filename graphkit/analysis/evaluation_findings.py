@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, Scorecard
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.run_pairs import RunComparison
+from graphkit.errors import InputError
 from graphkit.measures.outcome import RIGHT, UNDECIDED, stage_counts, two_by_two
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
@@ -164,7 +166,10 @@ def leading(results: Sequence[Evaluation]) -> Lead | None:
             ranked = sorted(values, key=lambda pair: -sign * (pair[0] or 0.0))
             first, second = ranked[0][1], ranked[1][1]
             rows = all(result.rows for result in (first, second))
-            compared = compare_results(second, first, measures=[measure], movers=0) if rows else None
+            compared = None
+            if rows:
+                with contextlib.suppress(InputError):  # no question was scored in both
+                    compared = compare_results(second, first, measures=[measure], movers=0)
             return Lead(measure, first, second, compared)
     return None
 

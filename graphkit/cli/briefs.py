@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from graphkit.cli.base import option, print_drawn, say
 from graphkit.cli.tables import GAP, table_lines
 from graphkit.cli.terminal import cells, console, folded, folded_command, masked, width_of
-from graphkit.errors import one_line
+from graphkit.errors import GraphkitError, one_line
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
@@ -48,6 +48,13 @@ def say_briefly(messages: Sequence[str]) -> int:
         say(message)
         taken += lines
     return taken
+
+
+def lines_of_error(error: GraphkitError | None) -> int:
+    """Return how many lines an error takes on standard error."""
+    if error is None:
+        return 0
+    return sum(len(folded(line, width_of(sys.stderr))) for line in f"error: {masked(str(error))}".split("\n"))
 
 
 def print_brief(brief: Brief, taken: int = 0) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import command, option, present, print_line
-from graphkit.cli.briefs import FULL, print_brief
+from graphkit.cli.briefs import FULL, lines_of_error, print_brief
 from graphkit.cli.options import DATASET_FOLDER
 from graphkit.cli.tables import print_table
 
@@ -35,7 +35,14 @@ def check(
 
     with shown_progress(f"checking {dataset}"):
         checked = check_dataset(Dataset(dataset), baseline)
-    present(lambda: _show(checked) if full else print_brief(check_brief(checked)), checked.as_json())
+
+    def show() -> None:
+        if full:
+            _show(checked)
+        else:
+            print_brief(check_brief(checked), lines_of_error(checked.error(strict)))
+
+    present(show, checked.as_json())
     checked.hold(strict)
 
 

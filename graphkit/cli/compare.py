@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
-from graphkit.cli.briefs import FULL, print_brief, say_briefly
+from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
 from graphkit.errors import InputError
 
@@ -63,11 +63,14 @@ def compare(
     full: bool = FULL,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
-    from graphkit.analysis.comparison_findings import comparison_brief
-    from graphkit.analysis.comparison_plan import ComparisonPlan
-    from graphkit.analysis.gates import ComparisonGates, hold
-    from graphkit.cli.pair_tables import print_comparison
     from graphkit.cli.progress import shown_progress
+
+    title = f"comparing {Path(first).name} and {Path(second).name}"
+    with shown_progress(title):  # the imports take a moment
+        from graphkit.analysis.comparison_findings import comparison_brief
+        from graphkit.analysis.comparison_plan import ComparisonPlan
+        from graphkit.analysis.gates import ComparisonGates, gate_error, hold
+        from graphkit.cli.pair_tables import print_comparison
 
     if scores and dataset is not None:
         raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
@@ -84,7 +87,7 @@ def compare(
         failed_as=how.failed_as,
         gates=ComparisonGates(**vars(gates)),
     )
-    with shown_progress(f"comparing {Path(first).name} and {Path(second).name}") as progress:
+    with shown_progress(title) as progress:
         if scores:
             compared = plan.of_files(scores, problems)
         elif plan.of_run_files:
@@ -105,7 +108,8 @@ def compare(
         if full:
             print_comparison(compared)
         else:
-            print_brief(comparison_brief(compared, outcomes, (first, second)), taken)
+            after = lines_of_error(gate_error(outcomes, brief=True))
+            print_brief(comparison_brief(compared, outcomes, (first, second)), taken + after)
 
     present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
-from graphkit.cli.briefs import FULL, print_brief, say_briefly
+from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,
@@ -83,20 +83,22 @@ def evaluate(
     full: bool = FULL,
 ) -> None:
     """Score run logs against their dataset, and keep the scores in the graph."""
-    from graphkit.analysis.evaluation_findings import evaluation_brief
-    from graphkit.analysis.gates import hold
-    from graphkit.cli.imports import as_runs, dataset_of
     from graphkit.cli.progress import shown_progress
-    from graphkit.files.jsonl import read_once
-    from graphkit.scoring.export import check_output, write_results
 
-    out = storing.out or []
-    for path in out:
-        check_output(path)
-    if storing.no_store and scoring.engine == "cypher":
-        raise InputError("--engine cypher computes in a database, and --no-store uses none")
-    one_run(storing.run_name, given.runs, "Evaluate")
-    plan = _plan(given, scoring, gates, storing, reading)
+    title = f"evaluating {', '.join(run.name for run in given.runs[:3])}"
+    with shown_progress(title):  # what is imported and read takes a moment
+        from graphkit.analysis.gates import hold
+        from graphkit.cli.imports import as_runs, dataset_of
+        from graphkit.files.jsonl import read_once
+        from graphkit.scoring.export import check_output, write_results
+
+        out = storing.out or []
+        for path in out:
+            check_output(path)
+        if storing.no_store and scoring.engine == "cypher":
+            raise InputError("--engine cypher computes in a database, and --no-store uses none")
+        one_run(storing.run_name, given.runs, "Evaluate")
+        plan = _plan(given, scoring, gates, storing, reading)
 
     def warn(run: Path, result: Evaluation) -> tuple[str, ...]:
         from graphkit.trust.families import own_kind
@@ -107,7 +109,7 @@ def evaluate(
     with (
         read_once(),
         as_runs(given.runs, given.format, dataset, logs) as sources,
-        shown_progress(f"evaluating {', '.join(run.name for run in given.runs[:3])}") as progress,
+        shown_progress(title) as progress,
         nullcontext() if storing.no_store else open_graph() as store,
     ):
         evaluated = plan.evaluate(
@@ -122,14 +124,9 @@ def evaluate(
     for path in out:
         write_results(path, evaluated.results, evaluated.gates)
 
-    def show() -> None:
-        if full:
-            _show(evaluated)
-            return
-        pairs = zip(given.runs, evaluated.results, strict=True)
-        names = [str(run) if storing.no_store else result.run for run, result in pairs]
-        print_brief(evaluation_brief(evaluated, names), taken)
-
+    pairs = zip(given.runs, evaluated.results, strict=True)
+    names = [str(run) if storing.no_store else result.run for run, result in pairs]
+    show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))
     hold(evaluated.gates, brief=not full)
 
@@ -167,6 +164,16 @@ def _plan(
         undirected=scoring.undirected,
         by=scoring.by,
     )
+
+
+def _show_briefly(evaluated: EvaluatedRuns, names: list[str], taken: int) -> None:
+    from graphkit.analysis.evaluation_findings import evaluation_brief
+    from graphkit.analysis.gates import gate_error
+    from graphkit.cli.progress import shown_progress
+
+    with shown_progress("comparing the runs"):
+        brief = evaluation_brief(evaluated, names)
+    print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 
 def _show(evaluated: EvaluatedRuns) -> None:

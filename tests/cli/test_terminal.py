@@ -287,3 +287,27 @@ def test_progress_appears_with_totals(any_graph: Graph, tmp_path: Path) -> None:
     assert re.search(r"\d+ of 355 artifacts", screen.raw)
     assert "storefront: 30 questions loaded" in screen.lines
     assert not any("loading" in line for line in screen.lines)
+
+
+def test_failed_gates_fit_as_well(tmp_path: Path) -> None:
+    """Many gates fail, and findings and error together take 24 lines of whole words; the error comes last."""
+    measures = ("EdgeRecall", "EdgePrecision", "EdgeF1", "PathExact", "PathInOrder", "PathPrefix", "FileRecall")
+    gates = [word for name in measures for word in ("--fail-under", f"{name}=1.5")]
+    command = ("evaluate", "--no-store", *gates, tiny(tmp_path))
+    screen = on_screen(*command, cwd=tmp_path, code=1)
+    assert len(screen.lines) <= LINES
+    assert max(map(len, screen.lines)) <= 80
+    assert "gate      7 of 7 gates failed: r fail-under EdgeRecall=1.5" in " ".join(screen.lines)
+    # Five sentences are told, and --full tells all.
+    assert "and 2 more gates" in " ".join(screen.lines[-2:])
+    assert "FileRecall" in inside(*command, "--full", cwd=tmp_path, code=1).err.splitlines()[-1]
+
+
+def test_runs_without_a_common_question_have_no_interval(tmp_path: Path) -> None:
+    """One run answers q1, the other q2: the means say which leads, and there is nothing to compare."""
+    for name, answer in zip("ab", ANSWERS, strict=True):
+        tiny(tmp_path, answers=[{**answer, "run": name}]).rename(tmp_path / f"{name}.jsonl")
+    asked = ("evaluate", "--no-store", "-d", ".", "--failed-as", "unscored", "a.jsonl", "b.jsonl")
+    out = inside(*asked, cwd=tmp_path, code=0).out
+    # a finds one of the two edges of q1, b the only one of q2.
+    assert out.splitlines()[-1] == "b leads a: EdgeRecall 1.00 to 0.50"
