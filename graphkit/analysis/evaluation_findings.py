@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
-from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, Scorecard
+from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.run_pairs import RunComparison
 from graphkit.errors import InputError
@@ -95,10 +95,14 @@ def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
 
 def weak_findings(card: Scorecard, most: int) -> Iterator[BriefLine]:
     """Yield the weaknesses of a run that are furthest from their bounds."""
-    bounds = {rule.weakness: rule.bound for rule in RULES}
-    for one in sorted(card.findings, key=lambda found: -abs(bounds[found.weakness] - found.mean))[:most]:
+    for one in _weakest(card)[:most]:
         worst = f"; most at {', '.join(one.questions)}" if one.questions else ""
         yield BriefLine("weak", f"{card.run}: {one.weakness} ({one.measure} {two(one.mean)}){worst}", 60)
+
+
+def _weakest(card: Scorecard) -> list[LayerFinding]:
+    bounds = {rule.weakness: rule.bound for rule in RULES}
+    return sorted(card.findings, key=lambda found: -abs(bounds[found.weakness] - found.mean))
 
 
 def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
@@ -240,7 +244,7 @@ def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None
     """Yield what to type next: why the better run fails on its worst question, and the comparison of the best two."""
     best = lead.first if lead is not None else evaluated.results[0]
     card = next((card for card in evaluated.cards if card.run == best.run), None)
-    worst = next((found.questions[0] for found in card.findings if found.questions), None) if card else None
+    worst = next((found.questions[0] for found in _weakest(card) if found.questions), None) if card else None
     if worst is not None:
         yield f"graphkit why {names[best.run]} {worst}"
     if lead is not None:

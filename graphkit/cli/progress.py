@@ -28,6 +28,8 @@ class _Shown:
     """What is going on, as lines of a display in the terminal; without a terminal, as a line if it takes long."""
 
     def __init__(self, title: str, display: bars.Progress | None) -> None:
+        for outer in _shown[-1:]:
+            outer.hide(True)
         self._title = title
         self._display = display
         self._task = display.add_task(title, total=None, done="") if display is not None else None
@@ -37,8 +39,6 @@ class _Shown:
         if self._timer is not None:
             self._timer.daemon = True
             self._timer.start()
-        for outer in _shown[-1:]:
-            outer.hide(True)
         _shown.append(self)
 
     def __call__(self, kind: str, count: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
 #: The width where a terminal doesn't tell its own.
 USUAL = 80
+
+
+#: A word; an interval is one as well.
+_WORD = re.compile(r"\[[^\s\[\],]+, [^\s\[\],]+\]\S*|\S+")
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -42,7 +47,7 @@ def folded(text: str, width: int | None, indent: int = 2, *, shorten: bool = Fal
     margin = len(text) - len(text.lstrip(" "))
     below = " " * min(margin + indent, width // 2)
     lines, line = list[str](), " " * margin
-    for word in text.split():
+    for word in _WORD.findall(text):
         fitting = elided(word, width - len(below)) if shorten else word
         if line.strip() and cells(line) + 1 + cells(fitting) > width:
             lines.append(line)
