@@ -213,7 +213,7 @@ class Recorder:
             commit = None
         if (commit := commit or self._commit(name)) is not None:
             record["commit"] = commit
-        if chunk.score is not None and math.isfinite(chunk.score) and abs(chunk.score) <= WIDEST:
+        if chunk.score is not None and math.isfinite(chunk.score):
             record["score"] = chunk.score
         if chunk.text is not None:
             record["text"] = chunk.text
