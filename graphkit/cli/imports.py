@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from graphkit.cli.base import Commands, argument, command, option, present, say
+from graphkit.cli.base import Commands, argument, command, made_command, option, present, say
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, LogOptions
@@ -43,14 +43,13 @@ class FormatCommands(Commands):
         if name in self.commands or name not in ("auto", *formats()):
             return super().get_command(ctx, name)
         title = "Recognise the format of each file." if name == "auto" else _title(name)
-        one = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        one.command(name, help=f"Import logs. {title}", short_help=title)(_importing(name))
-        return typer.main.get_command(one)
+        return made_command(name, _importing(name), help=f"Import logs. {title}", short_help=title)
 
 
 imports = typer.Typer(
     cls=FormatCommands,
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
     help="Make runs from what libraries and agents log: no code, and no dependency on them.",
 )
