@@ -131,7 +131,7 @@ def test_every_command_that_reads_the_graph_reports_half_written_ones(graph: Gra
     sources = {path.name: path.read_text() for path in (ROOT / "graphkit" / "cli").glob("*.py")}
     opening = {name for name, text in sources.items() if re.search(r"\b(Store\.open|open_store|prepared)\(", text)}
     assert opening == {"base.py", "db.py"}
-    assert "unfinished_loads(store)" in sources["db.py"]
+    assert "graph_content(store)" in sources["db.py"]
     graph.store.write("CREATE (:Load {name: 'dataset shop', owner: 'nobody', heartbeat: 0})")
     try:
         for words in (("query", "-e", "RETURN 1 AS one"), ("failures", "r"), ("compare", "r", "r")):
