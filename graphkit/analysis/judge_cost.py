@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from graphkit.errors import GateError, InputError
 from graphkit.records.usage import Spread
@@ -52,6 +53,10 @@ class JudgeCost:
         if self.cost is None or self.unknown or not self.run_cost or self.run_known < self.graded:
             return None
         return self.cost / self.run_cost
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all figures."""
+        return {**asdict(self), "share": self.share}
 
     def __str__(self) -> str:
         """Return one line on both costs."""

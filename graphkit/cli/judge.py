@@ -63,11 +63,9 @@ class SubjectOptions:
 
     def warning(self, scores: Iterable[Score]) -> str | None:
         """Print and return a warning if judge and answering model are of one family."""
-        from graphkit.records.model_families import judges_of, self_evaluations
-        from graphkit.trust.families import answering_model
+        from graphkit.analysis.own_family import own_family_warnings
 
-        answering = answering_model(self.run, self.answered_by)
-        warning = next(iter(self_evaluations(judges_of(scores), [answering])), None)
+        warning = next(iter(own_family_warnings(self.run, scores, self.answered_by)), None)
         if warning:
             say(f"warning: {warning}")
         return warning
@@ -258,8 +256,7 @@ def bias(
     """Change what should not matter, and see whether the judge's grades move: order, length, and its own family."""
     from graphkit.cli.trust_tables import print_effects
     from graphkit.trust.bias import bias
-    from graphkit.trust.effects import Effect, effects
-    from graphkit.trust.families import between_judges
+    from graphkit.trust.effects import Effect, between_judges, effects
 
     check = _TrustCheck(about, how, reading)
     found: list[Effect] = []

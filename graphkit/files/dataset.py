@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -88,6 +88,23 @@ class Dataset:
         raise InputError(
             "no questions.jsonl is found beside this run", where=str(run_file), remedy="Name its dataset by --dataset."
         )
+
+    @classmethod
+    def of_runs(cls, run_files: Iterable[Path]) -> Dataset:
+        """Return the one dataset that all runs lie in.
+
+        Raises
+        ------
+        InputError
+            A run lies in no dataset, or they lie in several.
+        """
+        found = {(one := cls.of_run(run)).folder: one for run in run_files}
+        if len(found) > 1:
+            raise InputError(
+                f"the runs lie in several datasets: {', '.join(map(str, found))}",
+                remedy="Evaluate those of one dataset, or name it by --dataset.",
+            )
+        return next(iter(found.values()))
 
     @property
     def name(self) -> str:

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from graphkit.errors import InputError
+from graphkit.files.jsonl import stem_of
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct
+
+
+class RunSource(NamedTuple):
+    """A run to evaluate: the user's file, the run log itself, and what the log was made of (None for itself)."""
+
+    file: Path
+    run: Path
+    origin: str | Path | None = None
+
+
+def answering_model(run_file: Path, answered_by: str | None = None) -> str | None:
+    """Return the model that answered a run: the user's statement, else the note of `graphkit run`; None if unknown."""
+    if answered_by:
+        return answered_by
+    note = run_file.with_name(f"{stem_of(run_file)}.made-by")
+    return note.read_text(encoding="utf-8", errors="replace").strip() or None if note.is_file() else None
 
 
 def records_of(run_file: Path, problems: Problems, run: str | None = None) -> Iterator[tuple[int, AnswerStruct]]:

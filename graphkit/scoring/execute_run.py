@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -58,6 +59,15 @@ class ExecutedRun:
     def by_status(self) -> dict[str, int]:
         """The number of answers by status, the most frequent first."""
         return dict(Counter(one.status for one in self.executions).most_common())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as JSON; the code itself stays in the files of the run."""
+        return {
+            "measures": {TESTED: asdict(self.summary)},
+            "by_status": self.by_status,
+            "unscored": {score.question: score.reason for score in self.scores if score.value is None},
+            "executions": [one.model_dump(mode="json", exclude={"code"}) for one in self.executions],
+        }
 
 
 def execute(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.problems import Problems
@@ -100,7 +102,9 @@ class Graded:
     verdicts
         What was said, failures too.
     model
-        The model that the judge asked for; None of a judge that asks none.
+        The model that the judge asked; None for a judge that asks none.
+    answered_by
+        The model that gave the answers; None if unknown.
     """
 
     run: str
@@ -108,11 +112,27 @@ class Graded:
     scores: tuple[Score, ...] = field(repr=False)
     verdicts: tuple[Verdict, ...] = field(repr=False)
     model: str | None = None
+    answered_by: str | None = None
 
     @property
     def failed(self) -> list[Verdict]:
-        """The verdicts that couldn't be had, or used."""
+        """The verdicts that are missing or unusable."""
         return [verdict for verdict in self.verdicts if verdict.failure is not None]
+
+    @property
+    def warning(self) -> str | None:
+        """The warning that judge and answering model are of one family, or None."""
+        return self_evaluation(self.model or self.judge, self.answered_by)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the summaries as JSON, without the single scores and verdicts."""
+        return {
+            "run": self.run,
+            "judge": self.judge,
+            "measures": {name: asdict(summary) for name, summary in self.summaries().items()},
+            "verdicts": len(self.verdicts),
+            "failures": dict(Counter(str(verdict.failure) for verdict in self.failed)),
+        }
 
     def summaries(self) -> dict[str, Summary]:
         """Return the summary of each measure."""
@@ -199,7 +219,7 @@ class GradingJob:
         ordered = [graded[question] for question in run.questions]
         scores = tuple(score for some, _ in ordered for score in some)
         verdicts = tuple(verdict for _, some in ordered for verdict in some)
-        return Graded(run.run, self.judge.name, scores, verdicts, model_of(self.judge))
+        return Graded(run.run, self.judge.name, scores, verdicts, model_of(self.judge), self.answered_by)
 
     async def _judged(self, run: RunToGrade, question: str) -> tuple[list[Score], list[Verdict]]:
         """Return the scores of one answer, none where tests say it, and the verdicts behind them."""

@@ -12,7 +12,6 @@ from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph import verdict_nodes
-from graphkit.graph.queries import schema_statements
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.score_nodes import load_scores
 from graphkit.graph.verdict_nodes import Judging, judgings, keep_verdicts, load_verdicts
@@ -22,13 +21,6 @@ from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
 from tests.helpers.verdicts import claim, plausible, verdict
 
 Record = dict[str, Any]
-
-
-@pytest.fixture
-def empty_store(store: Store) -> Store:
-    """Each database in turn, empty, with its constraints and indexes."""
-    store.schema(schema_statements())
-    return store
 
 
 def step(source: str, target: str, relation: str | None = "R", **commits: str) -> Record:

@@ -13,7 +13,6 @@ from graphkit.files.execution_files import write_executions
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.verdict_files import grades_folder, write_verdicts
-from graphkit.graph.queries import schema_statements
 from graphkit.graph.score_nodes import gradings
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, tiny, write_lines
@@ -176,9 +175,28 @@ def two_runs(folder: Path) -> tuple[Path, Path]:
     return first, write_lines(folder / "runs" / "s.jsonl", [{**line, "run": "s"} for line in lines])
 
 
+def folder_of_grades(tmp_path: Path, graph: Graph) -> Path:
+    """Evaluate the tiny run in a graph, and return the empty folder of its grades."""
+    run = tiny(tmp_path)
+    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=graph.env, code=0)
+    folder = grades_folder(run)
+    folder.mkdir()
+    return folder
+
+
+def load_twice(graph: Graph, folder: Path, kind: str) -> list[Path]:
+    """Load two scores and two records of a kind from a folder, twice with the same result; return the files."""
+    files = sorted(folder.iterdir())
+    for _ in range(2):
+        done = graphkit("load-scores", *files, "--json", cwd=folder, env=graph.env, code=0)
+        assert done.object() == {"scores": {"r": 2}, f"{kind}s": {"r": 2}}
+    printed = graphkit("load-scores", *files, cwd=folder, env=graph.env, code=0).out
+    assert printed.splitlines() == ["r: 2 scores loaded", f"r: 2 {kind}s loaded"]
+    return files
+
+
 def test_scores_are_kept_beside_the_answers(tmp_path: Path, any_graph: Graph) -> None:
     """load-scores puts them into the graph with who gave them, once however often it is run, and compare reads them."""
-    any_graph.store.schema(schema_statements())
     first, second = two_runs(tmp_path)
     graphkit("evaluate", "-m", "EdgeRecall", first, second, cwd=tmp_path, env=any_graph.env, code=0)
     scores = write_lines(tmp_path / "g.jsonl", given(value=0, **JUDGE) + given(run="s", value=1, **JUDGE))
@@ -202,21 +220,12 @@ def test_scores_are_kept_beside_the_answers(tmp_path: Path, any_graph: Graph) ->
 
 
 def test_recorded_verdicts_are_loaded(tmp_path: Path, any_graph: Graph) -> None:
-    """load-scores takes the files of a grading as they lie beside the run, and failures tells them without judging."""
-    any_graph.store.schema(schema_statements())
-    run = tiny(tmp_path)
-    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
-    folder = grades_folder(run)
-    folder.mkdir()
+    """load-scores loads the files of a grading as they lie beside the run, and failures reports them unjudged."""
+    folder = folder_of_grades(tmp_path, any_graph)
     write_lines(folder / "lexical.scores.jsonl", given(grader="lexical"))
     lies = verdict("q1", claims=[claim("x calls \x1b[31mz", support="UNSUPPORTED", mismatch="no such quote")])
     write_verdicts(folder / "lexical.verdicts.jsonl", [lies, verdict("q2", failure="refused", reason="no")])
-    files = sorted(folder.iterdir())
-    for _ in range(2):
-        done = graphkit("load-scores", *files, "--json", cwd=tmp_path, env=any_graph.env, code=0)
-        assert done.object() == {"scores": {"r": 2}, "verdicts": {"r": 2}}
-    told = graphkit("load-scores", *files, cwd=tmp_path, env=any_graph.env, code=0).out
-    assert told.splitlines() == ["r: 2 scores loaded", "r: 2 verdicts loaded"]
+    load_twice(any_graph, folder, "verdict")
     asked = ("failures", "r", "--kind", "unsupported-claims")
     (row,) = graphkit(*asked, "--json", cwd=tmp_path, env=any_graph.env, code=0).objects()
     assert (row["question"], row["mismatch"], row["named"]) == ("q1", "no such quote", [])
@@ -227,21 +236,12 @@ def test_recorded_verdicts_are_loaded(tmp_path: Path, any_graph: Graph) -> None:
 
 
 def test_recorded_executions_are_loaded(tmp_path: Path, any_graph: Graph) -> None:
-    """load-scores takes what executing leaves beside a run, tells each kind of file, and refuses all together."""
-    any_graph.store.schema(schema_statements())
-    run = tiny(tmp_path)
-    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
-    folder = grades_folder(run)
-    folder.mkdir()
+    """load-scores loads the files of an execution, reports each kind, and refuses all of them together."""
+    folder = folder_of_grades(tmp_path, any_graph)
     write_lines(folder / "execution.scores.jsonl", given(measure="FactualCorrectness", grader="execution"))
     lies = execution("q1", result("adds", "test_failure", message="\x1b[31m5"), answer="")
     write_executions(folder / "execution.executions.jsonl", [lies, execution("q2", result(), answer="")])
-    files = sorted(folder.iterdir())
-    for _ in range(2):
-        done = graphkit("load-scores", *files, "--json", cwd=tmp_path, env=any_graph.env, code=0)
-        assert done.object() == {"scores": {"r": 2}, "executions": {"r": 2}}
-    told = graphkit("load-scores", *files, cwd=tmp_path, env=any_graph.env, code=0).out
-    assert told.splitlines() == ["r: 2 scores loaded", "r: 2 executions loaded"]
+    files = load_twice(any_graph, folder, "execution")
     write_executions(folder / "execution.executions.jsonl", [execution("q1", answer="another")])
     write_lines(folder / "execution.scores.jsonl", given(measure="Correct", grader="execution"))
     refused = graphkit("load-scores", *files, cwd=tmp_path, env=any_graph.env, code=2).err
@@ -251,7 +251,6 @@ def test_recorded_executions_are_loaded(tmp_path: Path, any_graph: Graph) -> Non
 
 def test_versions_are_not_mixed(tmp_path: Path, any_graph: Graph) -> None:
     """Two runs scored by different versions of a grader aren't compared; computed now, they are."""
-    any_graph.store.schema(schema_statements())
     first, second = two_runs(tmp_path)
     graphkit("evaluate", "-m", "EdgeRecall", first, second, cwd=tmp_path, env=any_graph.env, code=0)
     any_graph.store.write("MATCH (g:Grading {run: 's'}) SET g.version = '0.0.1'")
@@ -264,7 +263,6 @@ def test_versions_are_not_mixed(tmp_path: Path, any_graph: Graph) -> None:
 
 def test_text_measures_are_compared_by_their_scores(tmp_path: Path, any_graph: Graph) -> None:
     """A measure that no database computes is compared where both runs were scored by it."""
-    any_graph.store.schema(schema_statements())
     first, second = two_runs(tmp_path)
     graphkit("evaluate", "-m", "Integration", first, second, cwd=tmp_path, env=any_graph.env, code=0)
     missing = graphkit("compare", "r", "s", "-m", "Completeness", cwd=tmp_path, env=any_graph.env, code=2).err
@@ -273,7 +271,6 @@ def test_text_measures_are_compared_by_their_scores(tmp_path: Path, any_graph: G
 
 def test_load_scores_refuses_what_the_graph_does_not_hold(tmp_path: Path, any_graph: Graph) -> None:
     """A run or question that isn't there, and two versions of a grader, are refused before anything is written."""
-    any_graph.store.schema(schema_statements())
     graphkit("evaluate", "-m", "EdgeRecall", tiny(tmp_path), cwd=tmp_path, env=any_graph.env, code=0)
     for rows, told in (
         (given(run="nope"), "no run is called 'nope'"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from graphkit.files.run_files import answering_model
 from graphkit.judges.contract import Opinion
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import Prompt
@@ -17,8 +18,7 @@ from graphkit.records.model_families import family_of, self_evaluation, self_eva
 from graphkit.records.scores import Score
 from graphkit.trust.bias import Swapped, bias, padded, swapped
 from graphkit.trust.consistency import compare_repeats, consistency
-from graphkit.trust.effects import drift, effects
-from graphkit.trust.families import answering_model, between_judges
+from graphkit.trust.effects import between_judges, drift, effects
 from graphkit.trust.rejudge_contract import Variant
 from tests.helpers.judged import graded, values
 
