@@ -171,7 +171,7 @@ DEFECTS = (
         "graphkit/gold/musique.py",
         "dict.fromkeys([*order, *supporting])",
         "dict.fromkeys(order)",
-        ("tests/gold/test_formats.py",),
+        ("tests/gold/test_text_formats.py",),
     ),
     Defect(
         "judge of rules",
