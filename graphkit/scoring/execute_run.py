@@ -1,4 +1,4 @@
-"""A run whose code is executed: read, run on the tests of its questions, and kept beside its file and in the graph."""
+"""Executes the code of a run on the tests of its questions, and keeps the results beside its file and in the graph."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from graphkit.records.words import counted
 from graphkit.scoring.results import Summary
 from graphkit.scoring.verdict_job import RunToGrade
 
-#: In which version of what is compared how the scores of executions are given.
+#: The version of the comparison of values that gives the scores.
 VERSION = "1"
 
 
@@ -40,9 +40,9 @@ class ExecutedRun:
     Attributes
     ----------
     scores
-        One for each question with tests, in their order; None with the reason where nothing could be run.
+        One for each question with tests, in their order; its value is None with a reason if nothing could be run.
     executions
-        How each answer's code went; none of an answer that isn't there.
+        The result of each answer's code; a missing answer has none.
     """
 
     run: str
@@ -88,19 +88,18 @@ def execute(
     sandbox
         Where the code runs, see :func:`graphkit.execution.sandbox.open_sandbox`.
     store
-        Keeps scores and executions in the graph, beside the answers; dataset and run are loaded where they aren't
-        there.
+        Keeps scores and executions in the graph, beside the answers. A missing dataset or run is loaded.
     keep
         Keep them in files beside the run; those of an earlier execution are replaced.
     name
-        The name that the run goes by, whatever its records say.
+        The name of the run, whatever its records say.
     progress
         Called with the number of tests after each answer.
 
     Raises
     ------
     InputError
-        A file can't be used, no question carries tests, or the store holds another run of the name.
+        A file can't be used, no question has tests, or the store holds another run of the name.
     SandboxError
         The sandbox broke.
     """
@@ -114,7 +113,7 @@ def execute(
     lacking = {name: reason for name in tested if (reason := read.lacking(name)) is not None}
     wanted = [(one, read.answers[name].answer or "") for name, one in tested.items() if name not in lacking]
     found = execute_all(wanted, read.run, sandbox, progress)
-    # One version for all: without a sandbox, code may have had more to go by.
+    # Without a sandbox, code may have had access to more, so such scores have their own version.
     version = f"{VERSION}, without a sandbox" if sandbox.wall.name == "none" else VERSION
     scores = tuple(_score(read, name, lacking.get(name) or found[name], version) for name in tested)
     executed = ExecutedRun(read.run, scores, tuple(one for one in found.values() if isinstance(one, Execution)))
@@ -126,7 +125,7 @@ def execute(
 
 
 def _tested(read: RunToGrade, source: Dataset, problems: Problems) -> dict[str, QuestionStruct]:
-    """Return the questions with usable tests; the others with tests are added to the problems."""
+    """Return the questions with usable tests; add those with unusable tests to the problems."""
     tested = [one for one in read.questions.values() if one.test_cases]
     if not tested:
         raise InputError(
@@ -142,7 +141,7 @@ def _tested(read: RunToGrade, source: Dataset, problems: Problems) -> dict[str, 
 
 
 def _score(run: RunToGrade, question: str, found: Execution | Unexecuted | str, version: str) -> Score:
-    """Return the score of one answer; of an answer whose code wasn't run the reason."""
+    """Return the score of one answer, or the reason why its code wasn't run."""
     about = run.questions[question]
     score = Score(
         run=run.run,
@@ -187,11 +186,11 @@ def _keep_beside(run_file: Path, executed: ExecutedRun) -> None:
     if executed.executions:
         write_executions(execution_file, executed.executions)
     else:
-        execution_file.unlink(missing_ok=True)  # a file without a record is none
+        execution_file.unlink(missing_ok=True)  # no file is left without a record
 
 
 def _into_graph(store: Store, run_file: Path, source: Dataset, executed: ExecutedRun, problems: Problems) -> None:
-    """Put scores and executions beside the answers, after the run itself where it isn't there."""
+    """Put scores and executions beside the answers in the graph; load the run first if it is missing."""
     from graphkit.graph.execution_nodes import keep_executions
     from graphkit.graph.score_nodes import load_scores
     from graphkit.scoring.evaluate import evaluate
