@@ -10,7 +10,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.execution.questions import wrong_with
+from graphkit.execution.questions import mistakes_in_tests
 from graphkit.execution.running import Unexecuted, execute_all
 from graphkit.execution.sandbox import Sandbox
 from graphkit.files.dataset import Dataset
@@ -133,7 +133,7 @@ def _tested(read: RunToGrade, source: Dataset, problems: Problems) -> dict[str, 
             where=str(source.questions_file),
             remedy="See docs/execution.md for how a question says what its code has to do.",
         )
-    wrong = {one.id: what[0] for one in tested if (what := wrong_with(one))}
+    wrong = {one.id: what[0] for one in tested if (what := mistakes_in_tests(one))}
     for name, mistake in wrong.items():
         problems.add(Problem(str(source.questions_file), mistake, name, "See docs/execution.md."))
     problems.raise_if_refused()

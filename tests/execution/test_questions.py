@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.execution.questions import wrong_with
+from graphkit.execution.questions import mistakes_in_tests
 from graphkit.records.structs import CodeTestStruct, QuestionStruct
 
 
@@ -40,7 +40,7 @@ RIGHT = [
 @pytest.mark.parametrize("asked", RIGHT)
 def test_nothing_wrong(asked: QuestionStruct) -> None:
     """Of these nothing is said; of a language that isn't known only what needs no knowledge of it could be."""
-    assert wrong_with(asked) == []
+    assert mistakes_in_tests(asked) == []
 
 
 WRONG = [
@@ -64,11 +64,11 @@ WRONG = [
 @pytest.mark.parametrize(("asked", "what"), WRONG)
 def test_wrong(asked: QuestionStruct, what: str) -> None:
     """Each defect is told by one sentence."""
-    (said,) = wrong_with(asked)
+    (said,) = mistakes_in_tests(asked)
     assert what in said
 
 
 def test_all_that_is_wrong() -> None:
     """Each defect is told, not the first alone."""
     asked = question(one(), one(expected=1, assertion="("), repository_context={"a b": ""})
-    assert len(wrong_with(asked)) == 5
+    assert len(mistakes_in_tests(asked)) == 5

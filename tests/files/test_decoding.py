@@ -248,13 +248,13 @@ def agree(kind: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
     reader = RecordReader(Path("f.jsonl"), kind, problems)
     for number, value in enumerate(lines, 1):
         line = json.dumps(value).encode()
-        before, before_counted = len(problems.left_out), Counter(problems.ignored_fields)
+        before, before_counted = len(problems.skipped), Counter(problems.ignored_fields)
         found = reader.parse(number, line)
         told = Problems()
         expected = parse_record(model, line, f"f.jsonl:{number}", told)
         assert repr(plain(found)) == repr(plain(expected))
-        assert problems.left_out[before:] == told.left_out
-        assert (found is None) == bool(told.left_out)
+        assert problems.skipped[before:] == told.skipped
+        assert (found is None) == bool(told.skipped)
         counted = problems.ignored_fields - before_counted
         assert counted == told.ignored_fields
 
@@ -306,7 +306,7 @@ def told(kind: type[msgspec.Struct], *lines: dict[str, Any]) -> dict[str, int]:
     reader = RecordReader(Path("f.jsonl"), kind, problems)
     for number, line in enumerate(lines, 1):
         assert reader.parse(number, json.dumps(line).encode()) is not None
-    assert problems.left_out == []
+    assert problems.skipped == []
     assert {file for file, _ in problems.ignored_fields} <= {"f.jsonl"}
     return {name: count for (_, name), count in problems.ignored_fields.items()}
 
@@ -512,4 +512,4 @@ def test_line_decoder_equals_the_model_on_odd_json(rest: bytes) -> None:
     found = RecordReader(Path("f.jsonl"), QuestionStruct, problems).parse(1, line)
     expected = parse_record(Question, line, "f.jsonl:1", told)
     assert repr(plain(found)) == repr(plain(expected))
-    assert problems.left_out == told.left_out
+    assert problems.skipped == told.skipped

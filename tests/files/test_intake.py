@@ -117,7 +117,7 @@ def test_a_record_of_millions_of_values_is_left_out(tmp_path: Path) -> None:
     path.write_bytes(b'{"run": "r", "question": "q", "measure": "M", "x": [' + b"[]," * (2 << 20) + b"[]]}\n")
     problems = Problems("skip")
     assert list(read_records(path, Score, problems)) == []
-    assert [problem.what for problem in problems.left_out] == ["the record holds millions of values"]
+    assert [problem.what for problem in problems.skipped] == ["the record holds millions of values"]
 
 
 def test_problems_without_an_end_are_counted(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_problems_without_an_end_are_counted(tmp_path: Path) -> None:
     problems = Problems()
     for number in range(KEPT + 5):
         problems.add(Problem(f"x:{number}", "bad"))
-    assert len(problems.left_out) == KEPT == 10_000
+    assert len(problems.skipped) == KEPT == 10_000
     with pytest.raises(InputError, match=r"more than 10000 records can't be used[\s\S]*\.\.\. and 9995 more"):
         problems.raise_if_refused()
 
@@ -136,7 +136,7 @@ def test_a_commit_with_a_key_twice_is_refused(tmp_path: Path) -> None:
     path.write_text('{"repo": "a", "sha": "b", "sha": "c"}\n')
     problems = Problems()
     assert list(read_records(path, Commit, problems)) == []
-    [problem] = problems.left_out
+    [problem] = problems.skipped
     assert (problem.where, problem.what) == (f"{path}:1", "the field 'sha' stands twice in one object")
 
 
@@ -146,5 +146,5 @@ def test_a_score_with_its_value_twice_is_refused(tmp_path: Path) -> None:
     path.write_text('{"run": "r", "question": "q1", "measure": "M", "value": 0, "value": 1}\n')
     problems = Problems()
     assert list(read_records(path, Score, problems)) == []
-    [problem] = problems.left_out
+    [problem] = problems.skipped
     assert str(problem).startswith(f"{path}:1: record 'q1': the field 'value' stands twice in one object")

@@ -49,7 +49,7 @@ def test_records_that_can_not_be_used(second: Row, words: str, tmp_path: Path) -
     skipped = Problems("skip")
     run, answers = read_run(file, skipped, {"q1"})
     assert (run, [one.answer for one in answers.values()]) == ("r", ["one"])
-    assert len(skipped.left_out) == 1
+    assert len(skipped.skipped) == 1
 
 
 def test_not_just_one_run(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_an_item_that_cannot_be_used_is_told_by_its_place(tmp_path: Path) -> Non
     file.write_text(json.dumps([{"run": "r", "question_id": "q"}, {"run": "r"}, 3], indent=1))
     problems = Problems("skip")
     read_run(file, problems)
-    told = [(problem.where, problem.what) for problem in problems.left_out]
+    told = [(problem.where, problem.what) for problem in problems.skipped]
     assert told == [
         (f"{file}:2", "the field 'question_id' is missing"),
         (f"{file}:3", "a record must be a JSON object, not a number"),

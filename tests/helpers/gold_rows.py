@@ -25,7 +25,7 @@ def read(name: str, folder: Path, *rows: Row | str) -> tuple[list[Question], Pro
 def one(name: str, folder: Path, row: Row | str) -> tuple[Question, Problems]:
     """Return the question of a usable row."""
     questions, problems = read(name, folder, row)
-    assert problems.left_out == []
+    assert problems.skipped == []
     return questions[0], problems
 
 
@@ -33,7 +33,7 @@ def mistake(name: str, folder: Path, row: Row | str) -> str:
     """Return the message about an unusable row."""
     questions, problems = read(name, folder, row)
     assert questions == []
-    return str(problems.left_out[0])
+    return str(problems.skipped[0])
 
 
 def edges(question: Question) -> list[list[tuple[str, str | None, str]]]:

@@ -311,7 +311,7 @@ def test_the_run_is_a_file_that_graphkit_reads(data: Path) -> None:
     assert (result.run, result.answers, result.file, result.records) == ("mine", 1, out, [])
     problems = Problems()
     name, answers = read_run(out, problems)
-    assert (name, list(answers), problems.left_out) == ("mine", ["q1"], [])
+    assert (name, list(answers), problems.skipped) == ("mine", ["q1"], [])
     scored = graphkit.evaluate(out, measures=["EdgeRecall"]).measures["EdgeRecall"]
     assert (scored.mean, scored.scored) == (1.0, 1)
     with pytest.raises(InputError, match="there is a file already"):

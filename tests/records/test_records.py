@@ -414,7 +414,7 @@ def lists_of(folder: Path, *records: dict[str, Any], gold: Any = ()) -> tuple[li
     (folder / "questions.jsonl").write_text(json.dumps(asked))
     problems = Problems()
     answers = [one for _, one in RecordReader(file, AnswerStruct, problems)]
-    assert not problems.left_out
+    assert not problems.skipped
     found = [[(step.source, step.relation, step.target) for step in one.traversal or ()] for one in answers]
     return found, list(problems.noted)
 

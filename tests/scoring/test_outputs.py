@@ -184,4 +184,4 @@ def test_summarize_refuses_a_file_cut_in_the_middle(tmp_path: Path) -> None:
         summarize([path], Problems())
     problems = Problems("skip")
     assert [one.scored for one in summarize([path], problems)] == [1]
-    assert len(problems.left_out) == 1
+    assert len(problems.skipped) == 1

@@ -111,7 +111,7 @@ def test_repeats_and_strangers_are_told(
     write_jsonl(dataset / "questions.jsonl", questions)
     problems = Problems("skip")
     assert_same(expected, scored(dataset, workers=workers, problems=problems))
-    told = sorted((Path(one.where.rpartition(":")[0]).name, one.record) for one in problems.left_out)
+    told = sorted((Path(one.where.rpartition(":")[0]).name, one.record) for one in problems.skipped)
     assert told == [
         ("gen5-a.jsonl", answers[3]["question_id"]),
         ("gen5-a.jsonl", "stranger"),
