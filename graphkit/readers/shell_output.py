@@ -55,7 +55,7 @@ class ShellOutput:
 
 
 def shell_output(text: str, failed: bool = False) -> ShellOutput:
-    """Return what a shell printed, of the text that an agent keeps of it.
+    """Return the output of a shell from the text that an agent keeps of it.
 
     >>> shell_output("<returncode>1</returncode>\\n<output>\\nno\\n</output>")
     ShellOutput(text='no\\n', failed=True)
