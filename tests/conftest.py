@@ -84,7 +84,7 @@ _not_run: Counter[str] = Counter()
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What the suite was started with, and what a test before left: RAGAS is told by a variable not to be tracked.
+    # Variables of the suite's environment, and of tests before: one of them forbids RAGAS to track its use.
     for name in {*ENVIRONMENT, *os.environ}:
         if name.startswith(SETTINGS_PREFIXES):
             monkeypatch.delenv(name, raising=False)

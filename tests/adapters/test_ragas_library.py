@@ -120,7 +120,7 @@ def test_nan_is_unscored_and_zero_is_zero() -> None:
 
 
 def test_an_error_of_the_library_is_a_reason() -> None:
-    """Where a metric raises, that answer has the error as its reason, and the others have their scores."""
+    """If a metric raises, that answer has the error as its reason, and the others have their scores."""
     empty = SAMPLE.model_copy(update={"question_id": "q2", "reference_contexts": ()})
     found = scored(["NonLLMContextRecall"], None, SAMPLE, empty)
     # No reference at all is 0 / 0, which RAGAS makes NaN, and no retrieved context is max() of nothing.

@@ -128,7 +128,7 @@ def test_alpha_of_krippendorff(metric: Metric, expected: float) -> None:
 
 
 def test_one_category_is_no_agreement_beyond_chance() -> None:
-    """Where both say the same of everything, kappa and alpha don't exist, and AC1 is told with what it rests on."""
+    """If both say the same of everything, kappa and alpha don't exist, and AC1 is reported with what it rests on."""
     same = ["y"] * 15
     assert kappa(same, same, YES_NO).value is None
     assert "gave only 'y'" in str(kappa(same, same, YES_NO).reason)

@@ -29,7 +29,7 @@ def test_randomisation_leaves_out_ties() -> None:
 
 
 def test_randomisation_agrees_with_scipy_exactly() -> None:
-    """Where every pattern is tried, the p-value is scipy's exact one."""
+    """If every pattern is tried, the p-value is scipy's exact one."""
     exact = stats.permutation_test(
         ([d for d in SAMPLE if d],), numpy.mean, permutation_type="samples", n_resamples=2000
     )
@@ -140,7 +140,7 @@ def test_noise_among_differences_changes_nothing() -> None:
 
 
 def test_no_effect_size_of_a_constant_difference() -> None:
-    """Where every question gains the same, the spread is rounding only, so there is no d_z."""
+    """If every question gains the same, the spread is rounding only, so there is no d_z."""
     # .1 more on each: as floats .4 - .3 and .8 - .7 differ in the last digit.
     first = [0.1, 0.2, 0.3, 0.4, 0.7, 0.8] * 3
     second = [0.2, 0.3, 0.4, 0.5, 0.8, 0.9] * 3
@@ -154,11 +154,11 @@ def test_no_effect_size_of_a_constant_difference() -> None:
 
 def test_caution_beside_intervals_of_few() -> None:
     """Below 20 questions, or below 6 that differ, an interval comes with a caution; from there on with none."""
-    told = {
+    reported = {
         count: compare_pairs("RR", [0.25] * count, ([0.0, 0.5] * 20)[:count], resamples=200).caution
         for count in (19, 20)
     }
-    assert told == {19: "the interval may be too narrow: 19 questions, fewer than 20", 20: None}
+    assert reported == {19: "the interval may be too narrow: 19 questions, fewer than 20", 20: None}
     for count, caution in ((5, "the interval may be too narrow: 5 of 40 differ, fewer than 6"), (6, None)):
         second = [0.5] * count + [0.0] * (40 - count)
         assert compare_pairs("RR", [0.0] * 40, second, resamples=200).caution == caution

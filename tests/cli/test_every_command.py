@@ -326,7 +326,7 @@ def test_cycle_of_the_embedded_database(process: Process, tmp_path: Path) -> Non
 
 
 def test_a_server_of_ones_own_is_left_alone(tmp_path: Path) -> None:
-    """Where a Neo4j server is named, db start and stop say that it isn't theirs."""
+    """If a Neo4j server is named, db start and stop say that it isn't theirs."""
     for word in ("start", "stop"):
         done = inside("db", word, cwd=tmp_path, env={"NEO4J_URI": "bolt://127.0.0.1:1"}, code=2)
         assert "Unset NEO4J_URI" in done.err

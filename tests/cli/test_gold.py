@@ -124,7 +124,7 @@ def test_leaving_early(propose: Open, tmp_path: Path) -> None:
 
 
 def test_other_commits_than_pinned(propose: Open, tmp_path: Path) -> None:
-    """A path at another commit than the question is pinned to isn't asked about, and that is told."""
+    """A path at another commit than the question is pinned to isn't asked about, and that is reported."""
     file = tmp_path / "mine" / "questions.jsonl"
     first, second = file.read_text().splitlines()
     file.write_text(first + "\n" + json.dumps({**json.loads(second), "commits": {"a": "zero"}}) + "\n")

@@ -140,7 +140,7 @@ def test_failed_are_retried_on_demand(folder: Path) -> None:
 
 
 def test_disk_fills(process: Process, folder: Path) -> None:
-    """Where a record can't be written the command ends with a sentence; the whole records before it are kept."""
+    """If a record can't be written the command ends with a sentence; the whole records before it are kept."""
     write_lines(folder / "data" / "questions.jsonl", TEN)
     done = process(
         "run",

@@ -79,7 +79,7 @@ def test_the_witness_sees_it(attempt: str, seen: str) -> None:
 
 
 def test_a_hole_is_seen(landlock: Wall, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wall with a hole is told: here the filter of system calls lets signals through, and nothing else."""
+    """A wall with a hole is reported: here the filter of system calls lets signals through, and nothing else."""
     from graphkit.execution import seccomp
 
     holed = {**seccomp.REFUSED, "signals": ()}

@@ -179,7 +179,7 @@ def test_stand_ins_of_stand_ins() -> None:
     ],
 )
 def test_exceptions(body: str, message: str | None, name: str, line: int | None) -> None:
-    """What the code throws is told by its message, the names of its classes, and the line in the code."""
+    """What the code throws is reported by its message, the names of its classes, and the line in the code."""
     found = function(body)
     assert found["kind"] == "raised", found
     assert name in found["exception"], found
@@ -198,7 +198,7 @@ def test_exceptions(body: str, message: str | None, name: str, line: int | None)
     ],
 )
 def test_syntax_errors(code: str, line: int) -> None:
-    """Code that can't be read is told with its line, in CommonJS and in modules."""
+    """Code that can't be read is reported with its line, in CommonJS and in modules."""
     found = in_node(code, entry_point="f")
     assert found["kind"] == "syntax_error", found
     assert found["line"] == line
@@ -239,7 +239,7 @@ def test_a_program() -> None:
     "body", ["return 'x'.repeat(10 ** 6)", "return new Array(10 ** 9)", "return [...'x'.repeat(10 ** 6)]"]
 )
 def test_too_large(body: str) -> None:
-    """A result beyond the limit is told so."""
+    """A result beyond the limit is reported so."""
     assert function(body)["kind"] == "too_large"
 
 
@@ -256,7 +256,7 @@ def test_memory() -> None:
 
 
 def test_attempts() -> None:
-    """Code that ends by what the system refuses is refused, and it is told what it tried."""
+    """Code that ends by what the system refuses is refused, and it is reported what it tried."""
     for body, attempt in {
         "require('node:fs').readFileSync('/nothing/x')": "open /nothing/x",
         "require('node:fs').readdirSync('/nothing/x')": "list /nothing/x",

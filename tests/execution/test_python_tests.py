@@ -135,7 +135,7 @@ def test_a_program_that_fails() -> None:
     ],
 )
 def test_syntax_errors(code: str, line: int | None) -> None:
-    """Code that can't be read is told with its line, where there is one."""
+    """Code that can't be read is reported with its line, where there is one."""
     found = in_python(code, entry_point="f")
     assert found["kind"] == "syntax_error"
     if line is not None:
@@ -170,7 +170,7 @@ RAISED = {
 
 @pytest.mark.parametrize("body", RAISED)
 def test_exceptions(body: str) -> None:
-    """What the code raises is told by its message, by all names of its type, and by the line in the code."""
+    """What the code raises is reported by its message, by all names of its type, and by the line in the code."""
     message, name, line = RAISED[body]
     found = function(body)
     assert found["kind"] == "raised", found
@@ -236,7 +236,7 @@ while True:
 
 @pytest.mark.parametrize("body", ["while True:\n    yield 1", "return 'x' * 10 ** 6", "return 1 << 10 ** 7"])
 def test_too_large(body: str) -> None:
-    """A result without end, or beyond the limit, is told so."""
+    """A result without end, or beyond the limit, is reported so."""
     assert function(body)["kind"] == "too_large"
 
 
@@ -266,7 +266,7 @@ def test_hostile_results(body: str) -> None:
 
 
 def test_exceptions_of_hostile_types() -> None:
-    """An exception whose type says anything of itself is still told."""
+    """An exception is reported whatever its type says of itself."""
     body = "class M(type):\n    __module__ = 3\n    __name__ = __qualname__ = property(lambda c: 1 / 0)\n"
     found = function(body + "class E(Exception, metaclass=M): __module__ = 5\nraise E('x')")
     assert found["kind"] == "raised"
@@ -302,7 +302,7 @@ ATTEMPTS = [
 
 @pytest.mark.parametrize(("body", "attempts", "kind"), ATTEMPTS)
 def test_attempts(body: str, attempts: list[str], kind: str) -> None:
-    """What reaches beyond the sandbox is told, once; the code is refused where it ends by that."""
+    """What reaches beyond the sandbox is reported, once; the code is refused where it ends by that."""
     found = function(body)
     assert found["kind"] == kind, found
     assert len(found["attempts"]) == len(attempts)

@@ -63,12 +63,12 @@ WRONG = [
 
 @pytest.mark.parametrize(("asked", "what"), WRONG)
 def test_wrong(asked: QuestionStruct, what: str) -> None:
-    """Each defect is told by one sentence."""
+    """Each defect is reported by one sentence."""
     (said,) = mistakes_in_tests(asked)
     assert what in said
 
 
 def test_all_that_is_wrong() -> None:
-    """Each defect is told, not the first alone."""
+    """Each defect is reported, not the first alone."""
     asked = question(one(), one(expected=1, assertion="("), repository_context={"a b": ""})
     assert len(mistakes_in_tests(asked)) == 5

@@ -311,7 +311,7 @@ def test_deep_values_are_cut(child: Child) -> None:
 
 
 def test_entangled_sets_end() -> None:
-    """Sets in sets in sets, of which none equals another, are told apart or refused, in bounded time."""
+    """Sets in sets in sets, of which none equals another, are distinguished or refused, in bounded time."""
     expected: Any = [1]
     value: Any = SetValue([2])
     for _ in range(3):

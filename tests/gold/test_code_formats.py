@@ -73,7 +73,7 @@ def test_swe_bench(tmp_path: Path) -> None:
     assert question.commits == {"o/r": "c0ffee"}
     assert question.question == "It fails."
     assert unused(problems) == {"test_patch"}
-    # The repository before the colon is one: nothing is told of it.
+    # The repository before the colon is one: nothing is reported of it.
     assert problems.noted == {}
 
 
@@ -131,9 +131,9 @@ def test_files_without_hunks() -> None:
 )
 def test_swe_bench_mistakes(change: Row, said: str, tmp_path: Path) -> None:
     """A row with an unreadable patch is reported with its id."""
-    told = mistake("swe-bench", tmp_path, SWE | change)
-    assert "record 'o__r-1'" in told
-    assert said in told
+    reported = mistake("swe-bench", tmp_path, SWE | change)
+    assert "record 'o__r-1'" in reported
+    assert said in reported
 
 
 def test_context_bench(tmp_path: Path) -> None:

@@ -54,9 +54,9 @@ def test_gtsqa_of_another_graph(tmp_path: Path) -> None:
 )
 def test_gtsqa_mistakes(change: Row, said: str, tmp_path: Path) -> None:
     """A row that gives no question is reported with its file, line and id."""
-    told = mistake("gtsqa", tmp_path, GTSQA | change)
-    assert f"{tmp_path / 'rows.jsonl'}:1: record '7': " in told
-    assert said in told
+    reported = mistake("gtsqa", tmp_path, GTSQA | change)
+    assert f"{tmp_path / 'rows.jsonl'}:1: record '7': " in reported
+    assert said in reported
 
 
 def test_path_question(tmp_path: Path) -> None:
@@ -162,9 +162,9 @@ def test_entailment_bank(tmp_path: Path) -> None:
 def test_entailment_bank_mistakes(proof: str, tmp_path: Path) -> None:
     """A proof with an unreadable step gives no part of a path."""
     row = {"id": "M_1", "question": "Why?", "proof": proof}
-    told = mistake("entailment-bank", tmp_path, row)
-    assert "record 'M_1': " in told
-    assert "such as 'sent1 & sent2 -> int1'" in told
+    reported = mistake("entailment-bank", tmp_path, row)
+    assert "record 'M_1': " in reported
+    assert "such as 'sent1 & sent2 -> int1'" in reported
 
 
 @pytest.mark.parametrize(

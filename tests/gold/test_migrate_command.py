@@ -110,10 +110,10 @@ def test_nobody_to_ask(moved: tuple[Path, str, str], tmp_path: Path) -> None:
     listed = migrate(tmp_path, "--dry-run").out.splitlines()
     assert listed[0].endswith("100 % similar (certain; q1, q2)")
     assert listed[1].endswith("97 % similar (to be checked; q2)")
-    told = migrate(tmp_path, "--json").object()
-    assert told["to"] == {"web": moved[2]}
-    assert [change["old"] for change in told["proposed"]] == ["web:src/auth.py", "web:src/other.py"]
-    assert (told["accepted"], told["changed"]) == (0, [])
+    reported = migrate(tmp_path, "--json").object()
+    assert reported["to"] == {"web": moved[2]}
+    assert [change["old"] for change in reported["proposed"]] == ["web:src/auth.py", "web:src/other.py"]
+    assert (reported["accepted"], reported["changed"]) == (0, [])
     assert "exclude each other" in migrate(tmp_path, "--yes", "--dry-run", code=2).err
     assert file.read_bytes() == before
 
@@ -122,9 +122,9 @@ def test_yes_takes_what_is_certain(moved: tuple[Path, str, str], tmp_path: Path)
     """--yes accepts only files with the same content; a question that also names another stays unchanged."""
     folder, _, target = moved
     before = rows(folder)
-    told = migrate(tmp_path, "--yes", "--json").object()
-    assert (told["accepted"], told["changed"]) == (1, ["q1"])
-    assert told["unsettled"] == {"q2": ["web:src/other.py#other"]}
+    reported = migrate(tmp_path, "--yes", "--json").object()
+    assert (reported["accepted"], reported["changed"]) == (1, ["q1"])
+    assert reported["unsettled"] == {"q2": ["web:src/other.py#other"]}
     after = rows(folder)
     assert after[0]["commits"] == {"web": target}
     assert after[1] == before[1]

@@ -305,7 +305,7 @@ def test_a_bare_path_of_a_call_is_of_the_only_repository(web: Clone, tmp_path: P
     assert rows(folder)[0]["expected_tool_calls"] == calls
 
 
-def test_mistakes_are_told(web: Clone, tmp_path: Path) -> None:
+def test_mistakes_are_reported(web: Clone, tmp_path: Path) -> None:
     """A missing commit or repository is reported, and a name that looks like an option is a name."""
     pin = web.commit()
     folder = data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
@@ -322,7 +322,7 @@ def test_mistakes_are_told(web: Clone, tmp_path: Path) -> None:
     assert "Did you mean web?" in str(caught.value)
 
 
-def test_a_shallow_clone_is_told(web: Clone, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_reported(web: Clone, tmp_path: Path) -> None:
     """A clone without the pinned commit is an error."""
     pin = web.commit()
     web.move("src/auth.py", "src/b.py")

@@ -163,7 +163,7 @@ def test_unknown_commits_make_one_row_of_pairs_and_pins_none(empty_store: Store,
     ]
 
 
-def test_unknown_commits_are_told_in_words(empty_store: Store, tmp_path: Path) -> None:
+def test_unknown_commits_are_reported_in_words(empty_store: Store, tmp_path: Path) -> None:
     """The sentence names the commit and why it is unknown, or says that the chunks name none."""
     file = run_of(
         tmp_path / "d",
@@ -172,8 +172,8 @@ def test_unknown_commits_are_told_in_words(empty_store: Store, tmp_path: Path) -
         commits=[{"repo": "x", "sha": "abcd1"}, {"repo": "x", "sha": "abcd2"}],
     )
     graphkit.evaluate(file, store=empty_store, measures=["Coherence"])
-    told = [sentence("unknown-commits", row) for row in graphkit.failures(empty_store, "r", "unknown-commits")]
-    assert told == [
+    reported = [sentence("unknown-commits", row) for row in graphkit.failures(empty_store, "r", "unknown-commits")]
+    assert reported == [
         "1 chunk of x comes from abcd, which is unknown (ambiguous prefix: 2 commits)",
         "1 chunk of x comes from v9, which is unknown",
         "1 chunk of x names no commit",
@@ -276,7 +276,7 @@ def test_a_file_that_is_gone_says_nothing_any_more(empty_store: Store, tmp_path:
     assert empty_store.read(held) == [{"count": 0}]
 
 
-def test_nothing_is_told_of_a_walk_that_was_not_logged(empty_store: Store, tmp_path: Path) -> None:
+def test_nothing_is_reported_of_a_walk_that_was_not_logged(empty_store: Store, tmp_path: Path) -> None:
     """If two questions found nothing, only the one with a logged empty traversal missed an edge.
 
     Another run walked the edge in both: only in ``empty`` did the run lose it.

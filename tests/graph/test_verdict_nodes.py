@@ -229,14 +229,14 @@ def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
             **{"reason": "no room", "attempts": 2},
         }
     ]
-    told = {
+    reported = {
         "unsupported-claims": "nothing retrieved supports the claim in sentence 3: b calls z "
         "(the quote doesn't occur), although lexical named y:b at 2",
         "bad-citations": "the citation [y:b] is wrong: claim not supported, at the claim: b calls d",
         "claims-off-gold": "the claim in sentence 2 rests on an edge outside gold, y:b -R-> y:d: b calls d",
         "failed-verdicts": "lexical gave no verdict by claims after 2 tries: truncated, no room",
     }
-    for kind, text in told.items():
+    for kind, text in reported.items():
         assert sentence(kind, graphkit.failures(empty_store, "r", kind)[0]) == text
     for kind in ("unsupported-claims", "bad-citations", "claims-off-gold"):
         assert asked(empty_store, kind, "question", question="q2") == []

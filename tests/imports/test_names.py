@@ -40,7 +40,7 @@ def test_tables(name: str, text: str, tmp_path: Path) -> None:
     ],
 )
 def test_tables_that_are_wrong(name: str, text: str, message: str, tmp_path: Path) -> None:
-    """A row without a name or id, and a name of two ids, are told with their line."""
+    """A row without a name or id, and a name of two ids, are reported with their line."""
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=message):
         read_ids(tmp_path / name)

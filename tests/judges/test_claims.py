@@ -105,7 +105,7 @@ def test_a_quote_that_does_not_occur() -> None:
 
 
 def test_keys_that_are_not_there() -> None:
-    """A chunk, an edge or a sentence that isn't there counts for nothing, and is told."""
+    """A chunk, an edge or a sentence that isn't there counts for nothing, and is reported."""
     shown = materials(ANSWER, CHUNKS, WALK)
     [one] = reading(shown, claim("x", "s9", "DIRECT", ("c9", "find_customer()"), edge="e9")).claims
     assert (one.support, one.sentence, one.evidence, one.edge, one.cited) == ("UNSUPPORTED", None, (), None, ())
@@ -271,7 +271,7 @@ def test_chunks_left_out() -> None:
 
 
 def test_chunks_that_were_not_logged() -> None:
-    """Where the record doesn't say what was retrieved, no claim is unsupported by it and no citation wrong."""
+    """If the record doesn't say what was retrieved, no claim is unsupported by it and no citation wrong."""
     case = Case(question(gold_answer="login reads customers"), unlogged(answer=ANSWER))
     gold = [{"text": "a", "chunks": [], "stated": True}]
     found = reading(materials_of(case, "r"), CACHES, gold=gold)

@@ -217,7 +217,7 @@ def test_a_text_that_holds_its_own_nonce() -> None:
 
 
 def test_the_nonce_is_taken_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the first nonce occurs in the text, the next is taken.
+    """If the first nonce occurs in the text, the next is taken.
 
     A hash that gives what stands in the answer makes the case that nobody can make otherwise.
     """

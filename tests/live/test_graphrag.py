@@ -204,7 +204,7 @@ def test_api(tmp_path: Path) -> None:
 
 
 def test_a_model_that_failed(tmp_path: Path) -> None:
-    """The library swallows the error of a model; an empty response is told as one."""
+    """The library swallows the error of a model; an empty response is reported as one."""
     result = _search(Model(RuntimeError("no model")))
     one = record(imported(tmp_path, "graphrag", {"question_id": "q", "result": _whole(result)}, default=_rows))
     assert "answer" not in one
@@ -229,7 +229,7 @@ def test_other_forms_of_the_tables(tmp_path: Path) -> None:
 
 
 def test_global_search(tmp_path: Path) -> None:
-    """It looks at reports, which name no nodes: neither retrieval nor walk are told."""
+    """It looks at reports, which name no nodes: neither retrieval nor walk are reported."""
     library("graphrag")
     from graphrag.query.structured_search.global_search.community_context import GlobalCommunityContext
     from graphrag.query.structured_search.global_search.search import GlobalSearch

@@ -160,7 +160,7 @@ def test_contexts_as_text(logged: dict[str, Any], tmp_path: Path, mode: str, kin
 def test_modes_without_the_graph(
     logged: dict[str, Any], tmp_path: Path, mode: str, kind: str, files: list[str] | None
 ) -> None:
-    """A naive query retrieves texts alone, and bypass nothing: no walk is told, which isn't an empty one."""
+    """A naive query retrieves texts alone, and bypass nothing: no walk is reported, which isn't an empty one."""
     one = record(imported(tmp_path, "lightrag", {"question_id": "q", "result": logged[f"{mode} {kind}"]}))
     assert "traversal" not in one
     assert (retrieved(one)[:1] if files else one.get("retrieved")) == files

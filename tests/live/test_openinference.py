@@ -102,7 +102,7 @@ def test_langchain(traced: Traced, chain: Any, tmp_path: Path) -> None:
 
 
 def test_tools_of_an_agent(traced: Traced, tmp_path: Path) -> None:
-    """What an agent of LangGraph opened is told by its tools' spans, with the arguments that the model gave."""
+    """What an agent of LangGraph opened is reported by its tools' spans, with the arguments that the model gave."""
     agent = agent_that_reads(["Ann", "Acme"])
     instrumentation = library("openinference.instrumentation.langchain").LangChainInstrumentor()
     instrumentation.instrument(tracer_provider=traced.provider)

@@ -219,7 +219,7 @@ def test_calls_of_models_are_counted_as_the_steps_say() -> None:
 
 
 def test_a_call_that_failed_opened_nothing() -> None:
-    """Where the agent wrote beside the result that it is an error."""
+    """If the agent wrote beside the result that it is an error."""
     failed = back("no such file", extra={"is_error": True})
     answer = read(trajectory(step("agent", "", call("view", path="no.py"), results=[failed])))
     assert (answer.opened, answer.notes) == ([], [FAILED])

@@ -201,7 +201,7 @@ def test_without_a_call_the_walk_is_known_to_be_empty_only_where_there_were_tool
 
 
 def test_a_call_that_failed_opened_nothing() -> None:
-    """Where the result says that it is an error, its file wasn't seen."""
+    """If the result says that it is an error, its file wasn't seen."""
     answer = one(
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "read", "input": {"path": "no.py"}}]},
         {
@@ -453,7 +453,7 @@ def test_what_the_interface_answered(value: dict[str, Any]) -> None:
 
 
 def test_tokens_of_the_last_call_are_no_sum() -> None:
-    """Where the model was called before, the reply's tokens are those of a part."""
+    """If the model was called before, the reply's tokens are those of a part."""
     messages = [{"role": "user", "content": "Where?"}, asked(call("read", {"path": "a"})), result("text")]
     (answer,) = read({"question_id": "q1", "messages": messages, "response": COMPLETION})
     assert (answer.answer, answer.opened, answer.prompt_tokens, answer.notes) == ("Here.", ["a"], None, [LAST_CALL])

@@ -142,7 +142,7 @@ def test_rows_of_ragas_are_read_by_either_name_of_a_column() -> None:
     assert all(map(RagasReader().recognises, (today, former)))
 
 
-def test_ids_and_contexts_that_do_not_pair_are_told() -> None:
+def test_ids_and_contexts_that_do_not_pair_are_reported() -> None:
     """Which text is whose isn't known: the ids alone are right."""
     (answer,) = read(
         RagasReader(), {"user_input": "?", "retrieved_contexts": ["x"], "retrieved_context_ids": ["a", "b"]}

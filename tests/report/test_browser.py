@@ -155,7 +155,9 @@ def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Pa
         ("#nobody/%", "This page has neither a run nobody nor a question %."),
     ],
 )
-def test_an_address_that_leads_nowhere_is_told(opened: Opened, storefront_page: Path, fragment: str, told: str) -> None:
+def test_an_address_that_leads_nowhere_is_reported(
+    opened: Opened, storefront_page: Path, fragment: str, told: str
+) -> None:
     """What isn't on the page is named, also over an open question, and the next address takes the message away."""
     from playwright.sync_api import expect
 
@@ -183,7 +185,7 @@ def test_the_parts_of_the_page_are_no_questions(opened: Opened, storefront_page:
 
 
 def test_filters_say_how_many_are_left(opened: Opened, storefront_page: Path) -> None:
-    """Each filter leaves the questions that plain Python finds, and the count is told to screen readers."""
+    """Each filter leaves the questions that plain Python finds, and the count is reported to screen readers."""
     from playwright.sync_api import expect
 
     questions = read_jsonl(STOREFRONT / "questions.jsonl")
@@ -317,7 +319,7 @@ def test_a_word_is_not_broken_for_want_of_room(opened: Opened, storefront_page: 
 
 
 def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
-    """One edge, repository or question is told as one: in the page, in the drawing's words and in the header."""
+    """One edge, repository or question is reported as one: in the page, in the drawing's words and in the header."""
     write_jsonl(tmp_path / "questions.jsonl", [cli.QUESTIONS[1]])
     run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")

@@ -122,7 +122,7 @@ def test_runs_of_the_storefront(run: str, ids: tuple[int, ...], edges: tuple[int
 def test_what_hardly_known_means(
     change: Change, known: int, edges: tuple[int, ...], of: str, words: str, tmp_path: Path
 ) -> None:
-    """Ids and edges that the dataset doesn't know are told with the likely reason, an example and the closest id."""
+    """Unknown ids and edges are reported with the likely reason, an example and the closest id."""
     found = changed(tmp_path, change)
     assert found.ids["known"] == known
     assert found.edges is not None
@@ -187,7 +187,7 @@ def test_few_ids_mean_nothing(tmp_path: Path) -> None:
 
 
 def test_gold_alone(tmp_path: Path) -> None:
-    """Where only gold says which ids there are, a system may rightly find many others: one that is gold is enough."""
+    """If only gold says which ids there are, a system may rightly find many others: one that is gold is enough."""
     answers = [{"run": "r", "question_id": "q1", "retrieved": ["a:m.py#x", *(f"n{number}" for number in range(50))]}]
     found = of_tiny(tmp_path, answers=answers)
     assert found.line == "1 of 51 ids are known (gold 1, artifacts 0, edges 0); the dataset lists its gold alone"

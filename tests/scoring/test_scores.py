@@ -71,7 +71,7 @@ def test_a_column_of_grades(tmp_path: Path, text: str, value: float | None, grad
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("r,q1,EdgeRecall,high", "must be a number"),
         ("r,q1,EdgeRecall,NaN", "must be a number"),
@@ -82,11 +82,11 @@ def test_a_column_of_grades(tmp_path: Path, text: str, value: float | None, grad
         ("r,q1,EdgeRecall,1\nr,q1,EdgeRecall,0", "already has a score by EdgeRecall"),
     ],
 )
-def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, told: str) -> None:
-    """A row that can't be used is told with its line and what is wrong."""
+def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, reported: str) -> None:
+    """A row that can't be used is reported with its line and what is wrong."""
     path = tmp_path / "s.csv"
     path.write_text(f"run,question,measure,value\n{line}\n")
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=reported) as caught:
         read_scores([path], Problems())
     assert f"{path}:" in str(caught.value)
 
@@ -133,9 +133,9 @@ def test_a_gate_holds_what_others_gave(tmp_path: Path) -> None:
     scores = write_lines(tmp_path / "given.jsonl", given(value=0.4)[:1])
     command = ("evaluate", "--no-store", "-m", "EdgeRecall", run, "--scores", scores)
     graphkit(*command, "--fail-under", "Groundedness=0.4", cwd=tmp_path, code=0)
-    told = graphkit(*command, "--fail-under", "Groundedness=0.5", "--min-scored", "0.9", cwd=tmp_path, code=1).err
-    assert "Groundedness is 0.4000, under 0.5" in told
-    assert "Groundedness was scored on 1 of 2 questions (50%)" in told
+    reported = graphkit(*command, "--fail-under", "Groundedness=0.5", "--min-scored", "0.9", cwd=tmp_path, code=1).err
+    assert "Groundedness is 0.4000, under 0.5" in reported
+    assert "Groundedness was scored on 1 of 2 questions (50%)" in reported
     unknown = graphkit(*command[:-2], "--fail-under", "Groundedness=0.5", cwd=tmp_path, code=2).err
     assert "--scores" in unknown
 
@@ -157,7 +157,7 @@ def test_the_page_shows_what_others_gave(tmp_path: Path) -> None:
 
 
 def test_scores_that_cannot_be_added(tmp_path: Path) -> None:
-    """A measure that is computed, too, and a question that isn't there are refused; another run's scores are told."""
+    """Scores by a computed measure or of an unknown question are refused; another run's scores are reported."""
     run = tiny(tmp_path)
     twice = write_lines(tmp_path / "twice.jsonl", given(measure="EdgeRecall"))
     stranger = write_lines(tmp_path / "stranger.jsonl", [{**given()[0], "question": "q9"}])
@@ -272,13 +272,13 @@ def test_text_measures_are_compared_by_their_scores(tmp_path: Path, any_graph: G
 def test_load_scores_refuses_what_the_graph_does_not_hold(tmp_path: Path, any_graph: Graph) -> None:
     """A run or question that isn't there, and two versions of a grader, are refused before anything is written."""
     graphkit("evaluate", "-m", "EdgeRecall", tiny(tmp_path), cwd=tmp_path, env=any_graph.env, code=0)
-    for rows, told in (
+    for rows, reported in (
         (given(run="nope"), "no run is called 'nope'"),
         ([{**given()[0], "question": "q9"}], "such as 'q9'"),
         ([given(**JUDGE)[0], given(grader="a judge", version="3")[1]], "are by a judge 2 and by a judge 3"),
     ):
         scores = write_lines(tmp_path / "g.jsonl", rows)
-        assert told in graphkit("load-scores", scores, cwd=tmp_path, env=any_graph.env, code=2).err
+        assert reported in graphkit("load-scores", scores, cwd=tmp_path, env=any_graph.env, code=2).err
         assert list(gradings(any_graph.store, "r")) == ["EdgeRecall"]
 
 

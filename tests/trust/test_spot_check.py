@@ -284,7 +284,7 @@ def test_a_word_is_read_however_it_is_written() -> None:
 
 
 def test_values_without_their_words_are_numbers() -> None:
-    """Where a rubric's grade is missing beside a value, all are numbers: .5 alone can't be told from a word."""
+    """If a rubric's grade is missing beside a value, all are numbers: .5 alone can't be distinguished from a word."""
     first, *rest = graded()
     scores = [first.model_copy(update={"grade": None, "value": 0.5}), *rest]
     found = check(scores, {first.question: "0.5"})
@@ -326,7 +326,7 @@ def test_a_long_answer_survives_a_sheet(tmp_path: Path) -> None:
 
 
 def test_labels_of_a_sheet(tmp_path: Path) -> None:
-    """Empty grades and other measures and runs are left for later; a changed answer is told and not used."""
+    """Empty grades and other measures and runs are left for later; a changed answer is reported and not used."""
     path = tmp_path / "sheet.csv"
     write_sheet(
         path,
@@ -370,7 +370,7 @@ def test_a_column_of_the_measures_name(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_in_a_sheet(text: str, message: str, tmp_path: Path) -> None:
-    """Each mistake is told with its line and what to do."""
+    """Each mistake is reported with its line and what to do."""
     path = tmp_path / "sheet.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=message):
