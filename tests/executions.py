@@ -62,7 +62,7 @@ KINDS: dict[str, tuple[str, float, set[str]]] = {
 
 @dataclass
 class Left:
-    """What was left by so many executions, and how they ended.
+    """The leftovers of a series of executions, and their results.
 
     Attributes
     ----------

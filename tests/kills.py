@@ -49,7 +49,7 @@ from tests.helpers.killed import (
 
 @dataclass
 class Tally:
-    """What the kills of one kind came to."""
+    """The results of the kills of one kind."""
 
     kills: int = 0
     replacing: int = 0
@@ -61,7 +61,7 @@ class Tally:
 
     @property
     def bad(self) -> int:
-        """How often something was wrong."""
+        """The number of mistakes."""
         return self.lost + self.doubled + self.half + self.untold + self.unrepaired
 
 

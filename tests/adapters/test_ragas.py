@@ -110,7 +110,7 @@ def test_csv_is_harmless_and_the_same(tmp_path: Path) -> None:
 
 
 def test_there_and_back(tmp_path: Path) -> None:
-    """What is exported comes back as the same question, ranking and answer."""
+    """An exported row comes back as the same question, ranking and answer."""
     texts = write_lines(tmp_path / "gold.jsonl", GOLD)
     file, _ = exported(tmp_path, "out.jsonl", "--texts", texts)
     inside("ragas", "import", file, "-o", "back", cwd=tmp_path, code=0)

@@ -287,7 +287,7 @@ def test_no_accuracy_of_other_values(tmp_path: Path) -> None:
 
 
 def test_accuracy_where_lower_is_better(tmp_path: Path) -> None:
-    """Of a measure where lower is better 0 is right, and more of 1 is a regression."""
+    """0 is right by a measure for which lower is better, and more of 1 is a regression."""
     path = graded(tmp_path, ("a", [0] * 8), ("b", [1] * 8), measure="HallucinationRate")
     compared = compare_scores([path], "a", "b")
     accuracy = compared.overall[0].accuracy

@@ -149,7 +149,7 @@ class Graded(Measure):
 
 
 def test_a_measure_of_ones_own(tmp_path: Path) -> None:
-    """What raises on an empty answer is scored no worse for it: its failures count as its worst value."""
+    """A measure that raises on an empty answer counts failures as its worst value."""
     result = graphkit.evaluate(no_gold(tmp_path), measures=[Graded()])
     [summary] = result.measures.values()
     # 1 for q1, and q2 and q3 as 0, for nothing says that q3 can't be scored by it.
@@ -256,7 +256,7 @@ def test_scores_that_others_gave(tmp_path: Path) -> None:
 
 
 def test_summaries_count_failures(tmp_path: Path) -> None:
-    """Of 1, 1 and a failure the mean is 1, and 2/3 with the failure as 0; so is the accuracy."""
+    """The mean of 1, 1 and a failure is 1, and 2/3 with the failure as 0; so is the accuracy."""
     rows = [
         {"run": "r", "question": f"q{number}", "measure": "EdgeRecall", "value": value, "reason": reason}
         for number, (value, reason) in enumerate(((1.0, None), (1.0, None), (None, "failed: boom")))

@@ -1,4 +1,4 @@
-"""What grading cost beside its run: a share where both are known, and never 0 for what isn't."""
+"""The cost of grading beside that of its run: a share if both are known, and never 0 for an unknown cost."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_full_layers_by_hand() -> None:
 
 
 def test_missing_component_rescales_its_layer() -> None:
-    """What was not scored leaves the layer: the other weights are rescaled and the coverage is what they carry."""
+    """An unscored component leaves the layer: the other weights are rescaled and their sum is the coverage."""
     card = score_layers(_evaluation(nDCG_10=0.5, Recall_20=None, EdgeRecall=1.0))
     # (.30*.5 + .15*1) / .45 = .30 / .45
     retrieval = card.layers[0]
@@ -243,7 +243,7 @@ def test_what_was_not_scored_is_reported(failed: int, missing: int, invalid: int
 
 
 def test_the_terminal_tells_first_what_was_not_scored(tmp_path: Path) -> None:
-    """What failed or is missing stands before what is low: of three questions the only scored one has EdgeRecall 0."""
+    """Failed and missing questions come before low scores: the only scored one of three has EdgeRecall 0."""
     questions = [QUESTIONS[0], QUESTIONS[1], {**QUESTIONS[1], "id": "q3"}]
     answers = [{**ANSWERS[0], "traversal": []}, {"run": "r", "question_id": "q2", "error": "timed out"}]
     out = inside("evaluate", tiny(tmp_path, questions, answers), "--no-store", cwd=tmp_path, code=0).out

@@ -71,7 +71,7 @@ def test_interval_agrees_with_scipy_of_another_seed() -> None:
 
 
 def test_interval_at_the_edges() -> None:
-    """Of one difference, or few equal ones, there is no interval; of more equal ones it is their value."""
+    """One difference, or few equal ones, have no interval; that of more equal ones is their value."""
     assert interval([0.5]) == (None, None)
     # Of five differences of one size, all have one sign in 2 of 2^5 = 1 of 16 cases by chance; of six in 1 of 32.
     assert interval([0.5] * 5) == (None, None)
@@ -165,7 +165,7 @@ def test_caution_beside_intervals_of_few() -> None:
 
 
 def test_interval_holds_where_bca_alone_does_not() -> None:
-    """Of ten differences of thirds it holds the true one in at least 93 of 100 samples, BCa alone in fewer."""
+    """It holds the true one of ten differences of thirds in at least 93 of 100 samples, BCa alone in fewer."""
     # Of two thirds drawn alike the difference is 0 on average.
     random = numpy.random.default_rng(17)
     held = alone = 0
@@ -191,7 +191,7 @@ def test_compare_pairs_refuses_what_is_not_paired() -> None:
 @examples(50)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=12))
 def test_swapping_the_runs_mirrors_the_result(pairs: list[tuple[float, float]]) -> None:
-    """What one run wins the other loses, with the same p-value."""
+    """The wins of one run are the losses of the other, with the same p-value."""
     first, second = [one for one, _ in pairs], [two for _, two in pairs]
     there, back = (compare_pairs("RR", *both, resamples=200) for both in ((first, second), (second, first)))
     assert there.delta == pytest.approx(-back.delta)

@@ -60,7 +60,7 @@ def test_which_file(tmp_path: Path) -> None:
 
 
 def test_prune(tmp_path: Path) -> None:
-    """What fits all that is given is dropped, and what is left is reported."""
+    """Replies that fit all options are removed, and the rest is counted."""
     recorded(tmp_path / "r.sqlite")
 
     def prune(*options: object) -> tuple[int, int]:

@@ -209,7 +209,7 @@ def test_difficulty_spread(tmp_path: Path) -> None:
 
 
 def test_no_room_to_improve(tmp_path: Path) -> None:
-    """What the baseline's answer contains leaves no room: by the expected output, else by the gold answer."""
+    """A baseline's right answer leaves no room: by the expected output, else by the gold answer."""
     rows = [question(number) for number in range(5)]
     rows[1] = question(1, expected_output="the span")
     answers = [

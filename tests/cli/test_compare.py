@@ -75,7 +75,7 @@ def test_regression_gate(shop: Graph) -> None:
     ],
 )
 def test_compare_refuses_in_words(shop: Graph, arguments: tuple[str, ...], message: str) -> None:
-    """What can't be compared is reported with what to do, and exit code 2."""
+    """Runs that can't be compared give an error with its remedy, and exit code 2."""
     assert message in graphkit("compare", *arguments, cwd=ROOT, env=shop.env, code=2).err
 
 
@@ -312,7 +312,7 @@ def test_runs_of_several_datasets_are_no_comparison(tmp_path: Path) -> None:
 
 
 def test_compare_results_of_evaluate(tmp_path: Path) -> None:
-    """What ``evaluate --out`` wrote is compared in the same way; results of two versions are refused."""
+    """Results of ``evaluate --out`` are compared in the same way; those of two versions are refused."""
     run = tiny(tmp_path)
     other = write_lines(tmp_path / "runs" / "s.jsonl", [{**answer, "run": "s", "traversal": []} for answer in ANSWERS])
     out = tmp_path / "results.jsonl"
@@ -336,7 +336,7 @@ def test_compare_results_of_evaluate(tmp_path: Path) -> None:
     ],
 )
 def test_grades_that_cannot_be_compared(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    """What can't be compared is reported in words, and exit code 2."""
+    """Grades that can't be compared give an error and exit code 2."""
     rows = [{"run": "a", "question": "q1", "score": 1}, {"run": "b", "question": "q2", "score": 1}]
     graded = write_lines(tmp_path / "graded.jsonl", rows)
     assert message in inside("compare", *arguments, "--scores", graded, cwd=tmp_path, code=2).err

@@ -163,7 +163,7 @@ def test_several_runs_keep_their_order_and_names(tmp_path: Path) -> None:
 
 
 def test_efficiency_of_the_records(tmp_path: Path) -> None:
-    """What records say of time and cost is summarised; a failed one counts in the total alone.
+    """Time and cost of the records are summarised; a failed one counts only in the total.
 
     Of 100 and 300 ms the mean and the median are 200, p95 by nearest rank 300; with 50 ms of the failed one 450 in all.
     """

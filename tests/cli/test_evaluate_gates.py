@@ -104,7 +104,7 @@ def test_the_gate_on_coverage(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", ["1.5", "-0.1", "nan"])
 def test_a_share_lies_between_0_and_1(tmp_path: Path, share: str) -> None:
-    """What is no share is refused before anything is scored."""
+    """A value that isn't a share is refused before anything is scored."""
     done = inside("evaluate", tiny(tmp_path), "--no-store", f"--min-scored={share}", cwd=tmp_path, code=2)
     assert "--min-scored" in done.err
     assert done.out == ""

@@ -1,4 +1,4 @@
-"""What all commands share: help and its page, JSON, the running database, pipes, Ctrl-C, and hostile text."""
+"""Properties of all commands: help and its page, JSON, the running database, pipes, Ctrl-C, hostile text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_known_commands() -> None:
 
 
 def test_defaults_are_those_of_the_library() -> None:
-    """What an option is when it isn't given is what the function is called with in a notebook."""
+    """The default of each option is that of the library's function."""
     limits = Limits()
     expected: dict[tuple[str, ...], Row] = {
         ("compare",): {"resamples": paired.RESAMPLES, "seed": paired.SEED},
@@ -113,7 +113,7 @@ def test_every_command_is_documented(words: tuple[str, ...]) -> None:
 
 
 def test_shared_options_and_exit_codes_are_documented() -> None:
-    """What all commands share stands at the top of the page, with the exit codes and the variables."""
+    """The options of all commands are at the top of the page, with the exit codes and the variables."""
     top = PAGE.partition("\n## graphkit ")[0]
     for text in (*SHARED, "NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "GRAPHKIT_HOME"):
         assert f"`{text}`" in top, text
@@ -400,7 +400,7 @@ def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_terminal_without_unicode(encoding: str, process: Process, tmp_path: Path) -> None:
-    """What a terminal's character set lacks is shown another way, and JSON stays the same JSON."""
+    """Characters that the terminal lacks are escaped, and JSON stays the same JSON."""
     run = tiny(tmp_path, answers=[{**answer, "run": "größe ∑"} for answer in ANSWERS])
     env = {"PYTHONIOENCODING": encoding}
     assert "0.7500" in process("evaluate", "--no-store", run, cwd=tmp_path, env=env, code=0).out

@@ -111,6 +111,6 @@ def test_a_dataset_without_tests(tmp_path: Path) -> None:
 
 
 def test_defaults_are_those_of_the_library() -> None:
-    """What the help says is what the library does."""
+    """The defaults in the help are those of the library."""
     assert SandboxLimits().memory == command.MEMORY * MIB
     assert "memory" in inspect.signature(command.execute).parameters

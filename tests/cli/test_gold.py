@@ -102,7 +102,7 @@ def test_a_new_question_with_alternatives(propose: Open, tmp_path: Path) -> None
 
 
 def test_leaving_early(propose: Open, tmp_path: Path) -> None:
-    """What was accepted before one quits is kept; nothing accepted leaves the file as it is, and so does Ctrl-C."""
+    """Paths accepted before quitting are kept; without any, or after Ctrl-C, the file stays unchanged."""
     file = tmp_path / "mine" / "questions.jsonl"
     before = file.read_bytes()
     for said in ("q\n", "\x04", "\x03"):

@@ -87,7 +87,7 @@ def test_in_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
 def test_another_file_of_a_name_is_refused_before_anybody_is_asked(
     run: Path, tmp_path: Path, any_graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the graph holds of another file is no run to grade: no verdict is asked for; by another name it is one."""
+    """A run that the graph holds from another file is refused before grading; by another name it is graded."""
     inside("grade", run, cwd=tmp_path, env=any_graph.env, code=0)
     other = write_lines(run.with_name("other.jsonl"), [{**json.loads(run.read_text().splitlines()[0]), "answer": "b"}])
     refused = inside("grade", other, cwd=tmp_path, env=any_graph.env, code=2)
@@ -133,7 +133,7 @@ def test_no_verdict_stays_in_the_graph_where_none_is_given(run: Path, tmp_path: 
 
 
 def test_grades_of_former_answers_stay_out_of_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
-    """What was said of answers that have changed since isn't put beside the new ones, neither scores nor verdicts."""
+    """Scores and verdicts of changed answers aren't stored beside the new answers."""
     inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
     to_grade(tmp_path, [{**GIVEN[0], "answer": "Nobody does."}, *GIVEN[1:]])
     inside("evaluate", run, "-m", "EdgeRecall", cwd=tmp_path, env=graph.env, code=0)
@@ -144,7 +144,7 @@ def test_grades_of_former_answers_stay_out_of_the_graph(run: Path, tmp_path: Pat
 
 
 def test_stale_gold_is_not_judged(tmp_path: Path) -> None:
-    """Whose gold path names an edge that the knowledge graph doesn't hold is not judged, and says why."""
+    """A question whose gold path has an edge unknown to the knowledge graph isn't judged, and says why."""
     stale: Row = {**ASKED[0], "paths": [[["a:m.py#x", "CALLS", "a:m.py#gone"]]]}
     edges: list[Row] = [{"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y"}]
     run = tiny(tmp_path, [stale, ASKED[1]], GIVEN[:2], edges=edges)

@@ -94,7 +94,7 @@ def test_graders_share_the_data(run: Path) -> None:
 
 
 def test_another_grader_is_reported_by_itself(run: Path) -> None:
-    """What another grader gave before stays in the files, and is neither shown nor counted as spent once more."""
+    """Grades of another grader stay in the files, and are neither shown nor counted as spent again."""
     scale = json.dumps({"reasoning": "So.", "score": 7})
     with served(judging({"score": scale})) as api:
         grade(run, api)
@@ -185,7 +185,7 @@ OUT_OF_RANGE = json.dumps({"reasoning": "So.", "grade": "wrong", "failure": None
     ],
 )
 def test_failures(reply: Reply, label: str, words: str, asked: int, run: Path) -> None:
-    """What can't be used is asked for once more and then kept as a failure with its reason, never as a score.
+    """An unusable verdict is asked for once more and then kept as a failure with its reason, never as a score.
 
     It isn't served again: once the model says what can be used, that is asked for and counts.
     """
@@ -283,7 +283,7 @@ def test_dry_run(run: Path, tmp_path: Path) -> None:
 
 
 def test_dry_run_without_a_price(run: Path) -> None:
-    """What a model without a price would cost isn't guessed."""
+    """The cost of a model without a price isn't guessed."""
     done = grade(run, None, "--dry-run", "--model", "another")
     assert "their cost is unknown" in done.out
 
@@ -315,7 +315,7 @@ def test_budget(run: Path) -> None:
 
 
 def test_budget_needs_a_price(run: Path) -> None:
-    """What can't be counted can't be limited: nothing is sent."""
+    """A cost that can't be counted can't be limited, so nothing is sent."""
     with served(judging({})) as api:
         done = grade(run, api, "--max-cost", 1, "--model", "another", code=2)
         assert api.requests == []
@@ -339,7 +339,7 @@ def test_batch(run: Path) -> None:
 
 
 def test_batch_asks_once_more(run: Path) -> None:
-    """What can't be used is asked for once more, with the reason, in a second batch; there is no third."""
+    """An unusable verdict is asked for once more, with the reason, in a second batch; there is no third."""
 
     def result(body: dict[str, Any]) -> Reply:
         if "users" in shown(body):
@@ -370,7 +370,7 @@ def test_batch_without_a_result(run: Path) -> None:
 
 
 def test_budget_of_a_batch(run: Path) -> None:
-    """Of a batch only what the limit can pay for is submitted: 0.3 is enough for one at half the price of 0.45."""
+    """Only the affordable part of a batch is submitted: 0.3 is enough for one at half the price of 0.45."""
     batches = BatchApi(lambda body: message(RIGHT, 100, 20))
     with served(no_messages, batches) as api:
         done = grade(run, api, "--batch", "--max-cost", 0.3, code=1)
@@ -503,7 +503,7 @@ def test_judge_of_the_same_family(run: Path) -> None:
 
 
 def test_text_of_the_server_drives_no_terminal(run: Path) -> None:
-    """What a judge says is data: its control characters reach neither terminal nor page unescaped."""
+    """A judge's text is data: its control characters reach neither terminal nor page unescaped."""
     with served(judging({"users": refusal(400, "invalid_request_error", "\x1b[2Jgone")})) as api:
         done = grade(run, api)
     assert "\x1b" not in done.err + done.out

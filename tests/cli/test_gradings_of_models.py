@@ -83,7 +83,7 @@ def test_scores_of_other_settings_are_not_compared(run: Path, tmp_path: Path) ->
 
 
 def test_two_models_of_a_judge_have_files_of_their_own(run: Path, tmp_path: Path) -> None:
-    """What one model said stays when another grades the run, and each is chosen by --model."""
+    """The grades of one model stay when another grades the run, and --model chooses one."""
     by_model(run, "m")
     by_model(run, "a/b", wrong=("users",))
     assert scores_beside(run, "anthropic", "m")["q2", "RubricGrade"].value == 1.0

@@ -94,7 +94,7 @@ def test_a_log_becomes_a_run(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(options: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    """What can't be used ends with 2, says what and where, and leaves no file."""
+    """An unusable log ends with 2, a message with its place, and no file."""
     data = tiny(tmp_path / "data").parent.parent
     done = inside("import", "auto", log(tmp_path), "--dataset", data, *options, "-o", "out.jsonl", cwd=tmp_path, code=2)
     assert message in done.err

@@ -129,7 +129,7 @@ def test_entry_points(code: str, entry_point: str, expected: Any) -> None:
 
 @pytest.mark.parametrize(("code", "entry_point"), [("const g = 1;", "f"), ("const f = 1;", "f"), ("class S {}", "S.f")])
 def test_no_entry_point(code: str, entry_point: str) -> None:
-    """What isn't there, or can't be called, is said by name."""
+    """A missing or uncallable entry point is reported by name."""
     found = in_node(code, entry_point=entry_point)
     assert found["kind"] == "no_entry_point"
     assert entry_point in found["message"]

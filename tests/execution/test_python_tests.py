@@ -64,7 +64,7 @@ def test_entry_points(code: str, entry_point: str, expected: Any) -> None:
 
 @pytest.mark.parametrize(("code", "entry_point"), [("g = 1", "f"), ("f = 1", "f"), ("class S: pass", "S.f")])
 def test_no_entry_point(code: str, entry_point: str) -> None:
-    """What isn't there, or can't be called, is said by name."""
+    """A missing or uncallable entry point is reported by name."""
     found = in_python(code, entry_point=entry_point)
     assert found["kind"] == "no_entry_point"
     assert entry_point in found["message"]
@@ -170,7 +170,7 @@ RAISED = {
 
 @pytest.mark.parametrize("body", RAISED)
 def test_exceptions(body: str) -> None:
-    """What the code raises is reported by its message, by all names of its type, and by the line in the code."""
+    """An exception of the code is reported by its message, all names of its type, and its line."""
     message, name, line = RAISED[body]
     found = function(body)
     assert found["kind"] == "raised", found
@@ -214,7 +214,7 @@ def test_packages_and_what_is_loaded() -> None:
 
 @pytest.mark.parametrize("body", ["return [0] * 10 ** 15", "x = [b'x' * 10 ** 14]\nreturn x"])
 def test_memory(body: str) -> None:
-    """What asks for more memory than there is ends by that, with its line."""
+    """Code that asks for more memory than its limit ends with an error and its line."""
     found = function(body)
     assert (found["kind"], found["line"]) == ("memory", 2)
 
@@ -302,7 +302,7 @@ ATTEMPTS = [
 
 @pytest.mark.parametrize(("body", "attempts", "kind"), ATTEMPTS)
 def test_attempts(body: str, attempts: list[str], kind: str) -> None:
-    """What reaches beyond the sandbox is reported, once; the code is refused where it ends by that."""
+    """An attempt to leave the sandbox is reported once; code that ends by it is refused."""
     found = function(body)
     assert found["kind"] == kind, found
     assert len(found["attempts"]) == len(attempts)

@@ -1,4 +1,4 @@
-"""What is wrong with the tests of a question."""
+"""Mistakes in the tests of a question."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_a_program_reads_and_prints(sandbox: Sandbox) -> None:
 
 
 def test_tests_do_not_see_each_other(sandbox: Sandbox) -> None:
-    """What one test leaves in files, modules or the environment is gone in the next one."""
+    """Changes of one test to files, modules or the environment are gone in the next one."""
     code = (
         "import builtins, os\n"
         "def f():\n"

@@ -1,4 +1,4 @@
-"""Which sandbox is chosen where some don't work, and that nothing of one outlives graphkit, however that ends."""
+"""The choice of the sandbox if some don't work, and its end together with graphkit."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_wall_with_a_hole_is_not_chosen(landlock: Wall, monkeypatch: pytest.Mo
 
 
 def test_without_any_it_says_so() -> None:
-    """Who asks for no sandbox gets none, and is reported."""
+    """Without a sandbox on request, the output says so."""
     with open_sandbox(jobs=1, unsafe=True) as sandbox:
         assert sandbox.wall.name == "none"
         assert sandbox.description == "no sandbox: the code of the answers has all your permissions"

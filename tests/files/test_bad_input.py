@@ -47,7 +47,7 @@ def test_every_cycle_is_reported(tmp_path: Path) -> None:
 
 
 def test_many_mistakes_are_counted(tmp_path: Path) -> None:
-    """Of twelve mistakes ten are shown, and the count of all is reported."""
+    """Ten of twelve mistakes are shown, with the count of all."""
     err = graphkit(*SCORE, tiny(tmp_path, answers=(*ANSWERS, *(12 * ["{"]))), cwd=tmp_path, code=2).err
     assert "12 records can't be used, so" in err
     assert "runs/r.jsonl:12:" in err
@@ -167,7 +167,7 @@ def test_unknown_fields_of_scores(tmp_path: Path) -> None:
 
 
 def test_many_unknown_fields_are_counted(tmp_path: Path) -> None:
-    """Of twelve unknown fields of a file ten are shown, and the count of the others is reported."""
+    """Ten of twelve unknown fields of a file are shown, with the count of the others."""
     run = tiny(tmp_path, answers=({**A1, **{f"x{number}": 1 for number in range(12)}}, A2))
     done = inside(*SCORE, run, cwd=tmp_path, code=0)
     assert done.err.count("isn't used") == 10

@@ -458,7 +458,7 @@ def test_the_closest_known_name_is_reported() -> None:
 @examples(100)
 @given(st.lists(QUESTIONS, min_size=1, max_size=3))
 def test_records_are_the_same_after_the_spool(lines: list[dict[str, Any]]) -> None:
-    """What is put aside comes back as it was, whichever spelling it was read in and whoever packed it, each time."""
+    """A record comes out of the spool unchanged each time, in whatever spelling it was read."""
     reader = RecordReader(Path("f.jsonl"), QuestionStruct, Problems())
     read = [one for number, line in enumerate(lines, 1) if (one := reader.parse(number, json.dumps(line).encode()))]
     with Spool(QuestionStruct) as spool:
@@ -508,7 +508,7 @@ def test_spool_that_can_not_be_written(tmp_path: Path, monkeypatch: pytest.Monke
     b'"unknown":' + b"[" * 2000 + b"]" * 2000,
 ])  # fmt: skip
 def test_line_decoder_equals_the_model_on_odd_json(rest: bytes) -> None:
-    """What JSON texts may hold and Python's json reads in its own way is taken or refused alike."""
+    """Decoder and model agree on odd JSON that Python's json reads in its own way."""
     line = b'{"id":"q","question":"?",' + rest + b"}"
     problems, reported = Problems(), Problems()
     found = RecordReader(Path("f.jsonl"), QuestionStruct, problems).parse(1, line)

@@ -81,7 +81,7 @@ def test_a_silent_pipe_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_device_that_sends_more_than_is_taken_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a device so much is taken as is allowed."""
+    """At most the allowed bytes of a device are read."""
     monkeypatch.setattr(intake, "PIPE_BYTES", 1000)
     with open_binary(Path("/dev/zero")) as stream:
         assert len(stream.read(1000)) == 1000
@@ -121,7 +121,7 @@ def test_a_record_of_millions_of_values_is_left_out(tmp_path: Path) -> None:
 
 
 def test_problems_without_an_end_are_counted(tmp_path: Path) -> None:
-    """Of 10 005 problems 10 000 are kept, and the message counts all: 10 shown, 9 995 more."""
+    """10 000 of 10 005 problems are kept, and the message counts all: 10 shown, 9 995 more."""
     problems = Problems()
     for number in range(KEPT + 5):
         problems.add(Problem(f"x:{number}", "bad"))
@@ -131,7 +131,7 @@ def test_problems_without_an_end_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_commit_with_a_key_twice_is_refused(tmp_path: Path) -> None:
-    """Which of the two is meant can't be known."""
+    """A repeated key has no certain value."""
     path = tmp_path / "commits.jsonl"
     path.write_text('{"repo": "a", "sha": "b", "sha": "c"}\n')
     problems = Problems()

@@ -154,7 +154,7 @@ def test_records_in_memory(tmp_path: Path, given: Callable[[], Any]) -> None:
     ],
 )
 def test_records_that_are_none(tmp_path: Path, given: Any, reported: str) -> None:
-    """What is no record is reported by its place."""
+    """An object that isn't a record is reported with its place."""
     tiny(tmp_path)
     with pytest.raises(InputError) as refused:
         graphkit.evaluate(given, dataset=tmp_path)

@@ -62,7 +62,7 @@ ANSWERS: tuple[Row, ...] = (
 
 @dataclass(frozen=True)
 class Done:
-    """What a process of graphkit left behind."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str

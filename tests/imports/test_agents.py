@@ -97,7 +97,7 @@ def test_calls_of_tools_are_recorded_with_what_they_showed(tmp_path: Path, datas
 
 
 def test_a_tool_with_an_endless_name_is_recorded(tmp_path: Path, dataset: Path) -> None:
-    """Of a name that no record can hold the start is kept, and it is reported."""
+    """The start of a name that is too long for a record is kept, with a note."""
     talk = opened({"path": "c.py"})
     talk[1]["tool_calls"][0]["function"]["name"] = "n" * 1001
     run = made(tmp_path, dataset, {"messages": talk})

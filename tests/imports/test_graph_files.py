@@ -73,7 +73,7 @@ def test_graphml(data: Path, tmp_path: Path) -> None:
 
 
 def test_graphml_as_networkx_reads_it(data: Path, tmp_path: Path) -> None:
-    """What networkx writes is read as networkx reads it, with hostile names and a multigraph's parallel edges."""
+    """A file of networkx is read as networkx reads it, with hostile names and a multigraph's parallel edges."""
     graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
     names = [X, Y, "a:ü/<&>\"'.py", "a:]]>.py"]
     graph.add_nodes_from(names, kind="function")

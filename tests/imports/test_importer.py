@@ -105,7 +105,7 @@ def test_what_isnt_logged_isnt_there(data: Path) -> None:
 
 
 def test_lost_directions(data: Path) -> None:
-    """Of a set of pairs the knowledge graph gives direction and relation, and how many is reported."""
+    """The knowledge graph gives pairs their direction and relation, and the number of such pairs is reported."""
     result = made(data, {"question_id": "q1", "pairs": [["b", None, "a"], ["b", "READS", "c"], ["c", "X", "b"]]})
     assert result.records[0] == {
         "run": "mine",
@@ -304,7 +304,7 @@ def test_auto_asks_the_content(data: Path) -> None:
 
 
 def test_the_run_is_a_file_that_graphkit_reads(data: Path) -> None:
-    """What is written is read back without a problem, is scored, and isn't overwritten unless that is asked for."""
+    """The written run is read without a problem, is scored, and is overwritten only on request."""
     out = data / "runs" / "mine.jsonl"
     log = {"question_id": "q1", "found": ["a"], "edges": [["a", "CALLS", "b"]]}
     result = made(data, log, out=out, run=None)

@@ -78,7 +78,7 @@ def test_json_is_kept_as_it_came(receiver: TraceReceiver) -> None:
 
 
 def test_the_binary_form_is_kept_as_json(receiver: TraceReceiver) -> None:
-    """What a real exporter sent becomes a line of OTLP JSON with two spans; the answer is an empty message."""
+    """A real exporter's message becomes a line of OTLP JSON with two spans; the answer is an empty message."""
     assert send(receiver, REAL, {"Content-Type": "application/x-protobuf"}) == (200, "application/x-protobuf", b"")
     [export] = kept(receiver)
     assert [one["name"] for one in export["resourceSpans"][0]["scopeSpans"][0]["spans"]] == ["retrieve", "ask"]
@@ -203,7 +203,7 @@ def test_a_port_that_is_taken_and_a_file_that_is_there(receiver: TraceReceiver, 
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
-    """What can't be written is refused, so that the exporter tries again."""
+    """A message that can't be written is refused, so that the exporter tries again."""
     with TraceReceiver(Path("/dev/full"), 0, force=True) as opened:
         status, _, why = send(opened)
     assert (status, b"No space left" in why) == (503, True)

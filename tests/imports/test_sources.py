@@ -93,7 +93,7 @@ def test_what_python_writes(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(text: str, line: int, what: str, tmp_path: Path) -> None:
-    """What isn't JSON is reported with its line."""
+    """Text that isn't JSON is reported with its line."""
     path = write(tmp_path, text)
     with pytest.raises(InputError, match=f"log.json:{line}: .*{what}"):
         list(values_of(path))

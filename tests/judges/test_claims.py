@@ -315,7 +315,7 @@ def test_where_citations_stand() -> None:
 
 
 def test_citations_of_the_whole_answer() -> None:
-    """What the record lists and the text doesn't mark stands at each claim."""
+    """Citations that the record lists without a mark in the text count for each claim."""
     shown = materials("A one. B two.", CHUNKS, citations=["api:auth.py#login"])
     found = reading(shown, claim("a", "s1", "UNSUPPORTED"), claim("b", "s2", "DIRECT", ("c1", "def login")))
     assert [one.cited for one in found.claims] == [(0,), (0,)]

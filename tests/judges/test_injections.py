@@ -193,7 +193,7 @@ def grades(given: Materials) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", INJECTIONS)
 def test_the_lexical_judge_gives_no_more(name: str) -> None:
-    """What it says of how good the answer is isn't raised by an attempt in the answer or in a chunk."""
+    """An attempt in the answer or in a chunk raises no grade of the lexical judge."""
     plain = grades(shown())
     assert 0 < plain["rubric RubricGrade"] < 1  # there is something to raise
     assert 0 < plain["claims Groundedness"] < 1

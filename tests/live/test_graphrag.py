@@ -1,4 +1,4 @@
-"""What Microsoft's graphrag logs of its searches: local, global, DRIFT and basic."""
+"""Logs of the searches of Microsoft's graphrag: local, global, DRIFT and basic."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Letters:
 
 
 class Reply:
-    """What a model said, whole or as a stream of one piece, and as the form that was asked for."""
+    """A model's reply, whole or as a stream of one piece, and in the requested form."""
 
     def __init__(self, content: str, form: Any) -> None:
         self.content = content

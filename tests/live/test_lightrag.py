@@ -1,4 +1,4 @@
-"""What lightrag-hku logs of its queries."""
+"""Logs of the queries of lightrag-hku."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GRAPH_MODES = ("local", "global", "hybrid", "mix")
 
 @pytest.fixture
 def logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What each kind of query returned, by its name: the mode and whether a model answered."""
+    """The result of each kind of query by its name: the mode, and whether a model answered."""
     monkeypatch.chdir(tmp_path)  # it writes its own log to where it is
     monkeypatch.setattr("sys.argv", ["lightrag"])
     library("lightrag")

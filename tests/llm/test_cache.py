@@ -80,7 +80,7 @@ def test_forgotten(tmp_path: Path) -> None:
 
 
 def test_place_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is given wins over the variable, and that over the folder of graphkit."""
+    """A given file has priority over the variable, and that over graphkit's folder."""
     home = Path("home")
     assert cache_path(home) == home / "replies.sqlite"
     monkeypatch.setenv("GRAPHKIT_REPLIES", "other.sqlite")
@@ -464,7 +464,7 @@ def test_replay_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_replay_shows_where_a_long_line_differs(tmp_path: Path) -> None:
-    """Of a line that differs after a thousand characters, that place is shown; the message stays short."""
+    """The message shows the place where a long line differs, and stays short."""
     long = "word " * 200
     with ReplyCache(file_in(tmp_path)) as cache:
         cache.put(judged(f"{long}then left {long}", "Grade it."), REPLY)

@@ -244,7 +244,7 @@ def test_what_stays_wrong_is_sent_once(status: int, kind: str, error: type[Excep
 
 
 def test_server_that_forbids_a_repetition() -> None:
-    """What the server says should not be sent again isn't."""
+    """A request isn't repeated if the server forbids it."""
     reported = Response(500, refusal(500, "api_error", "never")[1], {"x-should-retry": "false"})
     with served(lambda api, body: reported) as api, pytest.raises(ModelError, match="never"):
         reply_to(api, asked())
@@ -291,7 +291,7 @@ def many(api: Api, count: int, **options: Any) -> list[Reply]:
 
 
 def test_no_more_at_once_than_allowed() -> None:
-    """Of twenty requests at most three are under way, and more than one is."""
+    """At most three of twenty requests are under way, and more than one is."""
     watched = Watched(lambda api, body: message(body["messages"][0]["content"]))
     with served(watched) as api:
         replies = many(api, 20, concurrency=3)
@@ -384,7 +384,7 @@ def test_cancelled_requests_give_their_place_back() -> None:
 
 
 def test_place_that_comes_at_the_moment_of_the_cancellation() -> None:
-    """Who is given a place and is cancelled before it can take it hands it on."""
+    """A request that is cancelled at the moment of getting a place passes it on."""
 
     async def take(gate: Gate) -> None:
         async with gate.place():

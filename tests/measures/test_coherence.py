@@ -213,7 +213,7 @@ def test_one_chunk_is_coherent(worked: CommitGraph) -> None:
 
 
 def test_unknown_and_missing_commits_count_as_not_compatible(worked: CommitGraph) -> None:
-    """Of the pairs of A, B and an unknown commit, or none, only AB fits."""
+    """Among the pairs of A, B and an unknown commit, or none, only AB fits."""
     assert value("Coherence", question(), chunks("x@A", "x@B", "x@Z"), worked) == pytest.approx(1 / 3)
     assert value("Coherence", question(), chunks("x@A", "x@B", "x"), worked) == pytest.approx(1 / 3)
 

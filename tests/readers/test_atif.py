@@ -42,7 +42,7 @@ def trajectory(*steps: dict[str, Any], version: str = "1.7", **more: Any) -> dic
 
 
 def read(value: Any, options: ReadOptions | None = None, unread: Counter[str] | None = None) -> LoggedAnswer:
-    """What the reader makes of a document."""
+    """Return the answers that the reader finds in a document."""
     found = Counter[str]() if unread is None else unread
     (answer,) = AtifReader().read([("run.json:1", value)], options or ReadOptions(), found)
     return answer

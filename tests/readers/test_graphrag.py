@@ -1,4 +1,4 @@
-"""What is read of the logs of Microsoft's GraphRAG."""
+"""The reader of the logs of Microsoft's GraphRAG."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ CSV_TABLES = {
 
 
 def test_tables_as_csv() -> None:
-    """What to_csv gives loses nothing, with the index or without; a row that was cut is refused."""
+    """A table of to_csv is read completely, with or without the index; a row that was cut is refused."""
     logged = read(result(CSV_TABLES))
     assert (names(logged), logged.traversal) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     assert logged.retrieved is not None

@@ -54,7 +54,7 @@ def log(*samples: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def read(*values: Any, options: ReadOptions | None = None, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
-    """What the reader makes of the values of a file."""
+    """Return the answers that the reader finds in the values of a file."""
     places = [("log.json:1", value) for value in values]
     return list(InspectReader().read(places, options or ReadOptions(), Counter() if unread is None else unread))
 

@@ -1,4 +1,4 @@
-"""What is read of the logs of LightRAG."""
+"""The reader of the logs of LightRAG."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_aquery_llm() -> None:
     ids=["context asked for", "prompt asked for", "context in version 1.4", "streamed"],
 )
 def test_what_is_no_answer(value: dict[str, Any], note: str) -> None:
-    """What was asked for instead of an answer, or went away as a stream, isn't one; the retrieval is read."""
+    """A context instead of an answer, or a lost stream, isn't an answer; the retrieval is read."""
     logged = read(value)
     assert (logged.answer, logged.error, logged.citations, logged.traversal) == (None, None, None, [[EDGE]])
     assert [one.startswith(note) for one in logged.notes] == [True]

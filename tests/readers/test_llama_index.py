@@ -1,4 +1,4 @@
-"""What is read of the logs of LlamaIndex."""
+"""The reader of the logs of LlamaIndex."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_a_path_of_one_edge() -> None:
 
 
 def test_a_text_about_paths_is_no_path() -> None:
-    """What a property's text holds is text, however it looks."""
+    """The text of a property stays text, whatever it looks like."""
     text = f"'> p={path(2)}>"
     (answer,) = read("neo4j-graphrag", [items(f"<Record id='x' text={text!r}>")])
     assert answer.retrieved == [LoggedChunk("x", text)]
@@ -197,7 +197,7 @@ def test_common_names_of_edges(key: str, triples: list[Any]) -> None:
 
 
 def test_edges_of_no_known_form() -> None:
-    """What can't be read as an edge is reported, and is no walk over nothing."""
+    """An unreadable edge is reported, and isn't an empty walk."""
     (answer,) = read(
         "neo4j-graphrag", [items({"content": "", "metadata": {"id": "a", "triples": ["a R b", {"x": 1}]}})]
     )
@@ -205,7 +205,7 @@ def test_edges_of_no_known_form() -> None:
 
 
 def test_names() -> None:
-    """What names a node stands in the metadata or the content; elementIds are the last resort, and reported."""
+    """A node's name is in the metadata or the content; elementIds are the last resort, and reported."""
     element = ELEMENT.format(7)
     (answer,) = read(
         "neo4j-graphrag",
@@ -329,7 +329,7 @@ MODELS = (
 
 @pytest.mark.parametrize("text", MODELS)
 def test_models_as_text(text: str) -> None:
-    """What str() and repr() give of the library's models loses nothing, under a key, in a pair or as a whole file."""
+    """str() and repr() of the library's models are read completely, under a key, in a pair or as a whole file."""
     for value in ({"question_id": "q", "result": text}, ["q", text], text):
         (answer,) = read("neo4j-graphrag", [value])
         assert (names(answer), edges(answer)) == (["a", "b"], [[("a", "R", "b")]])

@@ -1,4 +1,4 @@
-"""What a log doesn't say is None in every format, and never an empty list, which says that there was nothing."""
+"""Unlogged values are None in every format, and never an empty list, which means that there was nothing."""
 
 from __future__ import annotations
 

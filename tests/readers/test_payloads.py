@@ -1,4 +1,4 @@
-"""What users wrap around the output of a library, and what is read of it."""
+"""The wrappers that users put around the output of a library, and the fields that are read from them."""
 
 from __future__ import annotations
 

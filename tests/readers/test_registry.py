@@ -1,4 +1,4 @@
-"""Which reader a file's content asks for."""
+"""The choice of the reader by a file's content."""
 
 from __future__ import annotations
 

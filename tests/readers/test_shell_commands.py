@@ -1,4 +1,4 @@
-"""What a shell's command line opened: read where it is certain, and never guessed."""
+"""Files that a shell's command line opened: read if they are certain, and never guessed."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_what_agents_wrap_around_an_output_is_taken_off(output: str) -> None:
 
 
 def test_an_answer_that_is_handed_in_by_a_shell() -> None:
-    """What is printed behind the line that says so: of the output, or of plain echoes."""
+    """The answer is the text after the agreed line, in the output or in plain echoes."""
     mark = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
     assert read_shell(f"echo {mark}; echo the answer", None).submitted == "the answer"
     assert read_shell(f"echo {mark} && cat out.txt", f"{mark}\nforty\ntwo\n").submitted == "forty\ntwo"

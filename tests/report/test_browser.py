@@ -158,7 +158,7 @@ def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Pa
 def test_an_address_that_leads_nowhere_is_reported(
     opened: Opened, storefront_page: Path, fragment: str, told: str
 ) -> None:
-    """What isn't on the page is named, also over an open question, and the next address takes the message away."""
+    """A missing address is named, also over an open question, and the next address removes the message."""
     from playwright.sync_api import expect
 
     opened.open(storefront_page, fragment)

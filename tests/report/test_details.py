@@ -1,4 +1,4 @@
-"""What the page shows of one question: its edges, divergences, commits, chunks and flags."""
+"""One question on the page: its edges, divergences, commits, chunks and flags."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_path_that_was_never_entered_was_not_left() -> None:
 
 
 def test_a_needless_alternative_is_no_loss() -> None:
-    """Of alternatives only what the best one lacks is missed, as EdgeRecall counts."""
+    """Only the edges that the best alternative lacks are missed, as EdgeRecall counts."""
     gold = question(*either("g", [(X, "CALLS", Y)], [(X, "CALLS", Z), (Z, "CALLS", W)]))
     statuses, *share = edge_statuses(Case(gold, answer([(X, "CALLS", Y)])))
     assert statuses == {
@@ -180,7 +180,7 @@ def test_what_was_not_logged_is_neither_missed_nor_lost() -> None:
 
 
 def test_a_set_of_edges_takes_no_wrong_turn() -> None:
-    """Of a set that lacks an edge it is reported where; no node is marked as left, and no edge as a wrong turn."""
+    """The place of a set's missing edge is shown; no node is marked as left, and no edge as a wrong turn."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
     shown, flags, *_ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)], ordered=False)), ())
     assert (flags, shown["ordered"]) == ([], False)

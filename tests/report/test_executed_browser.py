@@ -1,4 +1,4 @@
-"""What became of the code of answers in a real browser: the failing test, the marked line, the table, its filters."""
+"""Executed code in a real browser: the failing test, the marked line, the table, its filters."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_what_was_not_said_is_not_shown(opened: Opened, tmp_path: Path) -> None:
 
 
 def test_long_code_and_many_tests_are_counted(opened: Opened, tmp_path: Path) -> None:
-    """What isn't shown is reported: the lines between, those behind, and the tests beyond the list.
+    """The hidden parts are counted: the lines between, those behind, and the tests beyond the list.
 
     Of 1000 lines, 900 failing, LINES are shown, then 900 - AROUND to 900 + AROUND: between lie 889 - LINES, behind 90.
     """

@@ -1,4 +1,4 @@
-"""What judges said on the page: claim by claim, in the block of its question, with all hostile text as text."""
+"""Verdicts on the page: claim by claim, in the block of the question, with all hostile text as text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_claim_has_its_evidence_citation_and_edge() -> None:
 
 
 def test_a_long_verdict_is_cut_and_counted() -> None:
-    """Of many claims and ids some are listed, the rest is counted; a long text is cut."""
+    """Some of many claims and ids are listed, the rest is counted; a long text is cut."""
     long = verdict("q", claims=[claim("x" * 5000)] * (CLAIMS + 7), left_out=["a"] * (LISTED + 3))
     found = judged(long)
     assert (len(found["claims"]), found["more_claims"]) == (CLAIMS, 7)
@@ -81,7 +81,7 @@ def test_a_verdict_on_a_question_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_page_names_its_judges(tmp_path: Path) -> None:
-    """Who judged, by which model and graders, what failed and what it cost beside the run stand above the questions.
+    """The judges, their models and graders, the failures and the cost beside the run are above the questions.
 
     The two answers cost 1 each and the three verdicts of j 0.1 each: 15%. Of lexical's nothing is known.
     """
@@ -117,7 +117,7 @@ def test_the_page_warns_of_a_judge_of_ones_own_kind(tmp_path: Path) -> None:
 
 
 def test_a_verdict_on_a_former_answer_is_reported_and_not_shown(tmp_path: Path) -> None:
-    """What was said of an answer that the run no longer gives doesn't stand beside the one that it gives now."""
+    """The verdict on a former answer isn't shown beside the current answer."""
     run = tiny(tmp_path)
     answers = [{**one, "answer": "now"} for one in cli.ANSWERS if isinstance(one, dict)]
     write_jsonl(run, answers)

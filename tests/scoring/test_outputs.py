@@ -168,7 +168,7 @@ def test_summarize_grades_of_others(tmp_path: Path) -> None:
 
 
 def test_summarize_own_results(tmp_path: Path) -> None:
-    """What evaluate writes, summarize reads: the same means."""
+    """summarize reads the results of evaluate, with the same means."""
     run = graphkit.storefront_folder() / "runs" / "storefront-graph.jsonl"
     result = graphkit.evaluate(run, measures=["EdgeRecall", "RR"])
     write_results(tmp_path / "r.jsonl", [result])

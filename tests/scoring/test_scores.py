@@ -29,7 +29,7 @@ def given(run: str = "r", value: float = 1.0, measure: str = "Groundedness", **f
 
 
 def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
-    """What evaluate writes as JSON Lines, CSV or Parquet is read again as the same scores."""
+    """Results of evaluate as JSON Lines, CSV or Parquet are read as the same scores."""
     run = tiny(tmp_path)
     scores = write_lines(
         tmp_path / "given.jsonl",

@@ -143,7 +143,7 @@ def test_saving() -> None:
 
 
 def test_lacking(tmp_path: Path) -> None:
-    """Of a failed record and of none it is reported why there is nothing to judge."""
+    """The reason why there is nothing to judge names a failed and a missing record."""
     run = read(to_grade(tmp_path, GIVEN, ASKED))
     assert [run.lacking(name) for name in run.questions] == [
         None,
@@ -154,7 +154,7 @@ def test_lacking(tmp_path: Path) -> None:
 
 
 def test_what_tests_say_no_judge_says(tmp_path: Path) -> None:
-    """Of a question with tests no judge gives FactualCorrectness, whatever came of the answer, and all else it does.
+    """No judge gives FactualCorrectness to a question with tests, whatever its answer, but all other measures.
 
     q1 is judged, q2 has no required facts, q3 failed and q4 has no record: with tests or without, each has its three
     scores of the aggregation. Without tests each has a fourth one, with a value or the reason why it has none.

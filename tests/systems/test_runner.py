@@ -139,7 +139,7 @@ def test_keep_that_fails_ends_the_run() -> None:
 
 
 def test_counted_use_of_failed_tries_stays() -> None:
-    """What failed tries used is part of the record: three calls of 10 tokens, of which the last was answered."""
+    """The use of failed tries is part of the record: three calls of 10 tokens, the last one answered."""
     tries: list[int] = []
 
     def call(question: Question, context: Context) -> str:
@@ -266,7 +266,7 @@ def test_what_a_system_does_not_return_is_not_logged(returned: Any) -> None:
     ],
 )
 def test_unusable_answers(value: object, reported: str) -> None:
-    """What can't be a record is refused with the reason."""
+    """An answer that can't be a record is refused with the reason."""
     with pytest.raises(UnusableAnswerError, match=reported):
         answer_of(value, "r", "q", Problems())
 

@@ -42,7 +42,7 @@ class Grader:
 
 
 def test_stable_and_flipping_grades() -> None:
-    """Of four answers one flips, one was graded once only, and counts as unscored."""
+    """One of four answers flips; one was graded only once, and counts as unscored."""
     gradings = [
         values("Correct", {"a": 1.0, "b": 0.0, "c": 1.0, "d": 1.0}),
         values("Correct", {"a": 1.0, "b": 0.0, "c": 0.0, "d": None}),
