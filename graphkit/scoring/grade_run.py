@@ -163,15 +163,15 @@ def grade(
     to_grade = RunToGrade.read(run_file, source, problems, options.name)
     if store is not None:
         refuse_other_run(store, source.name, to_grade.run, run_file)
-    how = JudgeOptions(judge) if isinstance(judge, str) else judge
-    if not isinstance(how, JudgeOptions):
+    settings = JudgeOptions(judge) if isinstance(judge, str) else judge
+    if not isinstance(settings, JudgeOptions):
         if options.batch:
-            raise InputError(f"batches ask a model, which the judge {how.name!r} doesn't")
-        graded = event_loop.run(options.job(OpenedJudge(how)).grade(to_grade))
+            raise InputError(f"batches ask a model, which the judge {settings.name!r} doesn't")
+        graded = event_loop.run(options.job(OpenedJudge(settings)).grade(to_grade))
     elif options.batch:
-        graded = event_loop.run(_by_batches(to_grade, how, options, notify))
+        graded = event_loop.run(_by_batches(to_grade, settings, options, notify))
     else:
-        graded = event_loop.run(_at_once(to_grade, how, options))
+        graded = event_loop.run(_at_once(to_grade, settings, options))
     # Another process may grade the same run: its files are read before anything is written, here and in the graph.
     with locked(grading_lock(run_file), lambda: notify(WAITING)) if options.keep else nullcontext():
         whole = keep_beside(run_file, to_grade, graded, graders, notify) if options.keep else graded

@@ -118,7 +118,7 @@ def edges(steps: list[Row]) -> list[tuple[str, str | None, str]]:
 
 @pytest.mark.parametrize("question", ["sf-04", "sf-14", "sf-25", "sf-29"])
 def test_explanation_agrees_with_the_log(question: str, rows: dict[str, list[Row]]) -> None:
-    """What is reported of a question with one gold path follows from the two files by plain counting."""
+    """The report on a question with one gold path follows from the two files by plain counting."""
     gold, answer = lines("questions.jsonl")[question], lines(f"runs/{RUN}.jsonl")[question]
     [path] = gold["paths"]
     walked = edges(answer["traversal"])

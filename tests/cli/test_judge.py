@@ -207,7 +207,7 @@ def test_the_scale_is_what_the_sheet_uses(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_a_sheet_between_semicolons_or_tabs(delimiter: str, tmp_path: Path) -> None:
-    """What a spreadsheet of another language saves is read: its delimiter, its decimal comma, the names in any case."""
+    """A sheet from a spreadsheet of another language is read: its delimiter, decimal comma, and names in any case."""
     run = tiny_graded(tmp_path)
     write_scores(
         tmp_path / "runs" / "r.grades" / "lexical.scores.jsonl", values("Faithfulness", {"q1": 0.5, "q2": 0.25})

@@ -100,7 +100,7 @@ def test_evaluate_by_a_pattern(run: Path, tmp_path: Path) -> None:
 
 
 def test_runs_of_several_datasets(run: Path, tmp_path: Path) -> None:
-    """Of runs in two datasets the table can't be looked up in both."""
+    """A table of ids can't be looked up for runs in two datasets."""
     second = tmp_path / "other" / "runs" / "second.jsonl"
     write_jsonl(tmp_path / "other" / "questions.jsonl", [{"id": "q1", "question": "?"}])
     write_jsonl(second, [{"run": "second", "question_id": "q1", "retrieved": []}])

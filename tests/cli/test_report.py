@@ -32,7 +32,7 @@ def test_the_command_prints_the_path(tmp_path: Path) -> None:
     ],
 )
 def test_bad_arguments_are_reported(arguments: list[str], message: str, tmp_path: Path) -> None:
-    """What can't be done is refused with exit code 2 and no page."""
+    """Impossible requests are refused with exit code 2 and no page."""
     plain(tmp_path)
     plain(tmp_path / "other")
     done = cli.inside("report", *arguments, cwd=tmp_path, code=2)

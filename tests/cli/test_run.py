@@ -52,7 +52,7 @@ def test_answer_with_chunks_and_traversal(folder: Path) -> None:
 
 
 def test_strict_makes_an_answer_with_an_unknown_field_a_failed_one(folder: Path) -> None:
-    """What a system returns under a name that isn't known is no answer if strict, and else a note beside it."""
+    """An unknown field of a system's result fails the answer if strict, and is otherwise a note."""
     (folder / "slips.py").write_text("def answer(question):\n    return {'answer': 'x', 'retreived': []}\n")
     reported = inside("run", "data", "--system", "slips:answer", cwd=folder, code=0)
     assert "the field 'retreived' isn't used (2 records; did you mean retrieved?)" in reported.err
@@ -64,7 +64,7 @@ def test_strict_makes_an_answer_with_an_unknown_field_a_failed_one(folder: Path)
 
 
 def test_run_can_be_evaluated(folder: Path) -> None:
-    """What a run wrote is what evaluate reads: one of q1's two gold edges was walked, and none of q2's."""
+    """evaluate reads the records of a run: one of q1's two gold edges was walked, and none of q2's."""
     run(folder, "--system", "systems:full")
     file = folder / "data" / "runs" / "full.jsonl"
     done = inside("evaluate", "--no-store", "--json", "-m", "EdgeRecall", file, cwd=folder, code=0)
@@ -104,7 +104,7 @@ def test_question_is_read_like_a_mapping(folder: Path) -> None:
 
 
 def test_figures_that_no_record_holds(folder: Path) -> None:
-    """What is counted and can't be kept fails its question with the reason, and the run can be evaluated."""
+    """A figure that can't be stored fails its question with the reason, and the run can be evaluated."""
     write_lines(folder / "data" / "questions.jsonl", [{"id": f"q{number}", "question": "?"} for number in (1, 2, 3)])
     run(folder, "--system", "systems:miscounting", code=2)
     found = records(folder, "miscounting")
@@ -128,7 +128,7 @@ def test_system_sees_no_gold(folder: Path) -> None:
 
 
 def test_printing_system_does_not_spoil_json(folder: Path) -> None:
-    """What a system prints goes to standard error."""
+    """The output of a system goes to standard error."""
     done = run(folder, "--system", "systems:printing", "--json")
     assert done.object()["answered"] == 2
     assert "noise on standard output" in done.err

@@ -87,7 +87,7 @@ def _with_a_bug(folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_bug_is_reported_in_a_line(tmp_path: Path) -> None:
-    """What nobody foresaw has an exit code of its own, says what happened, and what to report."""
+    """An unforeseen error has its own exit code, and the message says what happened and what to report."""
     done = _with_a_bug(tmp_path)
     assert done.returncode == 70
     assert "Traceback" not in done.stderr

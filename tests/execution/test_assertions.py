@@ -147,7 +147,7 @@ def test_an_assertion_without_a_call(sandbox: Sandbox) -> None:
 
 
 def test_an_assertion_about_a_program(sandbox: Sandbox) -> None:
-    """What a program printed is the result, unless it has a variable of that name."""
+    """The output of a program is the result, unless the program has a variable of that name."""
     assert asserted(sandbox, "print(1)", "result == '1\\n'", entry_point=None).status == "success"
     assert asserted(sandbox, "result = 5", "result == 5", entry_point=None).status == "success"
 

@@ -74,7 +74,7 @@ def test_attempts_are_real(attempt: Attempt) -> None:
     ],
 )
 def test_the_witness_sees_it(attempt: str, seen: str) -> None:
-    """What gets through without a wall is seen from outside, too, and not only said by the attempt."""
+    """An escape without a wall is also seen from outside, and not only reported by the attempt."""
     assert seen in results("none")[attempt].signs
 
 

@@ -1,4 +1,4 @@
-"""What of an answer is code."""
+"""The code within an answer."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_last_definition_wins(last: str) -> None:
 
 
 def test_dotted_entry_point() -> None:
-    """Of a method, the class is what a block defines."""
+    """A block with a method's class defines the method."""
     answer = "```py\nclass S: pass\n```\n```py\nclass S:\n    def f(self): pass\n```\n```py\nS().f()\n```"
     assert source(answer, "S.f") == "class S:\n    def f(self): pass\n"
 
@@ -121,7 +121,7 @@ def test_dotted_entry_point() -> None:
     ],
 )
 def test_prose_is_no_code(prose: str) -> None:
-    """What Python could read isn't code where people write so."""
+    """Prose that Python could parse isn't code."""
     assert source(prose) is None
     assert extract(prose, JAVASCRIPT) is None
 

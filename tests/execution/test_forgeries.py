@@ -66,7 +66,7 @@ def test_honest_answers_pass(sandbox: Sandbox, language: Language) -> None:
 
 
 def test_a_forged_result_is_reported(sandbox: Sandbox) -> None:
-    """What was written to the channel is reported beside the test, and the next test is none the worse for it."""
+    """Writing to the channel is reported beside the test, and doesn't affect the next test."""
     [forgery] = [one for one in ALL if one.name == "held in the function" and one.language is PYTHON]
     result = forgery.run(sandbox)
     assert result is not None

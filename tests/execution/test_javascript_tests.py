@@ -57,7 +57,7 @@ RETURNED = [
 
 @pytest.mark.parametrize(("body", "inputs", "expected"), RETURNED)
 def test_returned(body: str, inputs: Any, expected: Any) -> None:
-    """What JavaScript returns is encoded as what Python returns, and equals what JSON says of it."""
+    """Values that JavaScript returns are encoded like Python's, and equal their JSON form."""
     found = function(body, inputs=inputs)
     assert found["kind"] == "returned", found
     assert equal(expected, decoded(found["value"]))
@@ -66,7 +66,7 @@ def test_returned(body: str, inputs: Any, expected: Any) -> None:
 @examples(5)
 @given(st.lists(JSON, min_size=20, max_size=60))
 def test_round_trip(values: list[Any]) -> None:
-    """What goes in as JSON comes out as a value that equals it, and differs from what differs from it."""
+    """A JSON value comes out as an equal value, and differs from different ones."""
     found = function("return args", inputs=values, limit=10**6)
     assert equal(values, decoded(found["value"]))
     assert not equal([*values, None], decoded(found["value"]))
@@ -179,7 +179,7 @@ def test_stand_ins_of_stand_ins() -> None:
     ],
 )
 def test_exceptions(body: str, message: str | None, name: str, line: int | None) -> None:
-    """What the code throws is reported by its message, the names of its classes, and the line in the code."""
+    """A thrown error is reported by its message, the names of its classes, and its line."""
     found = function(body)
     assert found["kind"] == "raised", found
     assert name in found["exception"], found
@@ -249,7 +249,7 @@ def test_an_endless_generator() -> None:
 
 
 def test_memory() -> None:
-    """What fills the heap ends the process, which is seen from outside."""
+    """Code that fills the heap ends the process, which is seen from outside."""
     found = function("const a = []; while (true) a.push(new Array(1000).fill(a.length));")
     assert found["kind"] == "none"
     assert "heap out of memory" in found["stderr"]

@@ -221,7 +221,7 @@ def test_memory(body: str) -> None:
 
 @pytest.mark.parametrize("where", ["local", "global"])
 def test_memory_that_is_used_up(where: str) -> None:
-    """What fills all the memory that it may have, also for good, still leaves enough to tell of it."""
+    """Code that fills all its memory, even for good, leaves enough for the report."""
     body = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
@@ -322,7 +322,7 @@ def test_nothing_is_left() -> None:
 
 
 def test_it_stands_alone() -> None:
-    """What the runner imports at its top, and what it is made of, is loaded before it begins."""
+    """The imports and the parts of the runner are loaded before it begins."""
     parts = {path.stem: path for path in PYTHON.runner.parent.glob("python_*.py")}
     assert set(parts) == {
         "python_tests",

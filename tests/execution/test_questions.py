@@ -39,7 +39,7 @@ RIGHT = [
 
 @pytest.mark.parametrize("asked", RIGHT)
 def test_nothing_wrong(asked: QuestionStruct) -> None:
-    """Of these nothing is said; of a language that isn't known only what needs no knowledge of it could be."""
+    """These have no mistakes; an unknown language can only have those that need no knowledge of it."""
     assert mistakes_in_tests(asked) == []
 
 

@@ -174,7 +174,7 @@ def test_joint_support() -> None:
 
 
 def test_leaving_one_out() -> None:
-    """Of two citations that each support the claim alone both are needed; one beside them that adds nothing isn't."""
+    """Two citations that each support the claim alone are both needed; one that adds nothing isn't."""
     text = "login calls [api:auth.py#login] [api:db.py#find_customer] [web:x.ts]."
     found = reading(materials(text, CHUNKS), claim("x", "s1", "DIRECT", ("c1", "def login"), ("c2", "SELECT id")))
     assert [one.needed for one in found.citations] == [True, True, False]
@@ -250,7 +250,7 @@ def test_context_precision() -> None:
 
 
 def test_chunks_left_out() -> None:
-    """What a chunk that wasn't shown might have supported lowers nothing: the measure isn't scored, and says why.
+    """Claims that a hidden chunk might support lower nothing: the measure isn't scored, and says why.
 
     A token is three characters: 10 tokens are room for 30. The first chunk has 32, the second 24; the third has 18, and
     room for 6 is left.

@@ -195,7 +195,7 @@ def test_local_search(tmp_path: Path) -> None:
 
 
 def test_api(tmp_path: Path) -> None:
-    """What the functions of the library's api return, a pair, says the same but for the figures."""
+    """The pair that the functions of the library's api return has the same content without the figures."""
     result = _search(Model())
     pair = [result.response, result.context_data]
     one = record(imported(tmp_path, "graphrag", {"question_id": "q", "result": pair}, default=_rows))

@@ -183,7 +183,7 @@ def test_trajectory_match_and_tool_correctness_of_pydantic_evals(failed: bool) -
 
 
 def test_argument_correctness_of_pydantic_evals() -> None:
-    """Of one expected call and one made, all expected arguments are equal just where it says so (subset)."""
+    """All expected arguments of one call are equal exactly if the library says so (subset)."""
     library("pydantic_evals")
     from pydantic_evals.evaluators import ArgumentCorrectness
 

@@ -388,7 +388,7 @@ def test_nobody_takes_what_is_being_submitted_for_lost(tmp_path: Path) -> None:
 
 
 def test_failures_are_reported_to_all_who_wait(tmp_path: Path) -> None:
-    """Of two that wait for one batch, only one reads a result; that it is none both tell."""
+    """Only one of two that wait for a batch reads a result; both report its failure."""
     path = tmp_path / "replies.sqlite"
     batches = BatchApi(lambda one: "expired" if one["messages"][0]["content"] == "number 1" else on(one), looks=4)
 

@@ -92,7 +92,7 @@ def test_place_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_same_request_at_once_is_asked_once(tmp_path: Path) -> None:
-    """Of ten same requests under way at once one is asked and paid, the others read its reply; others are asked."""
+    """One of ten same requests at a time is sent and paid, the others read its reply; different ones are sent."""
     model = Counting(seconds=0.05)
 
     async def work(cache: ReplyCache) -> None:

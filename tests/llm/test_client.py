@@ -62,7 +62,7 @@ def test_request_as_the_api_takes_it() -> None:
 
 
 def test_only_the_last_prefixes_are_marked() -> None:
-    """Of six shared blocks the last four are kept by the server; one without text hands its mark to the one before."""
+    """The server keeps the last four of six shared blocks; one without text passes its mark to the one before."""
     blocks = tuple(Block(f"part {number}", shared=True) for number in range(6))
     request = Request("m", (), (Turn("user", (*blocks, Block("asked"), Block(" \n", shared=True))),))
     content = parameters(request)["messages"][0]["content"]

@@ -74,7 +74,7 @@ WALK = trajectory(
 
 @pytest.mark.parametrize("version", ["1.0", "1.2", "1.4", "1.6", "1.7", "1.8"])
 def test_a_trajectory_is_a_walk_over_what_was_opened(version: str) -> None:
-    """What was opened and found, the last message, the steps' sums, and the time from the question to the end."""
+    """The record has opened and found names, the last message, the steps' sums, and the time to the end."""
     answer = read(WALK | {"schema_version": f"ATIF-v{version}"})
     assert (answer.where, answer.question, answer.question_text) == ("run.json:1", "q7", "Who calls f?")
     assert answer.taken == {"question id": "session_id"}

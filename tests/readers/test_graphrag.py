@@ -128,7 +128,7 @@ def test_the_forms_of_a_table(table: Any) -> None:
     ],
 )
 def test_printed_tables_are_refused(context: Any) -> None:
-    """What pandas prints cuts names and rows: scoring it could only mislead, so the way to write it is reported."""
+    """A table printed by pandas lacks names and rows and would mislead, so the message says how to write it."""
     with pytest.raises(
         UnreadableLogError, match=r"log:1: context_data.* was printed(.|\n)*to_dict\(orient=\"records\"\)"
     ):

@@ -203,7 +203,7 @@ def test_an_answer_that_was_handed_in_is_believed() -> None:
 
 
 def test_a_graders_tokens_are_not_the_systems() -> None:
-    """Of several models those of the evaluated one count, which is noted; costs are summed where all are known."""
+    """Only the tokens of the evaluated model count, with a note; costs are summed if all are known."""
     usage = {
         "lab/big": {"input_tokens": 10, "output_tokens": 3, "total_cost": 0.5},
         "lab/grader": {"input_tokens": 99, "output_tokens": 9, "total_cost": 7},

@@ -90,7 +90,7 @@ def test_another_preamble(preamble: str) -> None:
 
 
 def test_prose_with_arrows() -> None:
-    """Of plain chunks one that begins with arrows is prose: it was cut from a document, and the others have none."""
+    """One plain chunk with arrows at its beginning is prose cut from a document, since the others have none."""
     logged = read([node("a -> b -> c\n\nmore", "a.md"), node("Plain.", "b.md")])
     assert (logged.traversal, names(logged)) == (None, ["a.md", "b.md"])
     assert read([node("a -> b -> c", "a.md", start_char_idx=0)]).traversal is None

@@ -97,7 +97,7 @@ def test_langchain_as_it_was_traced(shared_log: SharedLog) -> None:
 
 
 def test_the_outermost_retrieval_counts() -> None:
-    """Of a retrieval within another that repeats its documents, the outer one's are taken, once."""
+    """The documents of a retrieval within another that repeats them count once, from the outer one."""
     values = [
         span(1, None, "CHAIN"),
         span(2, 1, "RETRIEVER"),  # tells no documents: what is below it does

@@ -114,7 +114,7 @@ def test_which_files_a_search_found_something_in(line: str, output: str, opened:
 
 
 def test_a_search_with_a_line_that_names_no_file_is_not_all_known() -> None:
-    """What an agent's harness cut off may have named more: the files before it are known, and not that they are all."""
+    """Output that an agent's harness cut may have named more files: those before the cut are known, not all."""
     reading = read_shell("grep -rn f src", "src/a.py:3:f\n[120 lines were left out]")
     assert (reading.opened, reading.certain) == (["src/a.py"], False)
 

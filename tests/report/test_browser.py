@@ -347,7 +347,7 @@ def test_an_address_set_while_a_question_closes_is_followed(
 
 
 def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
-    """Of three gold edges none is walked, and the one that is walked from their start is a wrong turn: four in all."""
+    """None of three gold edges is walked, and the one walked from their start is a wrong turn: four in all."""
     steps = [["a:m.py#x", "CALLS", f"b:{number}.py"] for number in range(3)]
     write_jsonl(tmp_path / "questions.jsonl", [{**cli.QUESTIONS[1], "paths": [steps]}, cli.QUESTIONS[0]])
     run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
@@ -554,7 +554,7 @@ def test_what_a_failed_question_did_not_walk_is_not_attempted(opened: Opened, tm
 
 
 def test_a_thousand_questions_are_shown_by_the_hundred(opened: Opened, tmp_path: Path) -> None:
-    """Of 1 000 questions the table holds 100 at a time, nothing is drawn before one is opened, and the last opens."""
+    """The table holds 100 of 1 000 questions at a time, nothing is drawn before one is opened, and the last opens."""
     [asked], [told] = cli.QUESTIONS[:1], cli.ANSWERS[:1]
     write_jsonl(tmp_path / "questions.jsonl", [{**asked, "id": f"q{number:04}"} for number in range(1000)])
     run = write_jsonl(

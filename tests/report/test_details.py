@@ -102,7 +102,7 @@ def test_incoherent_pairs_are_listed_and_marked() -> None:
 
 
 def test_pairs_of_unknown_commits_are_listed_once() -> None:
-    """Of 19 chunks of 19 commits that nobody knows, 171 pairs are one entry with these commits, before the others."""
+    """The 171 pairs of 19 chunks of unknown commits are one entry with these commits, before the others."""
     commits = CommitGraph.build([Commit(repo="a", sha="a1"), Commit(repo="b", sha="b2")])
     chunks = [{"id": f"u:{number}", "commit": f"u{number}"} for number in range(19)]
     shown, flags, *_ = detail(Case(question([(X, "CALLS", Z)]), answer(retrieved=chunks), commits), ())

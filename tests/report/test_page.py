@@ -130,7 +130,7 @@ def test_the_page_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
 
 
 def test_the_page_says_which_chunks_take_the_commit_of_their_artifact(tmp_path: Path) -> None:
-    """Of the three chunks of the run, without a commit each, one is of an artifact that the dataset's graph read."""
+    """One of the run's three chunks, all without a commit, is of an artifact that the dataset's graph read."""
     known = [{"id": "a:m.py#x", "commit": "1"}, {"id": "a:m.py#y"}]
     run = cli.tiny(tmp_path, artifacts=known)
     page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
