@@ -6,7 +6,6 @@ prompt, and a model's server charges less for a prompt that it has just read.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +22,7 @@ from graphkit.judges.contract import Finding, Grader, Judge, effort_of, model_of
 from graphkit.judges.forms import unscored
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
 from graphkit.judges.verdict_request import ask, prompt_hash
+from graphkit.llm.event_loop import in_parallel
 from graphkit.measures.case import Case
 from graphkit.measures.judged import TESTED
 from graphkit.records.gold import gold_hash
@@ -202,20 +202,12 @@ class GradingJob:
             The judge can't be asked at all, such as without a key.
         """
         graded: dict[str, tuple[list[Score], list[Verdict]]] = {}
-        waiting = iter(run.questions)
 
-        async def work() -> None:
-            for question in waiting:
-                graded[question] = await self._judged(run, question)
-                self.progress(graded[question][1])
+        async def work(question: str) -> None:
+            graded[question] = await self._judged(run, question)
+            self.progress(graded[question][1])
 
-        workers = [asyncio.create_task(work()) for _ in range(max(1, min(self.concurrency, len(run.questions))))]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+        await in_parallel(run.questions, work, max(1, min(self.concurrency, len(run.questions))))
         ordered = [graded[question] for question in run.questions]
         scores = tuple(score for some, _ in ordered for score in some)
         verdicts = tuple(verdict for _, some in ordered for verdict in some)
