@@ -1,4 +1,4 @@
-"""Which module may import which, how little ``graphkit --help`` loads, and that every public name is there."""
+"""The permitted imports of modules, the few that ``graphkit --help`` loads, and every public name."""
 
 from __future__ import annotations
 

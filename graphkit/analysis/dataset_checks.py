@@ -111,7 +111,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     questions = [question for _, question in dataset.questions(problems)]
     findings = [
         Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None, problem.where)
-        for problem in problems.left_out
+        for problem in problems.skipped
     ]
     findings += [found for question in questions for found in _fields(question)]
     reading = Problems()

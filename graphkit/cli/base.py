@@ -369,9 +369,9 @@ def print_problems(problems: Problems) -> None:
     """Print on standard error which records of an input were skipped, and the notes about the others."""
     from graphkit.files.problems import SHOWN
 
-    for problem in problems.left_out[:SHOWN]:
+    for problem in problems.skipped[:SHOWN]:
         say(f"skipped: {problem}")
-    if (rest := len(problems.left_out) + problems.beyond - SHOWN) > 0:
+    if (rest := len(problems.skipped) + problems.beyond - SHOWN) > 0:
         say(f"skipped: ... and {rest} more")
     for what, count in problems.noted.items():
         first = problems.notes[what][0]

@@ -29,7 +29,6 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
-    from graphkit.scoring.results import Evaluation
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def evaluate(
 ) -> None:
     """Score run logs against their dataset, and keep the scores in the graph."""
     from graphkit.analysis.gates import hold
-    from graphkit.cli.imports import as_runs, dataset_of
+    from graphkit.cli.imports import as_runs
     from graphkit.cli.progress import shown_progress
     from graphkit.files.jsonl import read_once
     from graphkit.records.progress import quiet
@@ -95,21 +94,14 @@ def evaluate(
         raise InputError("--engine cypher computes in a database, and --no-store uses none")
     one_run(storing.run_name, given.runs, "Evaluate")
     plan = _plan(given, scoring, gates, storing, reading)
-
-    def warn(run: Path, result: Evaluation) -> tuple[str, ...]:
-        from graphkit.trust.families import own_kind
-
-        return own_kind(run, result.given, given.answered_by, given.scores or [])
-
-    dataset = given.dataset if given.format is not None else dataset_of(given.runs, given.dataset, logs)
     with (
         read_once(),
-        as_runs(given.runs, given.format, dataset, logs) as sources,
+        as_runs(given.runs, given.format, given.dataset, logs) as (sources, dataset),
         nullcontext() if storing.no_store else open_graph() as store,
         nullcontext(quiet) if store is None else shown_progress("evaluate") as progress,
     ):
         evaluated = plan.evaluate(
-            sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems, warn=warn
+            sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems
         )
     for message in evaluated.messages(imported=given.format is not None or bool(logs.given())):
         say(message)
@@ -149,6 +141,8 @@ def _plan(
         config=load_config(scoring.config),
         gates=PlannedGates(**vars(gates)),
         scores=reading.read(read_scores, given.scores or []),
+        score_files=given.scores or (),
+        answered_by=given.answered_by,
         undirected=scoring.undirected,
         by=scoring.by,
     )

@@ -295,7 +295,7 @@ class Recorder:
             self._report.skipped.add("relations that are too long", f"{where}: {shortened(relation)}")
             relation = None
         placed = self._edges.placed(source, relation, target, edge.directed)
-        words = without_names(edge.said, (edge.source, edge.target)) if edge.said else ""
+        words = without_names(edge.description, (edge.source, edge.target)) if edge.description else ""
         for one in self._edges.named_in(words, placed):
             self._report.edge(one)
             yield self._written(one)

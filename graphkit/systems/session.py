@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -87,6 +87,15 @@ class RunSummary:
     dropped: bool
     first_error: str | None
 
+    @property
+    def all_failed(self) -> bool:
+        """Whether the run has no answer at all: then the system is wrong, not its answers."""
+        return 0 < self.questions == self.failed
+
+    def known_figures(self) -> dict[str, Spread]:
+        """Return the efficiency figures that some record has."""
+        return {name: spread for name, spread in self.figures.items() if spread.total is not None}
+
     def as_json(self) -> dict[str, Any]:
         """Return the summary as JSON."""
         return {
@@ -111,6 +120,15 @@ def plan(dataset: Dataset, problems: Problems, size: int | None = None, seed: in
     problems.raise_if_refused(len(questions))
     drawn = questions if size is None else sample(questions, size, seed)
     return Plan(tuple(drawn), tuple(question.id for question in questions))
+
+
+def require_answers(summaries: Iterable[RunSummary]) -> None:
+    """Raise an InputError with the first error of each run of which every question failed."""
+    if broken := [summary for summary in summaries if summary.all_failed]:
+        errors = "; ".join(f"{summary.run}: {summary.first_error}" for summary in broken)
+        raise InputError(
+            f"every question failed ({errors})", remedy="Correct the system, and run again with --retry-failed."
+        )
 
 
 def _without_gold(question: QuestionStruct) -> Question:
@@ -275,7 +293,8 @@ def run_systems(
     Returns
     -------
     list[RunSummary]
-        The state of each run: the numbers of answers and failures, the efficiency, and the file.
+        The state of each run: the numbers of answers and failures, the efficiency, and the file. A run may have no
+        answer at all; :func:`require_answers` refuses that, as the command does.
 
     Raises
     ------

@@ -136,7 +136,7 @@ def test_a_crash_is_a_regression(tmp_path: Path, reason: str | None) -> None:
 
 
 def test_the_baseline_failed(tmp_path: Path) -> None:
-    """Where a failed and b was scored, the pair counts as well: b is better there."""
+    """If a failed and b was scored, the pair counts as well: b is better there."""
     file = scores(tmp_path, ["EdgeRecall"], ["failed: boom"] * 10 + [1.0] * 10, [1.0] * 20)
     compared = compare_scores([file], "a", "b")
     [judged] = compared.with_failed

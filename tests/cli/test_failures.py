@@ -118,7 +118,7 @@ def edges(steps: list[Row]) -> list[tuple[str, str | None, str]]:
 
 @pytest.mark.parametrize("question", ["sf-04", "sf-14", "sf-25", "sf-29"])
 def test_explanation_agrees_with_the_log(question: str, rows: dict[str, list[Row]]) -> None:
-    """What is told of a question with one gold path follows from the two files by plain counting."""
+    """The report on a question with one gold path follows from the two files by plain counting."""
     gold, answer = lines("questions.jsonl")[question], lines(f"runs/{RUN}.jsonl")[question]
     [path] = gold["paths"]
     walked = edges(answer["traversal"])
@@ -164,7 +164,7 @@ def test_one_kind_and_limit(shop: Graph, rows: dict[str, list[Row]]) -> None:
 
 
 def test_a_limit_says_what_it_leaves_out(shop: Graph, rows: dict[str, list[Row]]) -> None:
-    """Where rows are left out, their number and the way to all of them are shown, and 0 shows all."""
+    """If rows are left out, their number and the way to all of them are shown, and 0 shows all."""
     total = len(rows["extra-edges"])
     assert total > 20
     text = ask(shop, RUN, "--kind", "extra-edges")
@@ -206,7 +206,7 @@ def test_one_question(shop: Graph, rows: dict[str, list[Row]]) -> None:
 
 
 def test_question_without_failures(shop: Graph) -> None:
-    """Where a kind has no rows, that is said, and it is no error."""
+    """If a kind has no rows, that is said, and it is no error."""
     done = ask(shop, RUN, "--question", "sf-02", "--kind", "missed-edges")
     assert done.out == "no such failure\n"
     assert ask(shop, RUN, "--question", "sf-02", "--kind", "missed-edges", "--json").out == ""
@@ -227,7 +227,7 @@ def test_found_and_lost(shop: Graph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("storefront-grap",), ("no run is called 'storefront-grap'", f"Did you mean {RUN}?", OTHER)),
         (("qqq",), ("no run is called 'qqq'", f"The graph holds: {RUN}, {OTHER}.")),
@@ -239,15 +239,15 @@ def test_found_and_lost(shop: Graph) -> None:
         ((), ("RUN",)),
     ],
 )
-def test_what_is_unknown(shop: Graph, arguments: tuple[str, ...], told: tuple[str, ...]) -> None:
-    """A run, question or kind that isn't known ends with 2, and what there is is told."""
+def test_what_is_unknown(shop: Graph, arguments: tuple[str, ...], reported: tuple[str, ...]) -> None:
+    """A run, question or kind that isn't known ends with 2, and what there is is reported."""
     done = ask(shop, *arguments, code=2)
     assert done.out == ""
-    for text in told:
+    for text in reported:
         assert text in done.err
 
 
 def test_empty_graph(tmp_path: Path, any_graph: Graph) -> None:
-    """An empty database, where not even the labels are known, is told as one that holds no run."""
+    """An empty database, where not even the labels are known, is reported as one that holds no run."""
     done = graphkit("failures", "r", cwd=tmp_path, env=any_graph.env, code=2)
     assert "The graph holds no run yet" in done.err

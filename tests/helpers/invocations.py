@@ -42,7 +42,7 @@ SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}, "requir
 
 @dataclass(frozen=True)
 class Command:
-    """How a command is called: the file or folder of each parameter that takes one, and what else it needs.
+    """A call of a command: the file or folder of each parameter that has one, and its other needs.
 
     ``writes`` are the parameters whose file is written, ``folders`` those whose folder is; all others are read.
     ``needs`` are those that the command can't do without, beside its required ones.

@@ -114,17 +114,23 @@ def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]
     return rows
 
 
+def compare_missed(
+    store: Store, run: Run, kind: str, boundary: bool = False
+) -> tuple[list[dict[str, Any]], list[Case], int]:
+    """Compare the rows of a query with the definition; return the rows, the scored cases, and the number of misses."""
+    rows = ask(store, kind, run)
+    found = Counter((row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows)
+    scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
+    expected = Counter(edge for case in scored for edge in missed_edges(case, boundary))
+    assert found == expected
+    return rows, scored, expected.total()
+
+
 def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:
     """The query lists each required edge of the best alternative that no retrieved path holds."""
     compared = 0
     for run in runs:
-        rows = ask(full_store, "missed-edges", run)
-        found = Counter(
-            (row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows
-        )
-        scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
-        expected = Counter(edge for case in scored for edge in missed_edges(case))
-        assert found == expected
+        rows, scored, missed = compare_missed(full_store, run, "missed-edges")
         for row in rows:
             targets = {
                 one.target
@@ -135,23 +141,13 @@ def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[
             }
             assert set(row["went_to"]) <= targets
             assert bool(row["went_to"]) == bool(targets)
-        compared += expected.total()
+        compared += missed
     assert compared > 400  # 451 without the pallets data
 
 
 def test_missed_boundaries_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:
     """The query lists each boundary that isn't walked of the alternative that BoundaryRecall chooses."""
-    compared = 0
-    for run in runs:
-        rows = ask(full_store, "missed-boundaries", run)
-        found = Counter(
-            (row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows
-        )
-        scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
-        expected = Counter(edge for case in scored for edge in missed_edges(case, boundary=True))
-        assert found == expected
-        compared += expected.total()
-    assert compared > 200
+    assert sum(compare_missed(full_store, run, "missed-boundaries", boundary=True)[2] for run in runs) > 200
 
 
 def test_incoherent_pairs_and_unknown_commits_are_of_scored_questions(
