@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.compare_runs import compare_runs
     from graphkit.analysis.config import load_config
     from graphkit.analysis.dataset_checks import check_dataset
+    from graphkit.analysis.file_failures import file_failures
     from graphkit.analysis.layers import Scorecard, score_layers
     from graphkit.analysis.run_pairs import RunComparison
     from graphkit.analysis.score_file_pairs import compare_scores
@@ -83,6 +84,7 @@ _HOMES = {
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
+    "graphkit.analysis.file_failures": ("file_failures",),
     "graphkit.analysis.run_pairs": ("RunComparison",),
     "graphkit.analysis.score_file_pairs": ("compare_scores",),
     "graphkit.analysis.compare_runs": ("compare_runs",),
@@ -185,6 +187,7 @@ __all__ = [
     "comparison_graph",
     "evaluate",
     "failures",
+    "file_failures",
     "first_divergences",
     "gold_graph",
     "grade",

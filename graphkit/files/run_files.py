@@ -6,9 +6,15 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from graphkit.errors import InputError
+from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct
+
+
+def is_run_file(run: str | Path) -> bool:
+    """Return whether a run is named by its file, and not by its name in the graph."""
+    return isinstance(run, Path) or is_file_name(run) or Path(run).is_file()
 
 
 def records_of(run_file: Path, problems: Problems, run: str | None = None) -> Iterator[tuple[int, AnswerStruct]]:

@@ -101,6 +101,7 @@ COMMANDS: dict[Words, Command] = {
         },
         writes=("--out",),
     ),
+    ("failures",): Command({"run": RUN, "--dataset": DATASET}, more=("--kind", "missed-edges")),
     ("query",): Command({"source": "query.cypher"}, graph=True),
     ("summarize",): Command({"files": "scores.jsonl"}),
     **{("import", name): _import(name) for name in ("auto", *formats())},
@@ -147,7 +148,6 @@ COMMANDS: dict[Words, Command] = {
 
 #: Commands that take no file, with what they need.
 PLAIN: dict[Words, tuple[str, ...]] = {
-    ("failures",): ("r", "--kind", "missed-edges"),
     ("queries",): (),
     ("measures",): (),
     ("schema",): ("question",),
@@ -164,7 +164,7 @@ GIVEN: dict[Words, dict[str, str]] = {
 }
 
 #: Texts among the arguments that name no file.
-NAMES = {("failures", "run"), ("schema", "record"), ("import gold", "form")}
+NAMES = {("schema", "record"), ("import gold", "form")}
 NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
 NAMES |= {("compare", "second")}
 
