@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.compare_runs import compare_runs
     from graphkit.analysis.config import load_config
     from graphkit.analysis.dataset_checks import check_dataset
+    from graphkit.analysis.explanations import Explanation, why
     from graphkit.analysis.file_failures import file_failures
     from graphkit.analysis.layers import Scorecard, score_layers
     from graphkit.analysis.run_pairs import RunComparison
@@ -84,6 +85,7 @@ _HOMES = {
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
+    "graphkit.analysis.explanations": ("Explanation", "why"),
     "graphkit.analysis.file_failures": ("file_failures",),
     "graphkit.analysis.run_pairs": ("RunComparison",),
     "graphkit.analysis.score_file_pairs": ("compare_scores",),
@@ -155,6 +157,7 @@ __all__ = [
     "EvaluationOptions",
     "Execution",
     "ExpectedToolCall",
+    "Explanation",
     "GateError",
     "GoldPath",
     "GradingOptions",
@@ -214,6 +217,7 @@ __all__ = [
     "summarize",
     "two_by_two",
     "walked_graph",
+    "why",
 ]
 
 

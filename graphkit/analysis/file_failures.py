@@ -82,6 +82,11 @@ class RunOnFiles:
         verdicts, outdated = _verdicts(run, path, cases, problems)
         return cls(run, path, chosen, cases, invalid, verdicts, outdated)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of failures that files suffice for, in the order of an overview."""
+        return tuple(FILE_KINDS)
+
     def require_question(self, question: str) -> None:
         """Raise InputError unless the dataset holds a question with this id; the message suggests the closest."""
         if question not in self.cases:

@@ -5,11 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, print_line, say
-from graphkit.cli.options import DATASET
+from graphkit.cli.base import (
+    argument,
+    as_json,
+    command,
+    open_graph,
+    option,
+    print_json,
+    print_line,
+    print_problems,
+    say,
+)
+from graphkit.cli.options import DATASET, ReadingOptions
 from graphkit.cli.tables import print_table
 
 if TYPE_CHECKING:
+    from graphkit.analysis.file_failures import RunOnFiles
+    from graphkit.files.problems import Problems
     from graphkit.records.failed_rows import Failures
 
 
@@ -23,15 +35,20 @@ def failures(
         "--limit", "Show so many rows of each kind, 0 for all. [default: 20; 5 of all kinds]", min=0
     ),
     dataset: Path | None = DATASET,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
     from graphkit.files.run_files import is_run_file
-    from graphkit.graph.queries import named_queries
+    from graphkit.graph.queries import named_queries, named_query
 
     default = 20 if kind is not None or question is not None else 5
     rows_of_each = default if limit is None else limit or None
     if is_run_file(run):
-        rows_of = _in_file(Path(run), dataset, kind, question, rows_of_each, other)
+        problems = reading.problems()
+        found = _read(Path(run), dataset, other, problems)
+        kinds = [named_query(kind).name] if kind is not None else [*found.kinds]
+        rows_of = {name: found.failures(name, question=question, limit=rows_of_each) for name in kinds}
     else:
         rows_of = _in_graph(run, dataset, kind, question, rows_of_each, other)
     if as_json():
@@ -75,24 +92,21 @@ def _in_graph(
         return {name: failures(store, run, name, question=question, limit=limit, other=other) for name in kinds}
 
 
-def _in_file(
-    file: Path, dataset: Path | None, kind: str | None, question: str | None, limit: int | None, other: str | None
-) -> dict[str, Failures]:
-    """Return the failures of a run file, for which no database is started."""
-    from graphkit.analysis.file_failures import FILE_KINDS, RunOnFiles
+def _read(file: Path, dataset: Path | None, other: str | None, problems: Problems) -> RunOnFiles:
+    """Read a run file, for which no database is started."""
+    from graphkit.analysis.file_failures import RunOnFiles
     from graphkit.errors import InputError
-    from graphkit.graph.queries import named_query
 
     if other is not None:
         what = "--other compares two runs in the graph"
         raise InputError(
             what, where=str(file), remedy=f"`graphkit evaluate {file}` keeps this one there; name it then."
         )
-    kinds = [named_query(kind).name] if kind is not None else [*FILE_KINDS]
-    found = RunOnFiles.read(file, dataset)
+    found = RunOnFiles.read(file, dataset, problems)
+    print_problems(problems)
     for message in found.messages():
         say(f"note: {message}")
-    return {name: found.failures(name, question=question, limit=limit) for name in kinds}
+    return found
 
 
 def _shown(rows: Failures) -> str:

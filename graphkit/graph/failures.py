@@ -37,7 +37,7 @@ def failures(
     if limit is not None and limit < 0:
         raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
     query = named_query(kind)
-    require_run(store, run)
+    dataset = str(require_run(store, run)["dataset"])
     given: dict[str, object] = {"run": run, "question": question, "limit": NO_LIMIT}
     if query.takes("other"):
         if other is None:
@@ -45,7 +45,7 @@ def failures(
         require_run(store, other)
         given["other"] = other
     if question is not None:
-        require_question(store, question)
+        require_question(store, question, dataset)
     # Reading all rows is cheaper than counting them in a second query: the server sorts them anyway.
     rows = store.read(query.text, query.bind(given))
     return Failures(rows[:limit], len(rows), query.name, run)

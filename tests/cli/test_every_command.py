@@ -196,6 +196,8 @@ READING = (
     ("report", "d/runs/r.jsonl", "-o", "r.html"),
     ("compare", "d/runs/r.jsonl", "d/runs/s.jsonl"),
     ("compare", "r", "s", "--scores", "scores.jsonl"),
+    ("failures", "d/runs/r.jsonl"),
+    ("why", "d/runs/r.jsonl", "strict-q1"),
     ("summarize", "scores.jsonl"),
     ("load-scores", "scores.jsonl"),
     ("run", "d", "--system", "r=systems:answer"),
