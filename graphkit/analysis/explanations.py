@@ -18,6 +18,7 @@ from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.question_evidence import QuestionEvidence, evidence_in_graph, evidence_on_files
 from graphkit.errors import InputError
 from graphkit.files.run_files import is_run_file
+from graphkit.records.notebook_html import block
 from graphkit.records.words import counted, short_shas
 
 if TYPE_CHECKING:
@@ -91,6 +92,14 @@ class Explanation:
         for title, texts in parts:
             lines += [f"{title}: {_quoted(text)}" for text in texts]
         return [*lines, f"look further: {self.query}"]
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.question} in {self.run}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the explanation in a notebook, with every text escaped."""
+        verdict, *lines = self.lines()
+        return block(verdict, notes=lines)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -16,8 +16,10 @@ from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.llm import event_loop
 from graphkit.records.models import Answer, Question
+from graphkit.records.notebook_html import block
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
+from graphkit.records.words import counted
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, run_name, system_of
 from graphkit.systems.runfile import RunFile
@@ -86,6 +88,21 @@ class RunSummary:
     errors: dict[str, int]
     dropped: bool
     first_error: str | None
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: how many questions the run answered, failed on and left."""
+        counts = f"{self.answered} of {counted(self.questions, 'question')} answered"
+        return f"{self.run}: {counts}, {self.failed} failed, {self.missing} missing"
+
+    def __repr__(self) -> str:
+        return f"<{self.verdict}; {self.file}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the summary in a notebook: the verdict, the figures, and the errors."""
+        rows = [[name, spread.total, spread.mean] for name, spread in self.figures.items()]
+        errors = [f"{count} failed with {name}" for name, count in self.errors.items()]
+        return block(self.verdict, ("figure", "total", "mean"), rows, errors)
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary as JSON."""

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import graphkit as package
-from graphkit.analysis import paired
 from graphkit.cli.app import GROUPS
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.records.schemas import RECORDS
+from graphkit.scoring import intervals
 from graphkit.scoring.grade_run import GradingOptions
 from graphkit.scoring.judge_setup import JudgeOptions
 from graphkit.systems import session
@@ -67,13 +67,13 @@ def test_defaults_are_those_of_the_library() -> None:
     """What an option is when it isn't given is what the function is called with in a notebook."""
     limits = Limits()
     expected: dict[tuple[str, ...], Row] = {
-        ("compare",): {"resamples": paired.RESAMPLES, "seed": paired.SEED},
+        ("compare",): {"resamples": intervals.RESAMPLES, "seed": intervals.SEED},
         ("grade",): {
             "judge": JudgeOptions().judge,
             "concurrency": JudgeOptions().concurrency,
             "context_tokens": GradingOptions().context_tokens,
         },
-        ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": paired.SEED},
+        ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": intervals.SEED},
         ("judge", "consistency"): {"repeat": REPEAT},
         ("run",): {
             "seed": session.DEFAULT_SEED,
