@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from graphkit.records.scores import Score
     from graphkit.records.usage import Prices
     from graphkit.records.verdicts import Verdict
+    from graphkit.report.data import PageOptions
+    from graphkit.report.page import write_report
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.grade_run import GradingOptions, grade
     from graphkit.scoring.judge_setup import JudgeOptions
@@ -132,6 +134,8 @@ _HOMES = {
     "graphkit.records.executions": ("Execution",),
     "graphkit.graph.verdict_nodes": ("load_verdicts",),
     "graphkit.records.verdicts": ("Verdict",),
+    "graphkit.report.data": ("PageOptions",),
+    "graphkit.report.page": ("write_report",),
     "graphkit.scoring.evaluate": ("evaluate",),
     "graphkit.scoring.grade_run": ("GradingOptions", "grade"),
     "graphkit.scoring.judge_setup": ("JudgeOptions",),
@@ -169,6 +173,7 @@ __all__ = [
     "Limits",
     "Measure",
     "MeasureError",
+    "PageOptions",
     "Prices",
     "Question",
     "RunComparison",
@@ -218,6 +223,7 @@ __all__ = [
     "two_by_two",
     "walked_graph",
     "why",
+    "write_report",
 ]
 
 

@@ -68,6 +68,11 @@ class Dataset:
             storable_name(part, str(folder))
 
     @classmethod
+    def of(cls, given: str | Path | Dataset, *, questions: bool = True) -> Dataset:
+        """Return a dataset that is given as such or by its folder; raise InputError as the class does."""
+        return given if isinstance(given, Dataset) else cls(given, questions=questions)
+
+    @classmethod
     def of_run(cls, run_file: Path, given: str | Path | Dataset | None = None) -> Dataset:
         """Return the dataset of a run: the given one, else that whose ``runs/`` folder holds its file, or whose folder.
 

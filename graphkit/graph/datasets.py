@@ -30,6 +30,13 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number
 from graphkit.records.progress import Progress, quiet
 
+#: What to do about a dataset whose questions the graph holds under another name, as it does of a copied folder.
+_SAME_IDS = (
+    "If this is a copy of {name}, call its folder {name}, too: it then takes its place. Otherwise give "
+    "the questions other ids, remove the other one (`graphkit db remove dataset {name}`), or use a database of its own "
+    "(--data DIR; graphkit.open_store(data=DIR))."
+)
+
 #: Questions that one transaction writes, with all their parts.
 RECORDS = 500
 
@@ -136,7 +143,7 @@ class _DatasetLoader:
                     raise InputError(
                         f"the question {row['id']!r} already belongs to the dataset {row['dataset']!r}",
                         where=str(self.dataset.questions_file),
-                        remedy="Give the questions other ids, or load it into a database of its own (--data).",
+                        remedy=_SAME_IDS.format(name=row["dataset"]),
                     )
 
     def _name_repositories(self) -> None:
@@ -307,5 +314,4 @@ def load(
     InputError
         A record can't be used; the message names file, line, record and remedy.
     """
-    chosen = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-    return load_dataset(store, chosen, Problems(on_error, strict=strict))
+    return load_dataset(store, Dataset.of(dataset), Problems(on_error, strict=strict))

@@ -278,7 +278,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def run_systems(
-    dataset: str | Path, systems: Mapping[str, Callable[..., Any]], **options: Unpack[RunOptions]
+    dataset: str | Path | Dataset, systems: Mapping[str, Callable[..., Any]], **options: Unpack[RunOptions]
 ) -> list[RunSummary]:
     """Ask systems the questions of a dataset and keep their answers as runs. A second call resumes where it stopped.
 
@@ -303,7 +303,7 @@ def run_systems(
     """
     if unknown := options.keys() - RunOptions.__annotations__.keys():
         raise TypeError(f"run_systems() got an unexpected keyword argument {min(unknown)!r}")
-    source, problems = Dataset(dataset), Problems(strict=options.get("strict", False))
+    source, problems = Dataset.of(dataset), Problems(strict=options.get("strict", False))
     out = options.get("out")
     session = Session(
         source,
