@@ -64,10 +64,10 @@ def test_the_notebook_runs_in_a_kernel(graph: Graph, tmp_path: Path, monkeypatch
 
     kept = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(kept)
-    folders = {
-        name: str(tmp_path / name.lower()) for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR")
-    }
-    env = environment({**graph.env, **folders})
+    # The client writes the kernel's addresses into these folders, too.
+    for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    env = environment({**graph.env, "IPYTHONDIR": str(tmp_path / "ipythondir")})
     client = NotebookClient(kept, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
     client.execute(env=env)
     cells = [cell for cell in kept.cells if cell.cell_type == "code"]

@@ -15,7 +15,7 @@ from graphkit.files.score_files import read_scores
 from graphkit.records.gold import gold_hash_of
 from graphkit.records.notebook_html import block
 from graphkit.records.scores import Score
-from graphkit.records.words import counted
+from graphkit.records.words import counted, shown
 from graphkit.scoring.measured import Measured, own_thresholds
 from graphkit.scoring.results import Summary
 
@@ -64,6 +64,18 @@ class ScoreSummary:
     with_failed: float | None = None
     accuracy_with_failed: float | None = None
     failures: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: the mean of a measure, and of how many questions it is."""
+        within = f" ({self.group})" if self.group is not None else ""
+        return f"{self.run}{within}: {self.measure} {shown(self.mean)} over {self.scored} of {self.total}"
+
+    def __repr__(self) -> str:
+        return f"<{self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return ScoreSummaries([self])._repr_html_()
 
 
 class ScoreSummaries(list[ScoreSummary]):

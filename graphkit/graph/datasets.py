@@ -28,7 +28,9 @@ from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, batched, clear, name_artifacts, write_commits
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number
+from graphkit.records.notebook_html import block
 from graphkit.records.progress import Progress, quiet
+from graphkit.records.words import counted
 
 #: What to do about a dataset whose questions the graph holds under another name, as it does of a copied folder.
 _SAME_IDS = (
@@ -49,6 +51,22 @@ class LoadSummary:
     written: dict[str, int] = field(default_factory=dict)
     unchanged: dict[str, int] = field(default_factory=dict)
     created_artifacts: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: how many records of each kind were written, and how many were there."""
+        kinds = (
+            f"{name} {count} written, {self.unchanged.get(name, 0)} unchanged" for name, count in self.written.items()
+        )
+        return f"{self.dataset}: {'; '.join(kinds) or 'nothing to load'}"
+
+    def __repr__(self) -> str:
+        return f"<{self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the counts in a notebook."""
+        created = len(self.created_artifacts)
+        return block(self.verdict, notes=[f"{counted(created, 'artifact')} named by edges alone"] if created else ())
 
     def add(self, kind: str, written: int = 0, unchanged: int = 0) -> None:
         """Count records of a kind."""

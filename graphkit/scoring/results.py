@@ -148,6 +148,12 @@ class Summary:
             return counts
         return f"{counts}, {self.failures} as {self.worst:g}"
 
+    def __repr__(self) -> str:
+        return f"<Summary: {self.in_words()} ({self.counts()})>"
+
+    def _repr_html_(self) -> str:
+        return block(f"{self.in_words()} ({self.counts()})")
+
     @property
     def failures(self) -> str:
         """The number of questions that failed or are missing, in words; an empty text for none."""

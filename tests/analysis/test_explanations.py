@@ -161,6 +161,29 @@ def test_hostile_text_is_quoted_and_cut(store: Store, tmp_path: Path) -> None:
     assert answers == [{"n": 1}]
 
 
+def test_the_largest_explanation(tmp_path: Path) -> None:
+    """Names of 1,000 characters that take twelve bytes each in JSON, everywhere at once, leave it within 2 KB."""
+    name, shas = "\U0001f600" * 990, ("1" * 40, "2" * 40)
+    nodes = [f"{name}{number}:m.py#x" for number in range(3)]
+    chunks = [{"id": node, "commit": sha} for node, sha in zip(nodes[1:], shas, strict=True)]
+    step = {"source": nodes[0], "relation": name, "target": nodes[1], "position": 0}
+    questions = [{"id": name, "question": "?", "paths": [[[nodes[0], name, nodes[2]]]], "relevant": {nodes[0]: 1}}]
+    run = tiny(
+        tmp_path,
+        questions,
+        [{"run": name, "question_id": name, "retrieved": chunks, "traversal": [step]}],
+        commits=[{"repo": f"{name}{number}", "sha": sha} for number, sha in enumerate(shas, 1)],
+        compatibility=[
+            {"id": name, "commits": {f"{name}{number}": sha for number, sha in enumerate(shas, 1)}, "compatible": False}
+        ],
+    )
+    claims = [claim(name * 3, support="UNSUPPORTED", edge=(nodes[0], name, nodes[1])) for _ in range(5)]
+    found = graphkit.why(judged(run, verdict(name, run=name, claims=claims)), name)
+    assert all((found.divergence, found.instead, found.claims, found.conflicts))
+    assert max(len(str(found).encode()), len(json.dumps(found.as_json()))) <= 2048
+    assert found.query == "graphkit failures RUN.jsonl --question ID"
+
+
 def test_literals_in_cypher_are_escaped(store: Store, tmp_path: Path) -> None:
     """A name that would end a literal is one within it: the query finds the answer and changes nothing."""
     prepared(store)

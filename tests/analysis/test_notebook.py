@@ -71,6 +71,7 @@ def test_a_result(result: graphkit.Evaluation) -> None:
     assert result.verdict.endswith("30 questions, 2 failed, 0 missing")
     assert page.tags.count("svg") == 3
     summary = result.measures["EdgeRecall"]
+    assert drawn(summary).text[0] in repr(summary)
     assert page.labels[0].startswith(f"{summary.with_failed:.4f}, 95% interval ")
     assert page.labels[0].endswith("target 0.8")
     assert repr(result).startswith("<Evaluation of storefront-graph: ")
@@ -151,6 +152,8 @@ def test_summaries(tmp_path: Path) -> None:
     found = graphkit.summarize([scores])
     assert drawn(found).text[0] == "1 run by 1 measure; 1 score without a value"
     assert repr(found) == "<1 summaries: 1 run by 1 measure; 1 score without a value>"
+    assert repr(found[0]) == "<r: Groundedness 0.5000 over 1 of 2>"
+    assert drawn(found[0]).text == drawn(found).text
     tiny(tmp_path / "data")
     [run] = graphkit.run_systems(Dataset(tmp_path / "data"), {"mine": lambda question: "an answer"})
     assert drawn(run).text[0] == "mine: 2 of 2 questions answered, 0 failed, 0 missing"
@@ -221,7 +224,10 @@ def test_a_copy_of_a_dataset(store: Store, tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "shop", tmp_path / "copies" / "shop")
     copy = tmp_path / "copies" / "shop"
     # Nothing is written again: the content is the same.
-    assert graphkit.load(store, copy).written.get("questions", 0) == 0
+    loaded = graphkit.load(store, copy)
+    assert loaded.written.get("questions", 0) == 0
+    assert drawn(loaded).text[0] == loaded.verdict
+    assert repr(loaded) == f"<{loaded.verdict}>"
     assert graphkit.evaluate(copy / "runs" / "r.jsonl", store=store).measures["EdgeRecall"].mean == 0.75
     copy.rename(tmp_path / "my-shop")
     with pytest.raises(InputError) as error:
