@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,12 +60,16 @@ def failures(
                 say(f"note: {name}: {_shown(rows)}, --limit 0 shows all")
         return
     given = (("question", question), ("other", other), ("dataset", dataset))
-    asked = "".join(f" --{name} {value}" for name, value in given if value is not None)
+    asked = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in given if value is not None)
     for name, rows in rows_of.items():
         query = named_queries()[name]
         if rows:
             cut = len(rows) < rows.total
-            more = f"{_shown(rows)}; all: graphkit failures {run} --kind {name}{asked} --limit 0" if cut else None
+            more = (
+                f"{_shown(rows)}; all: graphkit failures {shlex.quote(run)} --kind {name}{asked} --limit 0"
+                if cut
+                else None
+            )
             cells = [[row[column] for column in query.columns] for row in rows]
             print_table(f"{query.title} ({name})", query.columns, cells, more)
     empty = [name for name, rows in rows_of.items() if not rows]
