@@ -458,7 +458,8 @@ class Evaluation:
         ]
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {shown(one.mean)}" for name, one in [*self.measures.items()][:SHOWN_IN_REPR])
+        first = [*self.measures.items()][:SHOWN_IN_REPR]
+        means = ", ".join(f"{name} {shown(one.held(self.failed_as))}" for name, one in first)
         more = len(self.measures) - SHOWN_IN_REPR
         return f"<Evaluation of {self.verdict}; {means}{f', and {more} more' if more > 0 else ''}>"
 

@@ -75,6 +75,7 @@ def test_a_result(result: graphkit.Evaluation) -> None:
     assert page.labels[0].startswith(f"{summary.with_failed:.4f}, 95% interval ")
     assert page.labels[0].endswith("target 0.8")
     assert repr(result).startswith("<Evaluation of storefront-graph: ")
+    assert f"EdgeRecall {summary.with_failed:.4f}" in repr(result)
     assert "\n" not in repr(result)
     assert len(repr(result)) < 300
 
