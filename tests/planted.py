@@ -133,7 +133,7 @@ DEFECTS = (
     ),
     Defect(
         "seed of the bootstrap",
-        "graphkit/analysis/paired.py",
+        "graphkit/scoring/intervals.py",
         "        rng=numpy.random.default_rng(seed),",
         "        rng=numpy.random.default_rng(),",
         ("tests/analysis", "tests/cli/test_compare.py"),

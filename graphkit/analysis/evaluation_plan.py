@@ -239,7 +239,7 @@ class EvaluatedRuns:
             if self.plan.by:
                 one["groups"] = result.groups_as_json()
             if self.cards:
-                one |= {"scorecard": dataclasses.asdict(self.cards[number]), **result.outcomes_as_json()}
+                one |= {"scorecard": self.cards[number].as_json(), **result.outcomes_as_json()}
             found.append(one)
         return found
 

@@ -33,6 +33,7 @@ COMMANDS = (
     "listen",
     "check",
     "failures",
+    "why",
     "compare",
     "report",
     "query",

@@ -96,10 +96,10 @@ def report(
 
 def _found(runs: list[str]) -> RunFiles:
     """Return the files of the runs; open the graph only for names."""
-    from graphkit.files.jsonl import is_file_name
+    from graphkit.files.run_files import is_run_file
     from graphkit.report.page_inputs import RunFiles, files_of
 
-    named = [run for run in runs if not is_file_name(run) and not Path(run).is_file()]
+    named = [run for run in runs if not is_run_file(run)]
     if not named:
         return RunFiles([Path(run) for run in runs], [None] * len(runs))
     with open_graph(read_only=True) as store:

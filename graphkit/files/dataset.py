@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 from graphkit.files.extra_fields import extra_fields
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
 from graphkit.files.named_files import NamedFiles
@@ -68,6 +68,11 @@ class Dataset:
             storable_name(part, str(folder))
 
     @classmethod
+    def of(cls, given: str | Path | Dataset, *, questions: bool = True) -> Dataset:
+        """Return a dataset that is given as such or by its folder; raise InputError as the class does."""
+        return given if isinstance(given, Dataset) else cls(given, questions=questions)
+
+    @classmethod
     def of_run(cls, run_file: Path, given: str | Path | Dataset | None = None) -> Dataset:
         """Return the dataset of a run: the given one, else the folder above the run's folder, or the run's folder.
 
@@ -79,7 +84,10 @@ class Dataset:
         if isinstance(given, Dataset):
             return given
         if not run_file.exists():
-            raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
+            beside = {path.name: path for path in run_file.parent.glob("*.jsonl*")}
+            hint = did_you_mean(run_file.name, beside, lambda name: str(beside[name]))
+            remedy = f"{hint}Check the path and its spelling."
+            raise InputError("there is no such file", where=str(run_file), remedy=remedy)
         if given is not None:
             return cls(given)
         for folder in (run_file.parent.parent, run_file.parent):

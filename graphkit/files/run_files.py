@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphkit.errors import InputError
-from graphkit.files.jsonl import stem_of
+from graphkit.files.jsonl import is_file_name, stem_of
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct
@@ -27,6 +27,11 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
         return answered_by
     note = run_file.with_name(f"{stem_of(run_file)}.made-by")
     return note.read_text(encoding="utf-8", errors="replace").strip() or None if note.is_file() else None
+
+
+def is_run_file(run: str | Path) -> bool:
+    """Return whether a run is named by its file, and not by its name in the graph."""
+    return isinstance(run, Path) or is_file_name(run) or Path(run).is_file()
 
 
 def records_of(run_file: Path, problems: Problems, run: str | None = None) -> Iterator[tuple[int, AnswerStruct]]:

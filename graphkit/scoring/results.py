@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 from graphkit.measures.base import Unscored
 from graphkit.measures.registry import bounds_of, worst_of
 from graphkit.records.bounds import exact_parts
 from graphkit.records.gold import GoldSum
+from graphkit.records.notebook_html import block
 from graphkit.records.unanswered import FAILED, MISSING, FailedAs, is_failure
 from graphkit.records.usage import Spread, Tally
 from graphkit.records.words import counted, shown
 from graphkit.scoring.doubt_counts import Doubts
+from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresholds
+from graphkit.scoring.question_result import QuestionResult
 
 if TYPE_CHECKING:
     import pandas
@@ -37,6 +39,9 @@ NO_LABEL = "(none)"
 #: How many reasons of one measure are listed separately.
 MOST_REASONS = 20
 OTHER_REASONS = "other reasons"
+
+#: How many measures the short text of a result names.
+SHOWN_IN_REPR = 4
 
 #: The reason of a question without a given score by a measure of others.
 NOT_GIVEN = "no score was given"
@@ -142,6 +147,12 @@ class Summary:
         if not self.unanswered or failed_as == "unscored" or self.with_failed is None:
             return counts
         return f"{counts}, {self.failures} as {self.worst:g}"
+
+    def __repr__(self) -> str:
+        return f"<Summary: {self.in_words()} ({self.counts()})>"
+
+    def _repr_html_(self) -> str:
+        return block(f"{self.in_words()} ({self.counts()})")
 
     @property
     def failures(self) -> str:
@@ -396,19 +407,64 @@ class Evaluation:
             index=pandas.Index([row.question for row in self.rows], name="question"),
         )
 
-    def _repr_html_(self) -> str:
-        """Draw the summary as a table in a notebook."""
-        cells = "".join(
-            f"<tr><td>{html.escape(name)}</td><td style='text-align:right'>{shown(summary.mean)}</td>"
-            f"<td style='text-align:right'>{scored_in_words(summary, self.failed_as)}</td></tr>"
+    def question(self, question: str) -> QuestionResult:
+        """Return the result of one question.
+
+        Raises
+        ------
+        InputError
+            The question is unknown, which the message answers with the closest id, or the result holds no rows.
+        """
+        row = next((row for row in self.rows if row.question == question), None)
+        if row is None:
+            hint = did_you_mean(question, [one.question for one in self.rows])
+            remedy = f"{hint}The result has {counted(len(self.rows), 'question')}."
+            if not self.rows:
+                remedy = "The result holds no rows: evaluate with keep_rows=True."
+            raise InputError(f"no question has the id {question!r}", remedy=remedy)
+        labels: dict[str, str] = {
+            name: value for name, value in zip(LABELS, row.labels, strict=True) if value is not None
+        }
+        values = dict(zip(self.measures, row.values, strict=True))
+        invalid = self.invalid.get(question)
+        return QuestionResult(self.run, question, values, row.failure, invalid, labels)
+
+    def sample(self, measure: str) -> list[float]:
+        """Return the values that the held value of a measure is the mean of; nothing without rows."""
+        place, summary = [*self.measures].index(measure), self.measures[measure]
+        worst = summary.worst if self.failed_as == "worst" and summary.with_failed is not None else None
+        values = [row.values[place] for row in self.rows]
+        numbers = (worst if isinstance(value, str) and is_failure(value) else value for value in values)
+        return [value for value in numbers if isinstance(value, float)]
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: how the run stands against the targets of its measures, and how many questions it failed on."""
+        against = on_targets(self._measured(samples=False)) or f"{counted(len(self.measures), 'measure')} scored"
+        failed = f", {self.failed} failed, {self.missing} missing" if self.failed or self.missing else ""
+        return f"{self.run}: {against}; {counted(self.questions, 'question')}{failed}"
+
+    def _measured(self, samples: bool = True) -> list[Measured]:
+        return [
+            Measured(
+                name,
+                summary.held(self.failed_as),
+                scored_in_words(summary, self.failed_as),
+                self.sample(name) if samples else (),
+                own_thresholds(name),
+            )
             for name, summary in self.measures.items()
-        )
-        questions = counted(self.questions, "question")
-        caption = f"{html.escape(self.run)}: {questions}, {self.failed} failed, {self.missing} missing"
-        return (
-            f"<table><caption>{caption}</caption><thead><tr><th>measure</th><th>mean</th><th>scored</th></tr></thead>"
-            f"<tbody>{cells}</tbody></table>"
-        )
+        ]
+
+    def __repr__(self) -> str:
+        first = [*self.measures.items()][:SHOWN_IN_REPR]
+        means = ", ".join(f"{name} {shown(one.held(self.failed_as))}" for name, one in first)
+        more = len(self.measures) - SHOWN_IN_REPR
+        return f"<Evaluation of {self.verdict}; {means}{f', and {more} more' if more > 0 else ''}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the result in a notebook: the verdict, then each measure with its interval and target."""
+        return block(self.verdict, COLUMNS, [one.row() for one in self._measured()], self.warnings)
 
 
 #: The note of an output in which failures don't count.

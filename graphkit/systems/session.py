@@ -16,8 +16,10 @@ from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.llm import event_loop
 from graphkit.records.models import Answer, Question
+from graphkit.records.notebook_html import block
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
+from graphkit.records.words import counted
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, run_name, system_of
 from graphkit.systems.runfile import RunFile
@@ -95,6 +97,21 @@ class RunSummary:
     def known_figures(self) -> dict[str, Spread]:
         """Return the efficiency figures that some record has."""
         return {name: spread for name, spread in self.figures.items() if spread.total is not None}
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: how many questions the run answered, failed on and left."""
+        counts = f"{self.answered} of {counted(self.questions, 'question')} answered"
+        return f"{self.run}: {counts}, {self.failed} failed, {self.missing} missing"
+
+    def __repr__(self) -> str:
+        return f"<{self.verdict}; {self.file}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the summary in a notebook: the verdict, the figures, and the errors."""
+        rows = [[name, spread.total, spread.mean] for name, spread in self.figures.items()]
+        errors = [f"{count} failed with {name}" for name, count in self.errors.items()]
+        return block(self.verdict, ("figure", "total", "mean"), rows, errors)
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary as JSON."""
@@ -279,7 +296,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def run_systems(
-    dataset: str | Path, systems: Mapping[str, Callable[..., Any]], **options: Unpack[RunOptions]
+    dataset: str | Path | Dataset, systems: Mapping[str, Callable[..., Any]], **options: Unpack[RunOptions]
 ) -> list[RunSummary]:
     """Ask systems the questions of a dataset and keep their answers as runs. A second call resumes where it stopped.
 
@@ -305,7 +322,7 @@ def run_systems(
     """
     if unknown := options.keys() - RunOptions.__annotations__.keys():
         raise TypeError(f"run_systems() got an unexpected keyword argument {min(unknown)!r}")
-    source, problems = Dataset(dataset), Problems(strict=options.get("strict", False))
+    source, problems = Dataset.of(dataset), Problems(strict=options.get("strict", False))
     out = options.get("out")
     session = Session(
         source,

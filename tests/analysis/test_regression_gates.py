@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from graphkit.analysis.gates import ComparisonGates
-from graphkit.analysis.paired import compare_pairs, detectable, interval
+from graphkit.analysis.paired import compare_pairs, detectable
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.records.unanswered import MISSING
+from graphkit.scoring.intervals import interval
 from tests.helpers.cli import Graph, Row, inside, write_lines
 from tests.helpers.crashing import crashing_run, worst
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from graphkit.analysis.paired import compare_pairs, detectable, holm, interval, randomisation_p
+from graphkit.analysis.paired import compare_pairs, detectable, holm, randomisation_p
+from graphkit.scoring.intervals import interval
 from tests.helpers.properties import examples
 
 SAMPLE = [0.25, -0.5, 0.0, 0.75, 0.5, 0.125, -0.25, 1.0, 0.375, 0.0, 0.625, -0.125]

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import graphkit as package
-from graphkit.analysis import paired
 from graphkit.cli.app import GROUPS
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.records.schemas import RECORDS
+from graphkit.scoring import intervals
 from graphkit.scoring.grade_run import GradingOptions
 from graphkit.scoring.judge_setup import JudgeOptions
 from graphkit.systems import session
@@ -67,13 +67,13 @@ def test_defaults_are_those_of_the_library() -> None:
     """The default of each option is that of the library's function."""
     limits = Limits()
     expected: dict[tuple[str, ...], Row] = {
-        ("compare",): {"resamples": paired.RESAMPLES, "seed": paired.SEED},
+        ("compare",): {"resamples": intervals.RESAMPLES, "seed": intervals.SEED},
         ("grade",): {
             "judge": JudgeOptions().judge,
             "concurrency": JudgeOptions().concurrency,
             "context_tokens": GradingOptions().context_tokens,
         },
-        ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": paired.SEED},
+        ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": intervals.SEED},
         ("judge", "consistency"): {"repeat": REPEAT},
         ("run",): {
             "seed": session.DEFAULT_SEED,
@@ -196,6 +196,8 @@ READING = (
     ("report", "d/runs/r.jsonl", "-o", "r.html"),
     ("compare", "d/runs/r.jsonl", "d/runs/s.jsonl"),
     ("compare", "r", "s", "--scores", "scores.jsonl"),
+    ("failures", "d/runs/r.jsonl"),
+    ("why", "d/runs/r.jsonl", "strict-q1"),
     ("summarize", "scores.jsonl"),
     ("load-scores", "scores.jsonl"),
     ("run", "d", "--system", "r=systems:answer"),

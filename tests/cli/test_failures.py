@@ -247,6 +247,34 @@ def test_what_is_unknown(shop: Graph, arguments: tuple[str, ...], reported: tupl
         assert text in done.err
 
 
+def test_a_file_needs_no_database(shop: Graph, tmp_path: Path) -> None:
+    """A run file gives the graph's rows of a kind without a database, whose folder isn't even made."""
+    kind = ("--kind", "missed-edges", "--limit", 0, "--json")
+    done = inside("failures", f"runs/{RUN}.jsonl", *kind, "--data", tmp_path / "none", cwd=STOREFRONT, code=0)
+    assert not (tmp_path / "none").exists()
+    assert done.objects() == ask(shop, RUN, *kind).objects()
+    assert "Missed edges" in inside("failures", f"runs/{RUN}.jsonl", cwd=STOREFRONT, code=0).out
+
+
+def test_a_file_names_its_dataset(tmp_path: Path) -> None:
+    """``--dataset`` is for a file that lies elsewhere, and the command that shows all rows repeats it."""
+    file = tmp_path / "moved.jsonl"
+    file.write_bytes((STOREFRONT / "runs" / f"{RUN}.jsonl").read_bytes())
+    done = inside("failures", file, "--dataset", STOREFRONT, "--kind", "missed-edges", cwd=tmp_path, code=0)
+    assert f"20 of 50 shown; all: graphkit failures {file} --kind missed-edges --dataset {STOREFRONT}" in done.out
+    assert "Name its dataset by --dataset" in inside("failures", file, cwd=tmp_path, code=2).err
+
+
+def test_what_only_the_graph_answers(shop: Graph) -> None:
+    """A file is refused for another kind and another run, and a run of the graph for a dataset, each with a remedy."""
+    file = f"runs/{RUN}.jsonl"
+    done = inside("failures", file, "--kind", "extra-edges", cwd=STOREFRONT, code=2)
+    assert "extra-edges needs the graph" in done.err
+    assert f"graphkit evaluate {file}" in done.err
+    assert "--other compares two runs" in inside("failures", file, "--other", OTHER, cwd=STOREFRONT, code=2).err
+    assert "Leave --dataset out" in ask(shop, RUN, "--dataset", ".", code=2).err
+
+
 def test_empty_graph(tmp_path: Path, any_graph: Graph) -> None:
     """An empty database, where not even the labels are known, is reported as one that holds no run."""
     done = graphkit("failures", "r", cwd=tmp_path, env=any_graph.env, code=2)

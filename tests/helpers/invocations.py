@@ -101,6 +101,8 @@ COMMANDS: dict[Words, Command] = {
         },
         writes=("--out",),
     ),
+    ("failures",): Command({"run": RUN, "--dataset": DATASET}, more=("--kind", "missed-edges")),
+    ("why",): Command({"run": RUN, "question": "q1", "--dataset": DATASET}, needs=("question",)),
     ("query",): Command({"source": "query.cypher"}, graph=True),
     ("summarize",): Command({"files": "scores.jsonl"}),
     **{("import", name): _import(name) for name in ("auto", *formats())},
@@ -147,7 +149,6 @@ COMMANDS: dict[Words, Command] = {
 
 #: Commands that take no file, with what they need.
 PLAIN: dict[Words, tuple[str, ...]] = {
-    ("failures",): ("r", "--kind", "missed-edges"),
     ("queries",): (),
     ("measures",): (),
     ("schema",): ("question",),
@@ -164,9 +165,9 @@ GIVEN: dict[Words, dict[str, str]] = {
 }
 
 #: Texts among the arguments that name no file.
-NAMES = {("failures", "run"), ("schema", "record"), ("import gold", "form")}
+NAMES = {("schema", "record"), ("import gold", "form")}
 NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
-NAMES |= {("compare", "second")}
+NAMES |= {("compare", "second"), ("why", "question")}
 
 
 def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:

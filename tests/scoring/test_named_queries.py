@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import graphkit
+from graphkit.analysis.file_failures import FILE_KINDS
 from graphkit.database.store import Store
 from graphkit.graph.queries import Query, named_queries
 from graphkit.measures.base import Unscored
@@ -39,6 +40,17 @@ def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run
         assert expected - found == Counter()
         compared += expected.total()
     assert compared > 150  # 198 without the pallets data
+
+
+@pytest.mark.parametrize("kind", sorted({*FILE_KINDS} - {"unsupported-claims", "stale-gold"}))
+def test_files_give_the_same_rows(kind: str, full_store: Store, runs: list[Run]) -> None:
+    """Files suffice for some kinds: those rows are the rows of the query."""
+    compared = 0
+    for run in runs:
+        rows = graphkit.file_failures(run.file, kind, dataset=run.dataset)
+        assert sorted(map(repr, rows)) == sorted(map(repr, ask(full_store, kind, run))), run
+        compared += len(rows)
+    assert compared > 5
 
 
 def test_calls_of_tools_are_those_of_the_definitions(full_store: Store, runs: list[Run]) -> None:
