@@ -14,7 +14,8 @@ import numpy
 from scipy import stats
 
 from benchmarks.results import Line, spaced, write
-from graphkit.analysis.paired import CONFIDENCE, RESAMPLES, SEED, PairedResult, compare_pairs, holm
+from graphkit.analysis.paired import PairedResult, compare_pairs, holm
+from graphkit.scoring.intervals import CONFIDENCE, RESAMPLES, SEED
 
 QUESTIONS = 10_000
 MEASURES = 12

@@ -1,4 +1,4 @@
-"""How often intervals of a mean difference hold the true one, by size and kind: ``python -m benchmarks.coverage``.
+"""The coverage of intervals of a mean difference, by size and kind: ``python -m benchmarks.coverage``.
 
 Samples are drawn from worlds whose mean is known. Candidates: BCa alone, studentised bootstrap, Student's t, the
 inverted randomisation test (means of random subsets, Hartigan 1969), and what graphkit takes: the wider of BCa and t.

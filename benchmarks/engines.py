@@ -32,7 +32,7 @@ MEASURES = tuple(measure for measure in resolve_measures() if measure.query)
 
 @dataclass(frozen=True)
 class Times:
-    """What was measured at one size, in seconds; of each named query for all questions and for one."""
+    """Measurements at one size in seconds; each named query for all questions and for one."""
 
     count: int
     load: float

@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one process took: seconds, MB at the peak (its children included; 0 unwatched), and what it printed."""
+    """The use of one process: seconds, MB at the peak (with its children; 0 unwatched), and its output."""
 
     wall: float
     cpu: float

@@ -60,7 +60,7 @@ class Times:
 
     @property
     def overhead(self) -> str:
-        """What the runner adds to a question."""
+        """Return the overhead of the runner per question."""
         return f"{1e6 * (median(self.ours) - median(self.bare)) / self.count:+.0f} us/question"
 
 

@@ -60,7 +60,7 @@ class Runs:
 
     @property
     def result(self) -> dict[str, Any]:
-        """What the last run printed."""
+        """Return the output of the last run."""
         found: dict[str, Any] = json.loads(self.usages[-1].output)
         return found
 

@@ -1,4 +1,4 @@
-"""How often the intervals of agreement and of calibrated accuracy hold the truth.
+"""The coverage of the intervals of agreement and of calibrated accuracy.
 
 Run ``python -m benchmarks.trust_coverage``; a first argument is the number of samples, a second one adds the bootstrap.
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from graphkit.analysis.compare_runs import compare_runs
     from graphkit.analysis.config import load_config
     from graphkit.analysis.dataset_checks import check_dataset
+    from graphkit.analysis.explanations import Explanation, why
+    from graphkit.analysis.file_failures import file_failures
     from graphkit.analysis.layers import Scorecard, score_layers
     from graphkit.analysis.run_pairs import RunComparison
     from graphkit.analysis.score_file_pairs import compare_scores
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     from graphkit.records.scores import Score
     from graphkit.records.usage import Prices
     from graphkit.records.verdicts import Verdict
+    from graphkit.report.data import PageOptions
+    from graphkit.report.page import write_report
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.grade_run import GradingOptions, grade
     from graphkit.scoring.judge_setup import JudgeOptions
@@ -83,6 +87,8 @@ _HOMES = {
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
+    "graphkit.analysis.explanations": ("Explanation", "why"),
+    "graphkit.analysis.file_failures": ("file_failures",),
     "graphkit.analysis.run_pairs": ("RunComparison",),
     "graphkit.analysis.score_file_pairs": ("compare_scores",),
     "graphkit.analysis.compare_runs": ("compare_runs",),
@@ -128,6 +134,8 @@ _HOMES = {
     "graphkit.records.executions": ("Execution",),
     "graphkit.graph.verdict_nodes": ("load_verdicts",),
     "graphkit.records.verdicts": ("Verdict",),
+    "graphkit.report.data": ("PageOptions",),
+    "graphkit.report.page": ("write_report",),
     "graphkit.scoring.evaluate": ("evaluate",),
     "graphkit.scoring.grade_run": ("GradingOptions", "grade"),
     "graphkit.scoring.judge_setup": ("JudgeOptions",),
@@ -153,6 +161,7 @@ __all__ = [
     "EvaluationOptions",
     "Execution",
     "ExpectedToolCall",
+    "Explanation",
     "GateError",
     "GoldPath",
     "GradingOptions",
@@ -164,6 +173,7 @@ __all__ = [
     "Limits",
     "Measure",
     "MeasureError",
+    "PageOptions",
     "Prices",
     "Question",
     "RunComparison",
@@ -185,6 +195,7 @@ __all__ = [
     "comparison_graph",
     "evaluate",
     "failures",
+    "file_failures",
     "first_divergences",
     "gold_graph",
     "grade",
@@ -211,6 +222,8 @@ __all__ = [
     "summarize",
     "two_by_two",
     "walked_graph",
+    "why",
+    "write_report",
 ]
 
 

@@ -43,8 +43,7 @@ RECORD = {"run": "r", "question_id": "q1", "retrieved": [{"id": "a/b.py#f"}]}
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code, the most memory that it held in MB, its seconds, what it said,
-    and for how many seconds it computed."""
+    """The end of a command: exit code, peak memory in MB, seconds, output, and seconds of computing."""
 
     code: int
     memory: int

@@ -84,7 +84,7 @@ _not_run: Counter[str] = Counter()
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What the suite was started with, and what a test before left: RAGAS is told by a variable not to be tracked.
+    # Variables of the suite's environment, and of tests before: one of them forbids RAGAS to track its use.
     for name in {*ENVIRONMENT, *os.environ}:
         if name.startswith(SETTINGS_PREFIXES):
             monkeypatch.delenv(name, raising=False)
@@ -98,7 +98,7 @@ def _known_measures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def refused(_clean_environment: None) -> Iterator[Callable[[], list[str]]]:
-    """What reached beyond loopback since it was asked last: a test that doesn't ask fails by it, caught or not."""
+    """Return the refused connections since the last call; a test fails if it doesn't ask for all of its own."""
     seen = _refusals.stat().st_size
 
     def since() -> list[str]:
@@ -114,7 +114,7 @@ def refused(_clean_environment: None) -> Iterator[Callable[[], list[str]]]:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, int]]:
-    """How often each line, by file and number, is decoded from now on in this process."""
+    """The number of times that each line, by file and number, is decoded from now on in this process."""
     counted: Counter[tuple[str, int]] = Counter()
     parse = RecordReader.parse
 

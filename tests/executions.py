@@ -62,7 +62,7 @@ KINDS: dict[str, tuple[str, float, set[str]]] = {
 
 @dataclass
 class Left:
-    """What was left by so many executions, and how they ended.
+    """The leftovers of a series of executions, and their results.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def series(wall: Wall, executions: int, folder: Path, seed: int = 1, jobs: int =
                 code = f"def test():\n    {body}\n"
                 try:
                     how = str(sandbox.run(code, "test", [], seconds).how)
-                except Exception as error:  # whatever it is, it is told
+                except Exception as error:  # whatever it is, it is reported
                     how = repr(error)
                 with lock:
                     left.ended[how] += 1
@@ -158,7 +158,7 @@ def _state() -> tuple[int, int, int, int]:
     return len(descendants(os.getpid())), len(list(Path("/proc/self/fd").iterdir())), threading.active_count(), peak
 
 
-def told(wall: Wall, executions: int, left: Left) -> str:
+def reported(wall: Wall, executions: int, left: Left) -> str:
     """Return what came of a series, in lines."""
     ends = ", ".join(f"{count} {how}" for how, count in left.ended.most_common())
     return (
@@ -183,7 +183,7 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory(prefix="graphkit-executions-") as folder:
             left = series(wall, given.executions, Path(folder), given.seed)
-        sys.stdout.write(told(wall, given.executions, left))
+        sys.stdout.write(reported(wall, given.executions, left))
         sys.stdout.flush()
         bad |= left.anything
     sys.exit(bad)

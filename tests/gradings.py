@@ -56,7 +56,7 @@ def key_of(body: Mapping[str, Any]) -> str:
 
 @dataclass
 class Server:
-    """What a server was asked, and what it answered with a verdict, by request."""
+    """The requests that a server received, and those that it answered with a verdict."""
 
     api: Api
     answered: Counter[str] = field(default_factory=Counter)
@@ -97,7 +97,7 @@ def grading(server: Server, run: Path, home: Path, concurrency: int) -> subproce
 
 @dataclass(frozen=True)
 class Whole:
-    """What one undisturbed grading came to."""
+    """The result of an undisturbed grading."""
 
     records: int
     verdicts: int
@@ -151,7 +151,7 @@ def graded_whole(folder: Path, records: int, concurrency: int) -> Whole:
 
 @dataclass
 class Killed:
-    """What gradings came to that were killed and started again."""
+    """The results of gradings that were killed and started again."""
 
     records: int
     concurrency: int

@@ -95,7 +95,7 @@ ENDLESS = {"run", "run async", "grade", "listen"}
 
 @dataclass
 class Tally:
-    """How the processes of one command ended."""
+    """The ends of the processes of one command."""
 
     interrupts: int = 0
     slowest: float = 0.0

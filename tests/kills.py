@@ -6,8 +6,8 @@
 Commands run in forked processes with small transactions, so that a small world has many moments to die in. Two versions
 of a dataset and of a run replace each other, and every kill comes while that goes on or about then. After each kill the
 graph is read: whatever it marks as whole (a dataset, a run, its scores, the verdicts on it, the executions of its code)
-must equal what an undisturbed load left, and whatever isn't marked must be told as interrupted. After every fifth kill
-a command is run to its end, mostly that for the *former* files, and everything must be there, once.
+must equal what an undisturbed load left, and whatever isn't marked must be reported as interrupted. After every fifth
+kill a command is run to its end, mostly that for the *former* files, and everything must be there, once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from tests.helpers.killed import (
 
 @dataclass
 class Tally:
-    """What the kills of one kind came to."""
+    """The results of the kills of one kind."""
 
     kills: int = 0
     replacing: int = 0
@@ -61,7 +61,7 @@ class Tally:
 
     @property
     def bad(self) -> int:
-        """How often something was wrong."""
+        """The number of mistakes."""
         return self.lost + self.doubled + self.half + self.untold + self.unrepaired
 
 
@@ -190,12 +190,12 @@ class Kills:
                 self.version = following
 
     def look(self, store: Store, tally: Tally) -> None:
-        """Compare each part that is marked as whole with what it must be; the others must be told as interrupted."""
+        """Compare each part that is marked as whole with the expected one; the others must be interrupted."""
         found, marked = fingerprint(store), marks(store)
-        told = [str(load) for load in unfinished_loads(store) if load.interrupted]
+        reported = [str(load) for load in unfinished_loads(store) if load.interrupted]
         tally.replacing += not all(marked.values())
         for part, digest in marked.items():
-            if not digest and found[part] and not told:
+            if not digest and found[part] and not reported:
                 tally.untold += 1
                 sys.stderr.write(f"{part}: not whole, and nobody says so\n")
             if digest in ("", OUTDATED):

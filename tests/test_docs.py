@@ -73,9 +73,9 @@ def test_map_of_the_rooms() -> None:
     """CONTRIBUTING.md names each room with just those that it may import."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|([^|]*)\|$", text, re.MULTILINE)
-    told = {room: set(re.findall(r"\w+", imports)) for room, imports in rows}
+    reported = {room: set(re.findall(r"\w+", imports)) for room, imports in rows}
     assert "all of them" in dict(rows)["cli"]
-    assert told | {"cli": MAY_IMPORT["cli"]} == MAY_IMPORT
+    assert reported | {"cli": MAY_IMPORT["cli"]} == MAY_IMPORT
 
 
 def test_files_of_the_map_exist() -> None:
@@ -153,9 +153,9 @@ def test_commands_of_the_page_on_judging() -> None:
     """Graders, measures and kinds of failures in the tables of docs/judging.md are those that there are."""
     text = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`[^|]+`) \| [^|]+ \| ([A-Z][^|]+) \|$", text, re.MULTILINE)
-    told = {name: measures.split(", ") for names, measures in rows for name in re.findall(r"`(\w+)`", names)}
-    assert told.keys() == GRADERS.keys()
-    for name, measures in told.items():
+    reported = {name: measures.split(", ") for names, measures in rows for name in re.findall(r"`(\w+)`", names)}
+    assert reported.keys() == GRADERS.keys()
+    for name, measures in reported.items():
         assert set(GRADERS[name].measures) <= set(measures), name
         assert all(registry.measure_class(measure) for measure in measures)
     kinds = set(re.findall(r"^\| `([a-z]+-[a-z-]+)` \|", text, re.MULTILINE))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.execution.walls import Wall
-from tests.executions import KINDS, series, told
+from tests.executions import KINDS, reported, series
 from tests.helpers.sandboxes import WALL_NAMES
 
 EXECUTIONS = 60
@@ -19,4 +19,4 @@ def test_nothing_is_left(wall: Wall, tmp_path: Path) -> None:
     assert len(KINDS) == 12
     left = series(wall, EXECUTIONS, tmp_path, seed=7)
     assert sum(left.ended.values()) == EXECUTIONS
-    assert not left.anything, told(wall, EXECUTIONS, left)
+    assert not left.anything, reported(wall, EXECUTIONS, left)

@@ -124,7 +124,7 @@ def last_name(node: str) -> str:
 
 
 def fault(repos: Path, stack: str, step: Row) -> str | None:
-    """Why a gold step does not hold in the files, or None; the text is asked, not only the extractor."""
+    """Return why a gold step does not hold in the files, or None; the text decides, not only the extractor."""
     source, relation, target = edge_of(step)
     for node in (source, target):
         if node not in ARTIFACTS[stack]:

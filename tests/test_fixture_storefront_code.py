@@ -146,7 +146,7 @@ def arguments(function: ast.FunctionDef) -> list[str]:
 
 
 def references(text: str) -> dict[str, set[str]]:
-    """What each statement of a text creates, and what it references or reads."""
+    """Return the objects that each statement of a text creates, and those that it references or reads."""
     statements = re.split(r"(?=CREATE )", re.sub(r'"\s+"', "", text))[1:]
     return {
         re.findall(r"CREATE \w+ (\w+)", statement)[0]: set(re.findall(r"(?:REFERENCES|FROM|JOIN) (\w+)", statement))
@@ -220,7 +220,7 @@ def code_of(answer: str, language: str, entry_point: str | None) -> str:
 
 
 def run_tests(question: Row, code: str, folder: Path) -> Results:
-    """How the tests of a question go with some code, without any sandbox."""
+    """Return the results of a question's tests with some code, without any sandbox."""
     javascript = question.get("code_language") == "javascript"
     for name, text in question["repository_context"].items():
         path = folder / (f"{name}.js" if javascript else f"{name.replace('.', '/')}.py")
@@ -252,7 +252,7 @@ def as_commonjs(code: str) -> str:
 
 
 def run_program(test: Row, code: str, folder: Path) -> tuple[str, bool]:
-    """How one test of a program goes: text in, text out."""
+    """Return the result of one test of a program: text in, text out."""
     (folder / "program.py").write_text(code, encoding="utf-8")
     command = [sys.executable, "-B", "program.py"]
     done = subprocess.run(
@@ -332,7 +332,7 @@ def test_answers_are_what_is_said_of_them(run: str, name: str, tmp_path: Path) -
 
 
 def test_dangerous_answers_are_bounded() -> None:
-    """What is endless, hungry or curious does it in the one way that harms nobody who runs it by mistake."""
+    """Endless, hungry and curious answers act in a way that is harmless to somebody who runs them by mistake."""
     for (run, name), (status, _, _) in EXPECTED.items():
         answer = ANSWERS[run, name]["answer"]
         assert ("64 * 1024 * 1024" in answer and "range(64" in answer) == (status == "memory")

@@ -15,7 +15,7 @@ KILLS = 20
 
 @pytest.mark.slow("20 kills, each with a look at the whole graph, and loads of four versions before")
 def test_nothing_half_is_called_whole(tmp_path: Path, engine_settings: EngineSettings) -> None:
-    """What killed commands leave is lost, doubled or called whole nowhere, and the next command makes it whole.
+    """Killed commands leave nothing lost, doubled or wrongly marked as complete, and the next command completes it.
 
     The embedded database is one of its own, and killed as well.
     """

@@ -95,7 +95,7 @@ def test_this_machine_is_reached(host: str | bytes | None) -> None:
     "host", ["192.0.2.1", "10.0.0.1", "127.evil.example", "localhost.example", "::2", "2001:db8::1"]
 )
 def test_another_machine_is_not(host: str) -> None:
-    """What only looks like loopback isn't, nor is a private network."""
+    """An address that only looks like loopback is refused, and so is a private network."""
     assert not is_local(host)
 
 

@@ -84,10 +84,10 @@ def test_wheel_works_elsewhere(installed: dict[str, str], tmp_path: Path) -> Non
     home = run("-c", "import graphkit; print(graphkit.__file__)").strip()
     assert str(Path(home).parent.parent) in installed["PYTHONPATH"].split(os.pathsep)
     run("-m", "graphkit", "db", "start")
-    told = run("-m", "graphkit", "demo")
-    assert "storefront-graph" in told
-    assert "0.5163" in told
-    assert "What to type next" in told
+    reported = run("-m", "graphkit", "demo")
+    assert "storefront-graph" in reported
+    assert "0.5163" in reported
+    assert "What to type next" in reported
     assert '"EdgeRecall": {"mean": 0.75' in run(
         "-m", "graphkit", "evaluate", "--json", "--no-store", tiny(tmp_path / "data")
     )

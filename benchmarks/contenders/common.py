@@ -1,4 +1,4 @@
-"""What the programs share: the folder they are given, decoded lines, and means as JSON."""
+"""Shared parts of the programs: the given folder, decoded lines, and means as JSON."""
 
 from __future__ import annotations
 

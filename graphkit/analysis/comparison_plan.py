@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs
 from graphkit.analysis.gates import ComparisonGates
-from graphkit.analysis.paired import RESAMPLES, SEED
 from graphkit.analysis.result_pairs import compare_files
 from graphkit.analysis.run_pairs import By, RunComparison
 from graphkit.analysis.score_file_pairs import compare_scores
@@ -20,6 +19,7 @@ from graphkit.records.progress import Progress, quiet
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate
+from graphkit.scoring.intervals import RESAMPLES, SEED
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store

@@ -101,11 +101,13 @@ class Checked:
         return list(found.values())
 
 
-def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
+def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = None) -> Checked:
     """Check each question of a dataset.
 
     Parameters
     ----------
+    dataset
+        The dataset, or its folder.
     baseline
         The run of a system without retrieval; a question that it answers leaves no room to improve.
 
@@ -114,11 +116,11 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     InputError
         A file can't be read, or a record outside the file of questions can't be used.
     """
-    problems = Problems()
+    dataset, problems = Dataset.of(dataset), Problems()
     questions = [question for _, question in dataset.questions(problems)]
     findings = [
         Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None, problem.where)
-        for problem in problems.left_out
+        for problem in problems.skipped
     ]
     findings += [found for question in questions for found in _fields(question)]
     reading = Problems()
@@ -130,7 +132,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     findings += _duplicates(questions)
     findings += _difficulty(questions)
     if baseline is not None:
-        findings += _answered(questions, baseline, problems)
+        findings += _answered(questions, Path(baseline), problems)
     # The load reports unknown fields of the other files.
     findings += [Flaw("unknown-field", "warning", sentence) for sentence in problems.unknown_fields()]
     counts = Counter[str | None](question.difficulty for question in questions)

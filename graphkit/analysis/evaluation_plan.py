@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from graphkit.analysis.config import Config
 from graphkit.analysis.gates import GateOutcome, RunGates, min_kappa
 from graphkit.analysis.layers import Scorecard, score_layers
+from graphkit.analysis.own_family import own_family_warnings
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
 from graphkit.records.progress import Progress, expect, quiet
@@ -28,14 +30,6 @@ if TYPE_CHECKING:
     from graphkit.database.store import Store
 
 UNDIRECTED = "edges are compared without their direction: paths aren't judged right or wrong, failures ignore direction"
-
-
-class RunSource(NamedTuple):
-    """A run to evaluate: the user's file, the run log itself, and what the log was made of (None for itself)."""
-
-    file: Path
-    run: Path
-    origin: str | Path | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,12 @@ class EvaluationPlan:
         logs its tool calls, those of :attr:`graphkit.scoring.run_pass.RunPass.tool_measures`; each run then has a
         scorecard. Rows are kept if anything here needs them, and several runs always have the hash of their gold.
     scores
-        Scores that others gave. A gate may name their measures.
+        Scores that others gave. A gate may name their measures. A judge of the family of the answering model becomes a
+        warning.
+    score_files
+        The files of these scores; the verdicts beside them may name the answering model.
+    answered_by
+        The model that answered, if `graphkit run` noted none.
     undirected
         Whether to compare edges without their direction.
     by
@@ -73,6 +72,8 @@ class EvaluationPlan:
     config: Config = field(default_factory=Config)
     gates: PlannedGates = field(default_factory=PlannedGates)
     scores: Sequence[Score] = ()
+    score_files: Sequence[Path] = ()
+    answered_by: str | None = None
     undirected: bool = False
     by: Label | None = None
 
@@ -126,7 +127,6 @@ class EvaluationPlan:
         progress: Progress = quiet,
         notify: Callable[[str], None] = lambda _: None,
         on_problems: Callable[[Problems], None] = lambda _: None,
-        warn: Callable[[Path, Evaluation], Iterable[str]] = lambda run, result: (),
     ) -> EvaluatedRuns:
         """Evaluate runs.
 
@@ -136,9 +136,6 @@ class EvaluationPlan:
             Called with each note before the results are there.
         on_problems
             Called with the problems of each run's files.
-        warn
-            Returns further warnings about the given scores of a run, such as that judge and answering model are of one
-            family (:func:`graphkit.trust.families.own_kind`).
 
         Raises
         ------
@@ -163,7 +160,8 @@ class EvaluationPlan:
             result = evaluate_pass(run, own, store=store, scores=self.scores, problems=problems, progress=progress)
             on_problems(problems)
             if self.scores:
-                result = dataclasses.replace(result, warnings=(*result.warnings, *warn(one.run, result)))
+                warnings = own_family_warnings(one.run, result.given, self.answered_by, self.score_files)
+                result = dataclasses.replace(result, warnings=(*result.warnings, *warnings))
             results.append(result)
             progress("runs scored", 1)
         refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
@@ -247,7 +245,7 @@ class EvaluatedRuns:
             if self.plan.by:
                 one["groups"] = result.groups_as_json()
             if self.cards:
-                one |= {"scorecard": dataclasses.asdict(self.cards[number]), **result.outcomes_as_json()}
+                one |= {"scorecard": self.cards[number].as_json(), **result.outcomes_as_json()}
             found.append(one)
         return found
 

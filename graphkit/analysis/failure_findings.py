@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphkit.analysis.explain import SENTENCES, sentence
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
 from graphkit.errors import one_line
-from graphkit.graph.failures import Failures
+from graphkit.records.failed_rows import Failures
 from graphkit.records.words import counted, short_shas
 
 #: The list of questions, which is no failure by itself.
@@ -26,7 +27,7 @@ def failures_brief(
     run: str, found: Mapping[str, Failures], question: str | None = None, kind: str | None = None
 ) -> Brief:
     """Return what to print of the failures of a run, by kind; ``question`` and ``kind`` are what was asked for."""
-    there = {name: rows for name, rows in found.items() if rows}
+    run, there = shlex.quote(run), {name: rows for name, rows in found.items() if rows}
     if kind is not None or question is not None:
         return _listed(run, there, question, kind)
     kinds = [name for name in there if name != SCORES]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from graphkit.errors import GateError, InputError
 from graphkit.records.usage import Spread
@@ -53,15 +54,19 @@ class JudgeCost:
             return None
         return self.cost / self.run_cost
 
+    def as_json(self) -> dict[str, Any]:
+        """Return all figures."""
+        return {**asdict(self), "share": self.share}
+
     def __str__(self) -> str:
         """Return one line on both costs."""
         known = f", the cost of {self.unknown} is unknown" if self.unknown and self.cost is not None else ""
         price = "at an unknown cost" if self.cost is None else f"for {_money(self.cost)}{known}"
         earlier = f" ({counted(self.cached, 'verdict')} paid for earlier)" if self.cached else ""
-        said = f"grading: {counted(self.verdicts, 'verdict')} {price}{earlier}"
+        text = f"grading: {counted(self.verdicts, 'verdict')} {price}{earlier}"
         if self.run_cost is None:
-            return f"{said}; the cost of the run is unknown"
-        of_run = f"{said}; the run cost {_money(self.run_cost)} (known for {counted(self.run_known, 'answer')})"
+            return f"{text}; the cost of the run is unknown"
+        of_run = f"{text}; the run cost {_money(self.run_cost)} (known for {counted(self.run_known, 'answer')})"
         return of_run if self.share is None else f"{of_run}, so grading is {self.share:.1%} of that"
 
 

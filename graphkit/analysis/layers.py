@@ -6,14 +6,19 @@ weights that is left. A layer without a scored component leaves the product, whi
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from graphkit.analysis.config import Config
+from graphkit.measures.base import Thresholds
 from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
-from graphkit.records.bounds import over, under
-from graphkit.records.words import counted
+from graphkit.records.bounds import under
+from graphkit.records.notebook_html import bar, block
+from graphkit.records.words import counted, shown
+from graphkit.scoring.measured import COLUMNS, Measured, worse
 from graphkit.scoring.results import Evaluation, Row, Summary
 
 
@@ -112,6 +117,7 @@ class Scorecard:
 
     ``unscored`` is a sentence on the questions that failed, have no record or are invalid, or empty. ``unknown`` warns
     if the dataset knows hardly anything in the run; ``following`` are the measures whose alerts follow from that.
+    ``samples`` are the values of each measure, if the result has rows.
     """
 
     run: str
@@ -123,6 +129,36 @@ class Scorecard:
     findings: tuple[LayerFinding, ...]
     unknown: str = ""
     following: tuple[str, ...] = ()
+    samples: Mapping[str, Sequence[float]] = field(default_factory=dict, repr=False, compare=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields without the samples."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if name != "samples"}
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: the overall score, the severe alerts and the first thing to improve."""
+        if not self.judged:
+            return f"{self.run}: {NOT_JUDGED}"
+        whole = f"{shown(self.overall)}{' (partial)' if self.partial else ''}"
+        severe = f"; severe: {', '.join(alert.measure for alert in self.alerts)}" if self.alerts else ""
+        first = f"; first to improve: {self.findings[0].weakness}" if self.findings else ""
+        return f"{self.run}: overall {whole}{severe}{first}"
+
+    def __repr__(self) -> str:
+        layers = ", ".join(f"{layer.name} {shown(layer.score)}" for layer in self.layers)
+        return f"<Scorecard of {self.verdict}; {layers}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the layers in a notebook: the verdict, each layer with its measures, intervals and targets."""
+        rows: list[list[object]] = []
+        for layer in self.layers:
+            rows.append([layer.name, layer.score, bar(layer.score), "", f"{layer.coverage:.0%} of the weights"])
+            for one in layer.components:
+                sample, thresholds = self.samples.get(one.measure, ()), Thresholds(one.target, one.bound)
+                rows.append(Measured(one.measure, one.held, one.counts, sample, thresholds).row())
+        findings = [f"{one.weakness}: improve {one.remedy} ({', '.join(one.questions)})" for one in self.findings]
+        return block(self.verdict, ("layer, measure", *COLUMNS[1:]), rows, [*findings, *filter(None, [self.unscored])])
 
     @property
     def own_alerts(self) -> tuple[LayerComponent, ...]:
@@ -174,7 +210,12 @@ def score_layers(result: Evaluation, config: Config | None = None, shown: int = 
         findings=tuple(_findings(layers, result, shown)),
         unknown=known.meaning.what if known is not None and known.meaning is not None else "",
         following=tuple(alert.measure for alert in alerts if known is not None and known.explains(alert.measure)),
+        samples={name: result.sample(name) for name in _weighed(layers) if name in result.measures},
     )
+
+
+def _weighed(layers: Iterable[Layer]) -> set[str]:
+    return {component.measure for layer in layers for component in layer.components}
 
 
 def _unscored(result: Evaluation) -> str:
@@ -205,8 +246,8 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
                 scored=summary.scored,
                 total=summary.total,
                 target=target,
-                met=None if held is None or target is None else _worse(measure, target, held),
-                severe=None if held is None or severe is None else _worse(measure, held, severe),
+                met=None if held is None or target is None else worse(measure, target, held),
+                severe=None if held is None or severe is None else worse(measure, held, severe),
                 held=held,
                 in_words=summary.in_words(result.failed_as),
                 counts=summary.counts(result.failed_as),
@@ -225,10 +266,6 @@ def _goodness(measure: str, mean: float) -> float:
     return (high - mean if lower_is_better(measure) else mean - low) / (high - low)
 
 
-def _worse(measure: str, mean: float, bound: float) -> bool:
-    return over(mean, bound) if lower_is_better(measure) else under(mean, bound)
-
-
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[LayerFinding]:
     by_name = {layer.name: layer for layer in layers}
     for rule in RULES:
@@ -236,7 +273,7 @@ def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterab
         held = None if summary is None else summary.held(result.failed_as)
         score = by_name[rule.layer].score
         applies = rule.layer_below is None or (score is not None and under(score, rule.layer_below))
-        if held is not None and applies and _worse(rule.measure, held, rule.bound):
+        if held is not None and applies and worse(rule.measure, held, rule.bound):
             questions = _worst(result, rule.measure, rule.bound, shown)
             yield LayerFinding(rule.layer, rule.weakness, rule.remedy, rule.measure, held, questions)
 
@@ -250,6 +287,6 @@ def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[
         return found if isinstance(found, float) else None
 
     values = [(number, row.question) for row in result.rows if (number := value(row)) is not None]
-    worse = [(number, question) for number, question in values if _worse(measure, number, bound)]
-    worse.sort(key=lambda pair: (-pair[0] if lower_is_better(measure) else pair[0], pair[1]))
-    return tuple(question for _, question in worse[:shown])
+    below = [(number, question) for number, question in values if worse(measure, number, bound)]
+    below.sort(key=lambda pair: (-pair[0] if lower_is_better(measure) else pair[0], pair[1]))
+    return tuple(question for _, question in below[:shown])

@@ -12,22 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.records.bounds import TOLERANCE, equal
+from graphkit.scoring.intervals import DRAWN_TOGETHER, RESAMPLES, SEED, alike, interval
 
-RESAMPLES = 10_000
-SEED = 20_251
-CONFIDENCE = 0.95
 POWER = 0.8
-
-#: Fewer equal differences than these don't show a spread: by chance, five have one sign in 1 of 16 comparisons.
-FEWEST_EQUAL = 6
 
 #: With fewer questions than these, or fewer that differ, an interval covers the true difference in less than 95%:
 #: see the simulation in docs/decisions.md.
 FEW_QUESTIONS = 20
 FEW_DIFFERENT = 6
-
-#: Sign flips are drawn this many at a time, to keep memory flat.
-_CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +109,7 @@ def compare_pairs(
     differences = differences_of(one, two)
     mean_one, mean_two = (math.fsum(values) / len(values) for values in (first, second))
     delta = 0.0 if equal(mean_one, mean_two) else math.fsum(differences) / differences.size
-    spread = 0.0 if _alike(differences) else float(differences.std(ddof=1))
+    spread = 0.0 if alike(differences) else float(differences.std(ddof=1))
     low, high = interval(differences, resamples=resamples, seed=seed, span=span)
     p_value = randomisation_p(differences, resamples=resamples, seed=seed)
     return PairedResult(
@@ -151,57 +143,15 @@ def differences_of(first: Any, second: Any) -> Any:
     return differences
 
 
-def _alike(differences: Any) -> bool:
-    """Return whether all differences are equal up to rounding."""
-    return equal(float(differences.min()), float(differences.max()))
-
-
 def _caution(differences: Any) -> str | None:
     questions, different = int(differences.size), int((differences != 0).sum())
-    if _alike(differences):
+    if alike(differences):
         return "all differences are equal, so nothing shows how far others may lie"
     if questions < FEW_QUESTIONS:
         return f"the interval may be too narrow: {questions} questions, fewer than {FEW_QUESTIONS}"
     if different < FEW_DIFFERENT:
         return f"the interval may be too narrow: {different} of {questions} differ, fewer than {FEW_DIFFERENT}"
     return None
-
-
-def interval(
-    differences: Any,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-    confidence: float = CONFIDENCE,
-    span: float | None = None,
-) -> tuple[float | None, float | None]:
-    """Return an interval of a mean: the wider on each side of the BCa bootstrap (Efron 1987) and of Student's t.
-
-    It ends at ``span`` on either side of 0, the largest possible difference.
-
-    Each alone is too narrow for some small samples: BCa for even ones, Student's t for skewed ones. The interval of
-    equal differences is their value; one question, or fewer than six equal differences, have none.
-    """
-    import numpy
-    from scipy import stats
-
-    values = numpy.asarray(differences, dtype=float)
-    mean = math.fsum(values) / max(values.size, 1)
-    if values.size < 2 or _alike(values):
-        return (mean, mean) if values.size >= FEWEST_EQUAL else (None, None)
-    found = stats.bootstrap(
-        (values,),
-        numpy.mean,
-        confidence_level=confidence,
-        n_resamples=resamples,
-        batch=max(1, _CHUNK // values.size),
-        method="BCa",
-        rng=numpy.random.default_rng(seed),
-    )
-    reach = stats.t.ppf((1 + confidence) / 2, values.size - 1) * values.std(ddof=1) / values.size**0.5
-    bounds = found.confidence_interval
-    most = math.inf if span is None else span
-    return max(-most, float(min(bounds.low, mean - reach))), min(most, float(max(bounds.high, mean + reach)))
 
 
 def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int = SEED) -> float:
@@ -225,7 +175,7 @@ def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int =
         sums = numpy.abs((1.0 - 2.0 * (patterns & 1)) @ values)
         return float((sums >= bound).mean())
     random = numpy.random.default_rng(seed)
-    rows = max(1, _CHUNK // values.size)
+    rows = max(1, DRAWN_TOGETHER // values.size)
     extreme, left = 0, resamples
     while left:
         count = min(rows, left)

@@ -7,23 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict
 
-from graphkit.analysis.paired import (
-    RESAMPLES,
-    SEED,
-    Accuracy,
-    PairedResult,
-    compare_pairs,
-    differences_of,
-    holm,
-    interval,
-)
+from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of, holm
 from graphkit.analysis.scales import Scale
 from graphkit.errors import InputError
 from graphkit.measures.registry import bounds_of, lower_is_better, worst_of
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.gold import different_gold
+from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
+from graphkit.scoring.intervals import RESAMPLES, SEED, interval
 
 By = Literal["category", "difficulty", "repo", "relation"]
 
@@ -124,6 +117,34 @@ class RunComparison:
         counted = {one.measure: self.failures(one) for one in self.with_failed}
         return {name: rest for name, count in self.left_out.items() if (rest := count - counted.get(name, 0)) > 0}
 
+    @property
+    def verdict(self) -> str:
+        """A sentence: on which measures the second run is significantly better or worse, failed questions included."""
+        significant = [one for one in self.with_failed if one.p_holm < LEVEL]
+        parts = [
+            f"{word} on {', '.join(f'{one.measure} ({one.delta:+.4f})' for one in some)}"
+            for word, some in (
+                ("better", [one for one in significant if self.gain(one) > 0]),
+                ("worse", [one for one in significant if self.gain(one) < 0]),
+            )
+            if some
+        ]
+        found = " and ".join(parts) if parts else "not significantly better or worse on any measure"
+        return f"{self.second} is {found}, compared with {self.first}"
+
+    def __repr__(self) -> str:
+        return f"<RunComparison: {self.verdict}; {counted(self.questions, 'question')}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the comparison in a notebook: the verdict, each difference with its interval, and what moved most."""
+        columns = ("measure", self.first, self.second, "difference", "", "95% interval", "p (Holm)", "questions")
+        moved = [
+            f"{one.question}: {one.measure} {one.first:.4f} to {one.second:.4f}"
+            + "".join(f"; {sign} {edge}" for sign, edges in (("+", one.found), ("-", one.lost)) for edge in edges)
+            for one in self.movers
+        ]
+        return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], [*moved, *self.warnings])
+
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit compare --json`` prints."""
         return {
@@ -145,6 +166,16 @@ class RunComparison:
             "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
             "regressions": [one.measure for one in self.regressions()],
         }
+
+
+def _drawn_pair(result: PairedResult) -> list[object]:
+    """Return the row of a measure in a notebook."""
+    interval = None if result.low is None or result.high is None else (result.low, result.high)
+    words = "" if interval is None else f"{interval[0]:+.4f} to {interval[1]:+.4f}{' *' if result.caution else ''}"
+    span = _span(result.measure, None)
+    drawn = Drawn("") if span is None else bar(result.delta, interval, span=(-span, span))
+    both = [result.measure, result.first, result.second, f"{result.delta:+.4f}"]
+    return [*both, drawn, words, result.p_holm, result.questions]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,10 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.score_files import read_scores
 from graphkit.records.gold import gold_hash_of
+from graphkit.records.notebook_html import block
 from graphkit.records.scores import Score
-from graphkit.records.words import counted
+from graphkit.records.words import counted, shown
+from graphkit.scoring.measured import Measured, own_thresholds
 from graphkit.scoring.results import Summary
 
 #: A run, a measure and a group.
@@ -63,8 +65,48 @@ class ScoreSummary:
     accuracy_with_failed: float | None = None
     failures: str = ""
 
+    @property
+    def verdict(self) -> str:
+        """A sentence: the mean of a measure, and of how many questions it is."""
+        within = f" ({self.group})" if self.group is not None else ""
+        return f"{self.run}{within}: {self.measure} {shown(self.mean)} over {self.scored} of {self.total}"
 
-def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> list[ScoreSummary]:
+    def __repr__(self) -> str:
+        return f"<{self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return ScoreSummaries([self])._repr_html_()
+
+
+class ScoreSummaries(list[ScoreSummary]):
+    """Summaries of scores, which a notebook draws as a table."""
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: how many runs and measures were summarised, and how many scores lack a value."""
+        every = [one for one in self if one.group is None]
+        runs, measures = ({getattr(one, name) for one in every} for name in ("run", "measure"))
+        lacking = sum(one.total - one.scored for one in every)
+        unscored = f"; {counted(lacking, 'score')} without a value" if lacking else ""
+        return f"{counted(len(runs), 'run')} by {counted(len(measures), 'measure')}{unscored}"
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} summaries: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the summaries in a notebook: the verdict, then each mean with its target."""
+        columns = ("run", "group", "measure", "mean", "", "target", "median", "scored")
+        return block(self.verdict, columns, [_drawn(one) for one in self])
+
+
+def _drawn(one: ScoreSummary) -> list[object]:
+    """Return the row of a summary in a notebook."""
+    measured = Measured(one.measure, one.mean, f"{one.scored}/{one.total}", thresholds=own_thresholds(one.measure))
+    name, mean, drawn, target, scored = measured.row()
+    return [one.run, one.group or "all", name, mean, drawn, target, one.median, scored]
+
+
+def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> ScoreSummaries:
     """Summarise files of scores by run and measure, and by category, difficulty and group.
 
     Raises
@@ -82,7 +124,7 @@ def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> 
         for group in (None, *_groups(score)):
             cells.setdefault((score.run, score.measure, group), []).append(score)
     order = sorted(cells, key=lambda cell: (cell[2] is not None, cell[2] or "", cell[1], cell[0]))
-    return [_summary(cell, cells[cell], scales[cell[1]], different) for cell in order]
+    return ScoreSummaries(_summary(cell, cells[cell], scales[cell[1]], different) for cell in order)
 
 
 def score_scales(scores: Iterable[Score]) -> dict[str, Scale | None]:

@@ -1,15 +1,16 @@
-"""The root command, which registers the commands; each has a file of its name."""
+"""The root command, which imports the command that is called; each has a file of its name."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from graphkit.cli.base import Commands, refused_by_system, say
+from graphkit.cli.base import Commands, made_command, made_group, refused_by_system, say
 from graphkit.cli.streams import prepare_streams
 from graphkit.records.words import shortened
 
@@ -32,6 +33,7 @@ COMMANDS = (
     "listen",
     "check",
     "failures",
+    "why",
     "compare",
     "report",
     "query",
@@ -52,8 +54,40 @@ GROUPS = {
     "gold": "gold",
 }
 
+
+class _OnDemand(Mapping[str, Any]):
+    """The commands and groups by name, each imported when it is first asked for: their options take time to build."""
+
+    def __init__(self) -> None:
+        self._names = [*(name.replace("_", "-") for name in COMMANDS), *GROUPS]
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._made:
+            module = GROUPS.get(name, name.replace("-", "_"))
+            found = getattr(import_module(f"graphkit.cli.{module}"), module)
+            self._made[name] = made_group(name, found) if name in GROUPS else made_command(name, found)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class RootCommands(Commands):
+    """The commands of ``graphkit``."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": None})
+        self.commands = _OnDemand()  # type: ignore[assignment]
+
+
 app = typer.Typer(
-    cls=Commands,
+    cls=RootCommands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -62,10 +96,6 @@ app = typer.Typer(
     help="Evaluate GraphRAG traversals over many repositories in a graph.\n\n"
     "Exit codes: 0 done, 1 a gate failed, 2 usage or bad input, 3 database, 70 a bug of graphkit.",
 )
-for name in COMMANDS:
-    app.command(name.replace("_", "-"))(getattr(import_module(f"graphkit.cli.{name}"), name))
-for name, module in GROUPS.items():
-    app.add_typer(getattr(import_module(f"graphkit.cli.{module}"), module), name=name)
 
 
 def _version(value: bool) -> None:

@@ -246,8 +246,22 @@ def _print_error(error: GraphkitError) -> None:
 
 def group(text: str) -> typer.Typer:
     """Return a group of commands with its help text."""
-    made = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None, help=text)
+    made = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, rich_markup_mode=None, help=text)
     made.callback(help=text)(lambda: None)  # without it, a group of one command would be that command
+    return made
+
+
+def made_command(name: str, function: Callable[..., None], **texts: str) -> Any:
+    """Return the command of a function, with ``help`` and ``short_help`` if they aren't in its docstring."""
+    one = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    one.command(name, **texts)(function)  # type: ignore[arg-type]
+    return typer.main.get_command(one)
+
+
+def made_group(name: str, commands: typer.Typer) -> Any:
+    """Return a group of commands under a name."""
+    made = typer.main.get_command(commands)
+    made.name = name
     return made
 
 
@@ -366,9 +380,9 @@ def print_problems(problems: Problems) -> None:
     """Print on standard error which records of an input were skipped, and the notes about the others."""
     from graphkit.files.problems import SHOWN
 
-    for problem in problems.left_out[:SHOWN]:
+    for problem in problems.skipped[:SHOWN]:
         say(f"skipped: {problem}")
-    if (rest := len(problems.left_out) + problems.beyond - SHOWN) > 0:
+    if (rest := len(problems.skipped) + problems.beyond - SHOWN) > 0:
         say(f"skipped: ... and {rest} more")
     for what, count in problems.noted.items():
         first = problems.notes[what][0]

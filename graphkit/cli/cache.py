@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import command, group, option, present, print_line, settings
 from graphkit.cli.options import CHANGED_REPLIES, REPLIES
@@ -23,15 +22,10 @@ cache = group("Look at recorded replies of models, and remove some.")
 @command(home=True)
 def stats(file: Path | None = REPLIES) -> None:
     """Show what the file of recorded replies contains."""
-    from graphkit.llm.cache import CacheStats, ReplyCache, cache_path
+    from graphkit.llm.cache import cache_path, stats_of
 
-    path = cache_path(settings().data, file)
-    if path.exists():
-        with ReplyCache(path) as replies:
-            found = replies.stats()
-    else:
-        found = CacheStats(path, 0, {})
-    present(lambda: _show(found), _facts(found))
+    found = stats_of(cache_path(settings().data, file))
+    present(lambda: _show(found), found.as_json())
 
 
 @dataclass(frozen=True)
@@ -63,18 +57,11 @@ class PruneOptions:
 @command(home=True)
 def prune(what: PruneOptions, file: Path | None = CHANGED_REPLIES) -> None:
     """Remove recorded replies: those that fit all options, the oldest first."""
-    from graphkit.errors import did_you_mean
     from graphkit.llm.cache import ReplyCache, cache_path
 
     path = cache_path(settings().data, file)
     with ReplyCache(path, must_exist=True) as replies:
         before = replies.stats()
-        if what.model is not None and what.model not in before.models:
-            raise InputError(
-                f"no reply of {what.model!r} is kept",
-                where=str(path),
-                remedy=f"{did_you_mean(what.model, before.models)}There are: {', '.join(before.models) or 'none'}.",
-            )
         removed = replies.prune(
             older_than=None if what.older_than is None else what.older_than * 86_400,
             model=what.model,
@@ -90,50 +77,22 @@ def prune(what: PruneOptions, file: Path | None = CHANGED_REPLIES) -> None:
     present(lines, {"path": str(path), **counts})
 
 
-#: The figures of a model's usage, with their columns.
-_USAGE = {
-    "input_tokens": "input tokens",
-    "output_tokens": "output tokens",
-    "cache_read_tokens": "read from cache",
-    "cache_write_tokens": "written to cache",
-}
-
-
-def _facts(found: CacheStats) -> dict[str, Any]:
-    return {
-        "path": str(found.path),
-        "entries": found.entries,
-        "size": found.size,
-        "models": {
-            name: {
-                "entries": one.entries,
-                "bytes": one.bytes,
-                **{figure: getattr(one.usage, figure) for figure in _USAGE},
-            }
-            for name, one in found.models.items()
-        },
-        "oldest": _moment(found.oldest),
-        "newest": _moment(found.newest),
-        "hits": found.hits,
-        "misses": found.misses,
-        "batches_under_way": found.batches,
-    }
+#: The columns of a model's usage.
+_COLUMNS = ("input tokens", "output tokens", "read from cache", "written to cache")
 
 
 def _show(found: CacheStats) -> None:
+    from graphkit.llm.cache import USAGE, moment
+
     print_line(f"{found.path}: {found.entries} replies, {found.size / 1e6:.1f} MB")
     if found.entries:
         rows = [
-            [name, one.entries, f"{one.bytes / 1e6:.1f}", *(getattr(one.usage, figure) for figure in _USAGE)]
+            [name, one.entries, f"{one.bytes / 1e6:.1f}", *(getattr(one.usage, figure) for figure in USAGE)]
             for name, one in found.models.items()
         ]
-        print_table(None, ["model", "replies", "MB", *_USAGE.values()], rows)
-        print_line(f"kept from {_moment(found.oldest)} to {_moment(found.newest)}")
+        print_table(None, ["model", "replies", "MB", *_COLUMNS], rows)
+        print_line(f"kept from {moment(found.oldest)} to {moment(found.newest)}")
     if found.hits is not None:
         print_line(f"the last grading read {found.hits} of them, and asked for {found.misses}")
     if found.batches:
         print_line(f"{found.batches} batches under way; the next grading with --batch reads them")
-
-
-def _moment(seconds: float | None) -> str | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

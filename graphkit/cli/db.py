@@ -51,6 +51,8 @@ def status() -> None:
     import dataclasses
 
     from graphkit.database.embedded import client
+    from graphkit.database.store import Store
+    from graphkit.graph.content import graph_content
 
     chosen = settings()
     facts: dict[str, Any] = {}
@@ -60,7 +62,8 @@ def status() -> None:
         running = state.running
         facts = {name: value for name, value in dataclasses.asdict(state).items() if value is not None}
     if running:
-        facts |= _content(chosen)
+        with Store.open(chosen) as store:
+            facts |= dataclasses.asdict(graph_content(store))
     lines = [f"{name}: {_text(value)}" for name, value in facts.items()]
     present(lines, facts)
 
@@ -101,22 +104,6 @@ def _embedded_settings() -> Settings:
             remedy="Unset NEO4J_URI to use the embedded database.",
         )
     return chosen
-
-
-def _content(chosen: Settings) -> dict[str, Any]:
-    """Return the content of a running database."""
-    from graphkit.database.store import Store
-    from graphkit.graph.queries import cypher
-    from graphkit.graph.reservations import unfinished_loads
-
-    with Store.open(chosen) as store:
-        return {
-            "engine": f"{store.engine} {store.version}",
-            "uri": store.uri,
-            "datasets": {str(row["name"]): row["questions"] for row in store.read(cypher("read/datasets"))},
-            "runs": [str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]],
-            "unfinished": [str(load) for load in unfinished_loads(store)],
-        }
 
 
 def _text(value: Any) -> str:

@@ -30,7 +30,6 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
-    from graphkit.scoring.results import Evaluation
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def evaluate(
     title = f"evaluating {', '.join(run.name for run in given.runs[:3])}"
     with shown_progress(title):  # what is imported and read takes a moment
         from graphkit.analysis.gates import hold
-        from graphkit.cli.imports import as_runs, dataset_of
+        from graphkit.cli.imports import as_runs
         from graphkit.files.jsonl import read_once
         from graphkit.scoring.export import check_output, write_results
 
@@ -100,20 +99,14 @@ def evaluate(
         one_run(storing.run_name, given.runs, "Evaluate")
         plan = _plan(given, scoring, gates, storing, reading)
 
-    def warn(run: Path, result: Evaluation) -> tuple[str, ...]:
-        from graphkit.trust.families import own_kind
-
-        return own_kind(run, result.given, given.answered_by, given.scores or [])
-
-    dataset = given.dataset if given.format is not None else dataset_of(given.runs, given.dataset, logs)
     with (
         read_once(),
-        as_runs(given.runs, given.format, dataset, logs) as sources,
+        as_runs(given.runs, given.format, given.dataset, logs) as (sources, dataset),
         shown_progress(title) as progress,
         nullcontext() if storing.no_store else open_graph() as store,
     ):
         evaluated = plan.evaluate(
-            sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems, warn=warn
+            sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems
         )
     imported, brief, taken = given.format is not None or bool(logs.given()), not (full or as_json()), 0
     if brief:
@@ -161,6 +154,8 @@ def _plan(
         config=load_config(scoring.config),
         gates=PlannedGates(**vars(gates)),
         scores=reading.read(read_scores, given.scores or []),
+        score_files=given.scores or (),
+        answered_by=given.answered_by,
         undirected=scoring.undirected,
         by=scoring.by,
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import argument, command, open_graph, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET, NO_STORE, RUN_NAME, ReadingOptions, one_run
@@ -72,20 +71,8 @@ def execute(
             )
             print_problems(problems)
     for run, executed in zip(runs, results, strict=True):
-        present(partial(_show, run, executed), _facts(executed, sandbox.wall.name))
-
-
-def _facts(executed: ExecutedRun, mechanism: str) -> dict[str, Any]:
-    from graphkit.measures.judged import TESTED
-
-    return {
-        "run": executed.run,
-        "mechanism": mechanism,
-        "measures": {TESTED: dataclasses.asdict(executed.summary)},
-        "by_status": executed.by_status,
-        "unscored": {score.question: score.reason for score in executed.scores if score.value is None},
-        "executions": [one.model_dump(mode="json", exclude={"code"}) for one in executed.executions],
-    }
+        about = {"run": executed.run, "mechanism": sandbox.wall.name}
+        present(partial(_show, run, executed), about | executed.as_json())
 
 
 def _show(run: Path, executed: ExecutedRun) -> None:

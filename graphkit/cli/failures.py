@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, print_line, say
+from graphkit.cli.base import (
+    argument,
+    as_json,
+    command,
+    open_graph,
+    option,
+    print_json,
+    print_line,
+    print_problems,
+    say,
+)
 from graphkit.cli.briefs import FULL, print_brief
+from graphkit.cli.options import DATASET, ReadingOptions
 from graphkit.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from graphkit.graph.failures import Failures
+    from graphkit.analysis.file_failures import RunOnFiles
+    from graphkit.files.problems import Problems
+    from graphkit.records.failed_rows import Failures
 
 #: The columns that a narrow terminal drops first.
 LEAST = (
@@ -20,33 +35,36 @@ LEAST = (
 
 @command(graph=True)
 def failures(
-    run: str = argument("RUN", "Explain this run in the graph."),
+    run: str = argument("RUN", "Explain this run: its name in the graph, or its file."),
     kind: str | None = option("--kind", "Show only this kind, such as wrong-turns. [default: all]"),
     question: str | None = option("--question -q ID", "Show only this question. [default: all]"),
     other: str | None = option("--other RUN", "Compare with this run, for found-and-lost."),
     limit: int | None = option(
         "--limit", "Show so many rows of each kind, 0 for all. [default: 20; 5 of all kinds]", min=0
     ),
+    dataset: Path | None = DATASET,
     full: bool = FULL,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
     from graphkit.analysis.failure_findings import failures_brief
     from graphkit.cli.progress import shown_progress
-    from graphkit.graph.failures import failures
-    from graphkit.graph.queries import failure_queries, named_queries, named_query
+    from graphkit.files.run_files import is_run_file
+    from graphkit.graph.queries import named_query
 
-    if kind is not None:
-        kinds = [named_query(kind).name]
-    else:
-        kinds = [query.name for query in failure_queries() if other is not None or not query.takes("other")]
     default = 20 if kind is not None or question is not None else 5
     rows_of_each = default if limit is None else limit or None
     if not full and not as_json() and limit is None:
         rows_of_each = None  # the findings count all rows
-    with shown_progress(f"reading the failures of {run}"), open_graph(read_only=True) as store:
-        rows_of = {
-            name: failures(store, run, name, question=question, limit=rows_of_each, other=other) for name in kinds
-        }
+    with shown_progress(f"reading the failures of {run}"):
+        if is_run_file(run):
+            problems = reading.problems()
+            found = _read(Path(run), dataset, other, problems)
+            kinds = [named_query(kind).name] if kind is not None else [*found.kinds]
+            rows_of = {name: found.failures(name, question=question, limit=rows_of_each) for name in kinds}
+        else:
+            rows_of = _in_graph(run, dataset, kind, question, rows_of_each, other)
     if as_json():
         for name, rows in rows_of.items():
             for row in rows:
@@ -54,11 +72,19 @@ def failures(
             if len(rows) < rows.total:
                 say(f"note: {name}: {_shown(rows)}, --limit 0 shows all")
         return
-    given = (("question", question), ("other", other))
-    asked = "".join(f" --{name} {value}" for name, value in given if value is not None)
     if not full and limit is None:
-        print_brief(failures_brief(run, rows_of, question, kinds[0] if kind is not None else None))
+        one = named_query(kind).name if kind is not None else None
+        print_brief(failures_brief(run, rows_of, question, one))
         return
+    given = (("question", question), ("other", other), ("dataset", dataset))
+    asked = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in given if value is not None)
+    _print_tables(rows_of, shlex.quote(run), asked)
+
+
+def _print_tables(rows_of: dict[str, Failures], run: str, asked: str) -> None:
+    """Print a table of each kind; ``asked`` are the options that show more of the same."""
+    from graphkit.graph.queries import named_queries
+
     for name, rows in rows_of.items():
         query = named_queries()[name]
         if rows:
@@ -71,6 +97,41 @@ def failures(
         print_line("no such failure")
     elif empty:
         say(f"none: {', '.join(empty)}")
+
+
+def _in_graph(
+    run: str, dataset: Path | None, kind: str | None, question: str | None, limit: int | None, other: str | None
+) -> dict[str, Failures]:
+    from graphkit.errors import InputError
+    from graphkit.graph.failures import failures
+    from graphkit.graph.queries import failure_queries, named_query
+
+    if dataset is not None:
+        what = f"{run} is a run in the graph, which knows its dataset"
+        raise InputError(what, remedy="Leave --dataset out, or name the file of the run.")
+    if kind is not None:
+        kinds = [named_query(kind).name]
+    else:
+        kinds = [query.name for query in failure_queries() if other is not None or not query.takes("other")]
+    with open_graph(read_only=True) as store:
+        return {name: failures(store, run, name, question=question, limit=limit, other=other) for name in kinds}
+
+
+def _read(file: Path, dataset: Path | None, other: str | None, problems: Problems) -> RunOnFiles:
+    """Read a run file, for which no database is started."""
+    from graphkit.analysis.file_failures import RunOnFiles
+    from graphkit.errors import InputError
+
+    if other is not None:
+        what = "--other compares two runs in the graph"
+        raise InputError(
+            what, where=str(file), remedy=f"`graphkit evaluate {file}` keeps this one there; name it then."
+        )
+    found = RunOnFiles.read(file, dataset, problems)
+    print_problems(problems)
+    for message in found.messages():
+        say(f"note: {message}")
+    return found
 
 
 def _shown(rows: Failures) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +63,7 @@ def propose(
 
 def _new(proposals: Proposals, question: Question) -> list[Proposal]:
     """Return the proposals that aren't gold of the question already, and print notes about the others."""
-    known = {tuple((step.source, step.relation, step.target) for step in path.steps) for path in question.paths}
-    new = [one for one in proposals.found if one.steps not in known]
+    new = proposals.new_for(question)
     if known_already := len(proposals.found) - len(new):
         say(f"note: {counted(known_already, 'path')} found that {'is' if known_already == 1 else 'are'} gold already")
     if proposals.foreign:
@@ -91,8 +89,8 @@ def _ask(new: list[Proposal], pinned: dict[str, str]) -> tuple[list[dict[str, An
         if one.unpinned:
             say(f"     the graph knows no commit, or more than one, of: {', '.join(one.unpinned)}")
         already = {**pinned, **commits}
-        if other := [repo for repo, sha in one.commits.items() if already.get(repo, sha) != sha]:
-            say(f"skipped: the question is pinned to {other[0]} at {already[other[0]]}")
+        if (other := one.other_pin(already)) is not None:
+            say(f"skipped: the question is pinned to {other} at {already[other]}")
             continue
         answer = _asked(one)
         if answer is None:
@@ -113,23 +111,16 @@ def _asked(one: Proposal) -> dict[str, Any] | None:
         if word in ("r", "reject") and not more:
             return {}
         if word in ("a", "accept"):
-            return {**({"group": more} if more else {}), "steps": _written(one, ())}
+            return one.as_gold(group=more)
         if word in ("o", "optional"):
             places = range(1, len(one.steps) + 1)
             chosen = [int(text) for text in more.split() if text.isdecimal()] if more else list(places)
             if len(chosen) == len(more.split() or places) and set(chosen) <= set(places):
-                return {"steps": _written(one, chosen)}
+                return one.as_gold(optional=chosen)
         return None
 
     choices = "a accept, a NAME as an alternative, o optional, o 1 2 only these steps, r reject, q quit"
     return ask(choices, read, "a, o, r or q")
-
-
-def _written(one: Proposal, optional: Any) -> list[dict[str, Any]]:
-    return [
-        {**step._asdict(), **({"optional": True} if place in optional else {})}
-        for place, step in enumerate(one.steps, 1)
-    ]
 
 
 @gold.command()
@@ -158,10 +149,12 @@ def migrate(
     with ExitStack() as stack:
         opened = {name: (str(path), stack.enter_context(open_repository(path))) for name, path in paths.items()}
         found = migration(Dataset(dataset), opened, _targets(to or [], list(paths)))
-        facts = _print_migration(found, dry_run)
+        _print_migration(found, dry_run)
+        facts = found.as_json()
         accepted: list[Candidate] = []
         if yes:
-            accepted = _certain(found.changes)
+            accepted = found.certain
+            _print_uncertain(found)
         elif found.changes and not dry_run and not as_json():
             accepted = _ask_changes(found.changes)
         changed, still = found.apply(accepted, only_proven=yes)
@@ -173,17 +166,12 @@ def migrate(
     present(text, {**facts, "accepted": len(accepted), "changed": changed, "unsettled": still})
 
 
-def _certain(changes: list[GoldChange]) -> list[Candidate]:
-    """Return the certain candidates, and print why the others are not."""
-    for change in changes:
-        if not any(each.certain for each in change.candidates):
-            each, more = change.candidates[0], len(change.candidates) - 1
-            others = f"; {more} more of them" if more else ""
-            say(f"not certain: {change.old} -> {each.new}: {each.why}, but {each.doubt}{others}")
-    accepted = [each for change in changes for each in change.candidates if each.certain]
-    if changes and not accepted:
+def _print_uncertain(found: Migration) -> None:
+    """Print the changes that ``--yes`` doesn't accept."""
+    for change in found.uncertain:
+        say(f"not certain: {change.doubt}")
+    if found.changes and not found.certain:
         say("note: --yes accepts nothing: nothing is certain; run it in a terminal without --yes to decide")
-    return accepted
 
 
 def named_repository(text: str) -> tuple[str, Path]:
@@ -207,8 +195,8 @@ def _targets(given: list[str], repositories: list[str]) -> dict[str, str]:
     return {**targets, **own}
 
 
-def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
-    """Print what isn't proposed, and with ``listed`` the proposals; return all of it for programs."""
+def _print_migration(found: Migration, listed: bool) -> None:
+    """Print the gold without a proposal, and with ``listed`` the proposals."""
     for question, reasons in found.skipped.items():
         say(f"skipped: {question}: {'; '.join(reasons)}")
     for gone in found.gone:
@@ -224,17 +212,6 @@ def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
             for each in change.candidates:
                 sure = "certain" if each.certain else "to be checked"
                 print_line(f"{change.old} -> {each.new}: {each.why} ({sure}; {', '.join(change.questions)})")
-    return {
-        "to": found.targets,
-        "proposed": [
-            {**asdict(change), "candidates": [{**asdict(each), "certain": each.certain} for each in change.candidates]}
-            for change in found.changes
-        ],
-        "gone": [asdict(one) for one in found.gone],
-        "unproven": [asdict(edge) for edge in found.unproven],
-        "left_out": found.skipped,
-        "unmoved": found.unmoved,
-    }
 
 
 def _questions(count: int) -> str:

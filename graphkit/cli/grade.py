@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,18 +87,18 @@ class AskedOptions:
         "--context-tokens", "Show the judge at most so many tokens of context.", default=CONTEXT_TOKENS, min=0
     )
 
-    def for_library(self, answered_by: str | None) -> GradingOptions:
-        """Return the options of the library."""
+    def for_library(self, **more: Any) -> GradingOptions:
+        """Return the options of the library, with those that aren't about prompts."""
         from graphkit.judges.citations import citation_pattern
         from graphkit.scoring.grade_run import GradingOptions
         from graphkit.scoring.verdict_job import DEFAULT_GRADERS
 
         return GradingOptions(
-            self.grader or (() if self.rubric else DEFAULT_GRADERS),
-            self.rubric or (),
-            self.context_tokens,
-            citation_pattern(self.citations) if self.citations is not None else None,
-            answered_by,
+            graders=self.grader or (() if self.rubric else DEFAULT_GRADERS),
+            rubrics=self.rubric or (),
+            context_tokens=self.context_tokens,
+            citation_pattern=citation_pattern(self.citations) if self.citations is not None else None,
+            **more,
         )
 
 
@@ -127,32 +126,27 @@ def grade(
     from graphkit.analysis import gates
     from graphkit.analysis.judge_cost import judge_cost, require_verdicts
     from graphkit.analysis.spot_check_files import kept_checks
-    from graphkit.judges.known_judges import backend_of
-    from graphkit.records.model_families import self_evaluation
     from graphkit.scoring.grade_run import cost_of_run, estimate_grading
-    from graphkit.trust.families import answering_model
 
     run, judge = about.run, model.for_library()
-    options = asked.for_library(answering_model(run, about.answered_by))
+    options = asked.for_library(answered_by=about.answered_by, batch=model.batch, keep=True, name=about.run_name)
     if dry_run:
         problems = reading.problems()
-        _show_estimate(estimate_grading(run, about.dataset, judge, options, batch=model.batch, problems=problems))
+        _show_estimate(estimate_grading(run, about.dataset, judge, options, problems=problems))
         return
-    graded = _graded(about, judge, options, model.batch, reading)
-    warning = self_evaluation(judge.judge if backend_of(judge.judge) is None else judge.model_name, options.answered_by)
+    graded = _graded(about, judge, options, reading)
     cost = judge_cost(graded.verdicts, cost_of_run(run))
-    present(lambda: _show(run, graded, cost), _facts(graded, cost, warning))
+    spent = {"cost": cost.as_json(), "saving": dataclasses.asdict(graded.saving)}
+    present(lambda: _show(run, graded, cost), graded.as_json() | spent | {"warning": graded.warning})
     _print_failures(graded)
-    if warning:
-        say(f"warning: {warning}")
+    if graded.warning:
+        say(f"warning: {graded.warning}")
     if min_kappa is not None:
         gates.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
     require_verdicts(graded.verdicts, judge.max_cost)
 
 
-def _graded(
-    about: AboutOptions, judge: JudgeOptions, options: GradingOptions, batch: bool, reading: ReadingOptions
-) -> Graded:
+def _graded(about: AboutOptions, judge: JudgeOptions, options: GradingOptions, reading: ReadingOptions) -> Graded:
     """Grade the run, show the progress, and print the problems."""
     from graphkit.cli.progress import shown_progress
     from graphkit.scoring.grade_run import grade
@@ -170,14 +164,12 @@ def _graded(
             graded = grade(
                 about.run,
                 about.dataset,
+                options,
                 judge=judge,
-                options=dataclasses.replace(options, progress=progress),
-                batch=batch,
                 store=store,
-                keep=True,
-                name=about.run_name,
                 problems=problems,
                 notify=say,
+                progress=progress,
             )
         except KeyboardInterrupt:
             if judge.cache is not None:
@@ -195,19 +187,6 @@ def _show_estimate(found: GradingEstimate) -> None:
         price = f"about {found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
         cost = f"{price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)"
     present([calls, cost], dataclasses.asdict(found))
-
-
-def _facts(graded: Graded, cost: JudgeCost, warning: str | None) -> dict[str, Any]:
-    return {
-        "run": graded.run,
-        "judge": graded.judge,
-        "measures": {name: dataclasses.asdict(summary) for name, summary in graded.summaries().items()},
-        "verdicts": len(graded.verdicts),
-        "failures": dict(Counter(str(verdict.failure) for verdict in graded.failed)),
-        "cost": {**dataclasses.asdict(cost), "share": cost.share},
-        "saving": dataclasses.asdict(graded.saving),
-        "warning": warning,
-    }
 
 
 def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:

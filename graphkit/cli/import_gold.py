@@ -47,7 +47,7 @@ def import_gold(
     print_problems(problems)
     for sentence in chosen.lacks:
         say(f"{chosen.name} doesn't say: {sentence}")
-    left_out = len({problem.where for problem in problems.left_out})
+    left_out = len({problem.where for problem in problems.skipped})
     facts = {"dataset": str(out), "questions": count, "left_out": left_out, "notes": dict(problems.noted)}
     present(f"{out}: {counted(count, 'question')} written", facts)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from graphkit.cli.base import Commands, argument, command, option, present, say
+from graphkit.cli.base import Commands, argument, command, made_command, option, present, say
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, LogOptions
@@ -17,7 +17,7 @@ from graphkit.errors import InputError
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
-    from graphkit.analysis.evaluation_plan import RunSource
+    from graphkit.files.run_files import RunSource
 
 #: The options of an import that graphkit's own records accept as well, without a format.
 OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
@@ -44,14 +44,13 @@ class FormatCommands(Commands):
         if name in self.commands or name not in ("auto", *formats()):
             return super().get_command(ctx, name)
         title = "Recognise the format of each file." if name == "auto" else _title(name)
-        one = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        one.command(name, help=f"Import logs. {title}", short_help=title)(_importing(name))
-        return typer.main.get_command(one)
+        return made_command(name, _importing(name), help=f"Import logs. {title}", short_help=title)
 
 
 imports = typer.Typer(
     cls=FormatCommands,
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
     help="Make runs from what libraries and agents log: no code, and no dependency on them.",
 )
@@ -98,11 +97,13 @@ imports.command("graph")(import_graph)
 def as_runs(
     files: list[Path],
     format: str | None,  # noqa: A002
-    dataset: Path | None,
+    given: Path | None,
     logs: LogOptions,
-) -> Iterator[list[RunSource]]:
-    """Yield each log as a run, imported into a temporary folder if it has a format or if its ids must be looked up."""
-    from graphkit.analysis.evaluation_plan import RunSource
+) -> Iterator[tuple[list[RunSource], Path | None]]:
+    """Yield the runs and their dataset; logs of other tools, and runs whose ids must be looked up, are imported."""
+    from graphkit.files.dataset import Dataset
+    from graphkit.files.run_files import RunSource
+    from graphkit.imports.imported_runs import imported_runs
 
     if format is None:
         if others := [option for option in logs.given() if option not in OF_OWN_RECORDS]:
@@ -111,36 +112,12 @@ def as_runs(
                 remedy="Name what wrote them: --format auto, or the name of a format.",
             )
         if not logs.given():
-            yield [RunSource(file, file) for file in files]
+            yield [RunSource(file, file) for file in files], given
             return
-    if dataset is None:
+        dataset = Dataset.of_runs(files).folder if given is None else given
+    elif given is None:
         raise InputError("a log needs the dataset of its questions", remedy="Name the dataset by --dataset.")
-    from graphkit.files.leftovers import held_folder
-    from graphkit.files.run_files import first_run
-    from graphkit.imports.importer import import_log, run_name_of
-
-    with held_folder() as folder:
-        runs = []
-        for number, file in enumerate(files):
-            run = folder / str(number) / f"{run_name_of(file)}.jsonl"
-            run.parent.mkdir()
-            name = first_run(file) if format is None else None
-            for line in import_log(file, format or "graphkit", dataset, out=run, run=name, **logs.keywords()).summary:
-                say(line)
-            runs.append(RunSource(file, run, file if format is None else f"the log {file.resolve()}"))
-        yield runs
-
-
-def dataset_of(runs: list[Path], given: Path | None, logs: LogOptions) -> Path | None:
-    """Return the dataset of runs whose ids must be looked up: the given one, or the folder that they lie in."""
-    if given is not None or not logs.given():
-        return given
-    from graphkit.files.dataset import Dataset
-
-    folders = list(dict.fromkeys(Dataset.of_run(run).folder for run in runs))
-    if len(folders) > 1:
-        raise InputError(
-            f"the runs lie in several datasets: {', '.join(map(str, folders))}",
-            remedy="Evaluate those of one dataset, or name it by --dataset.",
-        )
-    return folders[0]
+    else:
+        dataset = given
+    with imported_runs(files, dataset, format, notify=say, **logs.keywords()) as runs:
+        yield runs, dataset

@@ -63,11 +63,9 @@ class SubjectOptions:
 
     def warning(self, scores: Iterable[Score]) -> str | None:
         """Print and return a warning if judge and answering model are of one family."""
-        from graphkit.records.model_families import judges_of, self_evaluations
-        from graphkit.trust.families import answering_model
+        from graphkit.analysis.own_family import own_family_warnings
 
-        answering = answering_model(self.run, self.answered_by)
-        warning = next(iter(self_evaluations(judges_of(scores), [answering])), None)
+        warning = next(iter(own_family_warnings(self.run, scores, self.answered_by)), None)
         if warning:
             say(f"warning: {warning}")
         return warning
@@ -196,9 +194,9 @@ def _write_sheet(checked: SheetCheck, sheet: SheetOptions) -> None:
 class _TrustCheck:
     """The grades to check, and the judge that gave them, which may be asked again."""
 
-    def __init__(self, about: SubjectOptions, how: AskOptions, reading: ReadingOptions) -> None:
-        self.about, self.how, self.problems = about, how, reading.problems()
-        self.chosen = about.read(how.model, self.problems)
+    def __init__(self, about: SubjectOptions, asking: AskOptions, reading: ReadingOptions) -> None:
+        self.about, self.asking, self.problems = about, asking, reading.problems()
+        self.chosen = about.read(asking.model, self.problems)
         self.again: Rejudging | None = None
 
     def scores(self, file: Path, judge: str | None) -> tuple[Score, ...]:
@@ -211,7 +209,7 @@ class _TrustCheck:
         from graphkit.llm import event_loop
         from graphkit.trust.rejudging import rejudging
 
-        self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.how.for_library())
+        self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.asking.for_library())
         with shown_progress(f"asking {self.chosen.judge} again"):
             return event_loop.run(check(self.again))
 
@@ -229,7 +227,7 @@ class _TrustCheck:
 @command()
 def consistency(
     about: SubjectOptions,
-    how: AskOptions,
+    asking: AskOptions,
     reading: ReadingOptions,
     repeat: int = option("--repeat", "Compare so many gradings.", default=REPEAT, min=2),
     graded: list[Path] | None = option("--graded FILE", "Compare with these scores of a further grading; ask nobody."),
@@ -238,7 +236,7 @@ def consistency(
     from graphkit.cli.trust_tables import print_consistency
     from graphkit.trust.consistency import compare_repeats, consistency
 
-    check = _TrustCheck(about, how, reading)
+    check = _TrustCheck(about, asking, reading)
     if graded:
         others = [check.scores(one, check.chosen.judge) for one in graded]
         found = compare_repeats([check.chosen.scores, *others])
@@ -251,7 +249,7 @@ def consistency(
 @command()
 def bias(
     about: SubjectOptions,
-    how: AskOptions,
+    asking: AskOptions,
     reading: ReadingOptions,
     swapped: Path | None = option("--swapped FILE", "Compare with scores in swapped order; ask nobody."),
     padded: Path | None = option("--padded FILE", "Compare with scores of padded answers; ask nobody."),
@@ -260,10 +258,9 @@ def bias(
     """Change what should not matter, and see whether the judge's grades move: order, length, and its own family."""
     from graphkit.cli.trust_tables import print_effects
     from graphkit.trust.bias import bias
-    from graphkit.trust.effects import Effect, effects
-    from graphkit.trust.families import between_judges
+    from graphkit.trust.effects import Effect, between_judges, effects
 
-    check = _TrustCheck(about, how, reading)
+    check = _TrustCheck(about, asking, reading)
     found: list[Effect] = []
     for variant, path in (("swapped", swapped), ("padded", padded)):
         if path is not None:
@@ -279,7 +276,7 @@ def bias(
 @command()
 def drift(
     about: SubjectOptions,
-    how: AskOptions,
+    asking: AskOptions,
     reading: ReadingOptions,
     graded: Path | None = option("--graded FILE", "Compare with these scores of today; ask nobody."),
 ) -> None:
@@ -287,7 +284,7 @@ def drift(
     from graphkit.cli.trust_tables import print_effects
     from graphkit.trust.effects import drift, effects
 
-    check = _TrustCheck(about, how, reading)
+    check = _TrustCheck(about, asking, reading)
     before = check.chosen.scores
     if graded is not None:
         found = effects("drift", before, check.scores(graded, check.chosen.judge))

@@ -70,26 +70,23 @@ def report(
     from graphkit.files.outputs import check_output
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import read_verdicts
-    from graphkit.report import PageOptions, page_inputs, write_report
-    from graphkit.trust.families import answering_model
+    from graphkit.report import PageOptions, write_report
+    from graphkit.report.page_inputs import grade_files
 
-    layers, found, notes = load_config(shown.config), _found(runs), list[str]()
-    scores = given.scores or page_inputs.find_scores(found.files, notes)
-    verdicts = given.verdicts or page_inputs.find_verdicts(found.files, notes)
-    executions = given.executions or page_inputs.find_executions(found.files)
-    for note in notes:
+    layers, found = load_config(shown.config), _found(runs)
+    grades = grade_files(found.files, given.scores, given.verdicts, given.executions)
+    for note in grades.notes:
         say(f"note: {note}")
-    check_output(out, "a page", [*found.folders.values(), *scores, *verdicts, *executions], force=True)
-    models = {file: model for file in found.files if (model := answering_model(file, given.answered_by)) is not None}
+    check_output(out, "a page", [*found.folders.values(), *grades.all], force=True)
     options = PageOptions(
         **{**vars(shown), "config": layers, "measures": shown.measures or ()},
         **vars(reading),
         folders=found.folders,
         names=found.names,
-        scores=reading.read(read_scores, scores),
-        verdicts=reading.read(read_verdicts, verdicts),
-        executions=reading.read(read_executions, executions),
-        answered_by=models,
+        scores=reading.read(read_scores, grades.scores),
+        verdicts=reading.read(read_verdicts, grades.verdicts),
+        executions=reading.read(read_executions, grades.executions),
+        answered_by=dict.fromkeys(found.files, given.answered_by) if given.answered_by else {},
     )
     problems: list[Problems] = []
     with shown_progress(f"writing {out}"):
@@ -101,10 +98,10 @@ def report(
 
 def _found(runs: list[str]) -> RunFiles:
     """Return the files of the runs; open the graph only for names."""
-    from graphkit.files.jsonl import is_file_name
+    from graphkit.files.run_files import is_run_file
     from graphkit.report.page_inputs import RunFiles, files_of
 
-    named = [run for run in runs if not is_file_name(run) and not Path(run).is_file()]
+    named = [run for run in runs if not is_run_file(run)]
     if not named:
         return RunFiles([Path(run) for run in runs], [None] * len(runs))
     with open_graph(read_only=True) as store:

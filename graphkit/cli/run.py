@@ -127,7 +127,7 @@ def run(
 
     from graphkit.files.dataset import Dataset
     from graphkit.systems.importing import load_system, unique
-    from graphkit.systems.session import Session, plan
+    from graphkit.systems.session import Session, plan, require_answers
 
     systems, conditions = what.system or [], what.condition or []
     if not systems and not conditions:
@@ -148,7 +148,7 @@ def run(
     if not done:
         say("stopped: the answers so far are kept; run the same command again to continue")
         raise typer.Exit(INTERRUPTED)
-    _refuse_all_failed(summaries)
+    require_answers(summaries)
 
 
 def _asked(session: Session, records: int) -> tuple[bool, list[RunSummary]]:
@@ -177,12 +177,7 @@ def _show(summaries: Sequence[RunSummary], planned: Plan, drawn: SampleOptions) 
             f"over it lies within {100 * planned.margin:.1f} points of that over all (95 %, at worst)"
         )
         print_line()
-    print_efficiency(
-        {
-            one.run: ({name: spread for name, spread in one.figures.items() if spread.total is not None}, one.questions)
-            for one in summaries
-        }
-    )
+    print_efficiency({one.run: (one.known_figures(), one.questions) for one in summaries})
     for summary in summaries:
         errors = ", ".join(f"{name}: {count}" for name, count in summary.errors.items())
         print_line(
@@ -194,13 +189,3 @@ def _show(summaries: Sequence[RunSummary], planned: Plan, drawn: SampleOptions) 
                 f"{summary.run}: cost {summary.cost:.4g} so far, projected {summary.cost_planned:.4g} "
                 f"for these questions, {summary.cost_dataset:.4g} for the whole dataset"
             )
-
-
-def _refuse_all_failed(summaries: Sequence[RunSummary]) -> None:
-    """Raise if a run has no answer at all: then the system is wrong, not its answers."""
-    broken = [summary for summary in summaries if summary.questions and summary.failed == summary.questions]
-    if broken:
-        errors = "; ".join(f"{summary.run}: {summary.first_error}" for summary in broken)
-        raise InputError(
-            f"every question failed ({errors})", remedy="Correct the system, and run again with --retry-failed."
-        )

@@ -7,7 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
+from graphkit.errors import GateError
 from graphkit.execution.attempts import FINISHED, THROUGH, Attempt, attempts
 from graphkit.execution.forgeries import forgeries
 from graphkit.execution.hosts import host_files
@@ -18,6 +20,7 @@ from graphkit.execution.snippets import snippet
 from graphkit.execution.walls import Wall
 from graphkit.execution.witness import Witness, descendants
 from graphkit.execution.workers import Ended, SandboxError
+from graphkit.records.words import counted
 
 #: How far a test may run over its time limit on a busy machine, in seconds.
 _SLACK = 5.0
@@ -35,6 +38,26 @@ class AttemptResult:
     escaped: bool  # whether the attempt or the witness reports that something got through, or neither can know
     signs: tuple[str, ...]  # all signs of an escape, or how the attempt ended if there are none
     seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        return {
+            "attempt": self.name,
+            "what": self.what,
+            "escaped": self.escaped,
+            "said": list(self.signs),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def require_held(results: Sequence[AttemptResult], wall: Wall) -> None:
+    """Raise a GateError if an attempt got out."""
+    if escaped := sum(one.escaped for one in results):
+        held = "without a sandbox" if wall.name == "none" else f"of the sandbox by {wall.name}"
+        raise GateError(
+            f"{escaped} of {counted(len(results), 'attempt')} got out {held}",
+            remedy="Run no code of answers like this that you haven't read.",
+        )
 
 
 def prove(wall: Wall, chosen: Sequence[Attempt] | None = None) -> Iterator[AttemptResult]:

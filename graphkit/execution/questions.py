@@ -9,7 +9,7 @@ from graphkit.records.code_tests import wrong_tests
 from graphkit.records.structs import QuestionStruct
 
 
-def wrong_with(question: QuestionStruct) -> list[str]:
+def mistakes_in_tests(question: QuestionStruct) -> list[str]:
     """Return the mistakes in the tests of a question, one sentence each.
 
     An unknown language is no mistake: its questions are unscored.

@@ -1,4 +1,4 @@
-"""Zip archives of JSON documents: stored, deflated, or compressed with Zstandard, which Python knows from 3.14 on."""
+"""Zip archives of JSON documents: stored, deflated, or compressed with Zstandard (in Python since 3.14)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO, Any, Self, cast
 from graphkit.errors import InputError
 from graphkit.files.intake import SizeMeter
 
-#: The longest document that is read, in bytes: a small archive may hold a very large one.
+#: The longest accepted document in bytes; a small archive may hold a very large one.
 MAX_DOCUMENT = 1 << 30
 
 _BLOCK = 1 << 20
@@ -22,7 +22,7 @@ _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is a zip archive, by its first bytes."""
+    """Return whether a file is a zip archive, by its first bytes."""
     try:
         with path.open("rb") as file:
             return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
@@ -57,7 +57,7 @@ class Archive:
         self._zip.close()
 
     def names(self) -> list[str]:
-        """Return the names of what is in it, each once: of several of a name the last counts."""
+        """Return the names of the documents, each once; the last one of a name counts."""
         return list(dict.fromkeys(self._zip.namelist()))
 
     def where(self, name: str) -> str:
@@ -70,7 +70,7 @@ class Archive:
         Raises
         ------
         InputError
-            It isn't JSON, is longer than ``MAX_DOCUMENT`` bytes, or damaged; the archive unpacks to implausibly much.
+            It isn't JSON, is damaged or longer than ``MAX_DOCUMENT`` bytes, or unpacks to implausibly much.
         """
         parts = []
         size = 0
@@ -84,7 +84,7 @@ class Archive:
                 parts.append(block)
         except InputError:
             raise
-        except Exception as error:  # zlib and zstandard each raise of their own
+        except Exception as error:  # zlib and zstandard raise their own errors
             raise self._damaged(self.where(name), error) from None
         data = b"".join(parts)
         try:
@@ -132,7 +132,7 @@ def _zstandard(file: IO[bytes], info: zipfile.ZipInfo) -> Iterator[bytes]:
 
 
 class _Member:
-    """So many bytes of a file, from where it stands."""
+    """A part of a file: so many bytes from its current position."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file

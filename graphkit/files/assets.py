@@ -1,4 +1,4 @@
-"""Where the queries and the fixtures are: inside an installed package, or at the top of a checkout."""
+"""Finds the queries and the fixtures: inside an installed package, or at the top of a checkout."""
 
 from __future__ import annotations
 

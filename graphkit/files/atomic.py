@@ -1,4 +1,4 @@
-"""Files that appear whole, or not at all."""
+"""Files that appear complete, or not at all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file beside ``path``, and move it there when the block ends well.
+    """Yield the path of a temporary file beside ``path``, and move it there when the block ends without an error.
 
-    A link stays a link to what is written. A pipe or a device is yielded itself: it is written, never replaced.
+    A link stays a link to the written file. A pipe or a device is itself yielded: it is written, never replaced.
 
     Raises
     ------
     InputError
-        The folder or the disk refuses; what was at ``path`` is then still there.
+        The folder or the disk refuses; then the former file is still there.
     """
     try:
         target = path.resolve()
@@ -57,7 +57,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 def _mask(path: Path) -> None:
-    """Replace the known secrets that a text holds; whatever wrote it, none reaches its place."""
+    """Mask the known secrets in a file of text, whichever code wrote it."""
     before = b""
     found = False
     with path.open("rb") as stream:
@@ -68,11 +68,11 @@ def _mask(path: Path) -> None:
         try:
             path.write_text(masked(path.read_text(encoding="utf-8")), encoding="utf-8", newline="")
         except UnicodeDecodeError:
-            return  # bytes that only look so: the file isn't text
+            return  # the bytes only look like a secret: the file isn't text
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Write records, one a line, without what they don't say; the file appears whole, or not at all.
+    """Write records without their empty fields, one per line; the file appears complete, or not at all.
 
     Raises
     ------

@@ -1,15 +1,15 @@
-"""A dataset: a folder with questions, and beside them commits, compatibility, knowledge graphs and runs."""
+"""A dataset: a folder with questions, commits, compatibility, knowledge graphs and runs."""
 
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 from graphkit.files.extra_fields import extra_fields
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
 from graphkit.files.named_files import NamedFiles
@@ -35,10 +35,10 @@ class Dataset:
     Parameters
     ----------
     folder
-        Holds ``questions.jsonl``, and where there are any ``commits.jsonl``, ``compatibility.jsonl``,
-        ``artifacts.jsonl`` and ``edges.jsonl`` (or ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several
-        knowledge graphs over the same ids), and ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A
-        ``dataset.json`` may list the fields that the data set adds for itself (``extra_fields``).
+        Contains ``questions.jsonl``, and optionally ``commits.jsonl``, ``compatibility.jsonl``, ``artifacts.jsonl`` and
+        ``edges.jsonl`` (or ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several knowledge graphs over the same
+        ids), and ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A ``dataset.json`` may list the data set's own
+        fields (``extra_fields``).
     questions
         Whether the folder must hold questions; a dataset without them has none.
 
@@ -63,13 +63,18 @@ class Dataset:
             )
         self.questions_file: Path = found or self.folder / "questions.jsonl"
         self._has_questions = found is not None
-        extra_fields(self.folder)  # a mistake in them is refused even where no field asks for them
+        extra_fields(self.folder)  # a mistake in them is refused even if no field needs them
         for part in self.folder.resolve().parts:
             storable_name(part, str(folder))
 
     @classmethod
+    def of(cls, given: str | Path | Dataset, *, questions: bool = True) -> Dataset:
+        """Return a dataset that is given as such or by its folder; raise InputError as the class does."""
+        return given if isinstance(given, Dataset) else cls(given, questions=questions)
+
+    @classmethod
     def of_run(cls, run_file: Path, given: str | Path | Dataset | None = None) -> Dataset:
-        """Return the dataset of a run: the given one, else that whose ``runs/`` folder holds its file, or whose folder.
+        """Return the dataset of a run: the given one, else the folder above the run's folder, or the run's folder.
 
         Raises
         ------
@@ -79,7 +84,10 @@ class Dataset:
         if isinstance(given, Dataset):
             return given
         if not run_file.exists():
-            raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
+            beside = {path.name: path for path in run_file.parent.glob("*.jsonl*")}
+            hint = did_you_mean(run_file.name, beside, lambda name: str(beside[name]))
+            remedy = f"{hint}Check the path and its spelling."
+            raise InputError("there is no such file", where=str(run_file), remedy=remedy)
         if given is not None:
             return cls(given)
         for folder in (run_file.parent.parent, run_file.parent):
@@ -89,13 +97,30 @@ class Dataset:
             "no questions.jsonl is found beside this run", where=str(run_file), remedy="Name its dataset by --dataset."
         )
 
+    @classmethod
+    def of_runs(cls, run_files: Iterable[Path]) -> Dataset:
+        """Return the dataset that contains all runs.
+
+        Raises
+        ------
+        InputError
+            A run is in no dataset, or they are in several.
+        """
+        found = {(one := cls.of_run(run)).folder: one for run in run_files}
+        if len(found) > 1:
+            raise InputError(
+                f"the runs lie in several datasets: {', '.join(map(str, found))}",
+                remedy="Evaluate those of one dataset, or name it by --dataset.",
+            )
+        return next(iter(found.values()))
+
     @property
     def name(self) -> str:
         """The name of the folder."""
         return self.folder.resolve().name
 
     def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
-        """Yield (line number, question) of each usable one; a second one of an id, or wrong tests, is a problem."""
+        """Yield (line number, question) of each usable one; a repeated id, or wrong tests, is a problem."""
         if not self._has_questions:
             return
         seen: set[str] = set()
@@ -136,17 +161,17 @@ class Dataset:
         return [row for _, row in _unique(path, Compatibility, lambda row: row.id, problems)]
 
     def commit_graph(self, problems: Problems) -> CommitGraph:
-        """Return what the dataset knows about commits."""
+        """Return the known commits of the dataset, with their histories and compatibility."""
         found = CommitGraph.build(self.commits(problems), self.compatibility(problems), self.artifact_commits())
         found.files = self.known_files()
         return found
 
     def known_files(self) -> KnownFiles:
-        """Return the files that the dataset names, which decide where ids are split."""
+        """Return the files that the dataset names, which decide how ids are split."""
         return KnownFiles(self.named_files().all)
 
     def named_files(self) -> NamedFiles:
-        """Return what reads the files that the dataset names."""
+        """Return the reader of the files that the dataset names."""
         return NamedFiles(self.questions_file, tuple(path for path, _ in self.graphs.values() if path is not None))
 
     def artifact_commits(self) -> ReadAt:
@@ -155,7 +180,7 @@ class Dataset:
 
     @cached_property
     def graphs(self) -> dict[str, tuple[Path | None, Path | None]]:
-        """The knowledge graphs: name ("" for the one without) to the files of its artifacts and of its edges."""
+        """The knowledge graphs: the files of artifacts and of edges by name ("" for the graph without one)."""
         found: dict[str, tuple[Path | None, Path | None]] = {}
         for number, kind in enumerate(("artifacts", "edges")):
             for suffix in SUFFIXES:
@@ -185,9 +210,9 @@ class Dataset:
 
 @dataclass
 class ArtifactCommits:
-    """The commits at which knowledge graphs read their artifacts: read as a whole, and only where one is asked for.
+    """The commits at which knowledge graphs read their artifacts; all are read when the first one is needed.
 
-    It skips what can't be used, which loading and checking the dataset report.
+    It skips unusable records, which loading and checking the dataset report.
     """
 
     files: tuple[tuple[str, Path | None], ...]
@@ -212,12 +237,12 @@ class ArtifactCommits:
 
 
 def storable_name(name: str, where: str) -> str:
-    """Return a name that comes from a path or an option, where the database can hold it.
+    """Return a name from a path or an option, checked for the database.
 
     Raises
     ------
     InputError
-        It is too long, or holds bytes that are no UTF-8, as the name of a file may.
+        It is too long, or isn't UTF-8, as the name of a file may be.
     """
     if len(name) > LONGEST_NAME:
         what, remedy = f"the name has {len(name)} characters, and may have {LONGEST_NAME}", "Give a shorter name."
@@ -230,7 +255,7 @@ def storable_name(name: str, where: str) -> str:
 
 
 def given_run_name(name: str, where: str = "the run's name") -> str:
-    """Return a name that somebody gives a run, where it is one that the records of a run may have.
+    """Return a run's name from the user, checked as the one in a record.
 
     Raises
     ------
@@ -255,7 +280,7 @@ def _unique(path: Path, model: type[R], key: Any, problems: Problems) -> Iterato
 
 
 def parent_cycle(commits: list[Commit]) -> list[str]:
-    """Return the shas of a cycle of parents, closed by its first, or an empty list."""
+    """Return the shas of a cycle of parents, with the first again at the end, or an empty list."""
     parents = {commit.sha: commit.parents for commit in commits}
     try:
         graphlib.TopologicalSorter(parents).prepare()

@@ -1,7 +1,7 @@
-"""Lines of the large files to structs: at least four times as fast as by the models, with the same meaning.
+"""Decodes the lines of large files to structs: at least four times as fast as the models, with the same meaning.
 
-It reads the canonical spelling of a record and nothing else. Whatever it doesn't take (an alias, another form of a
-path, a mistake), it hands to the models, which accept it or say what is wrong: one set of messages and definitions.
+It reads only the canonical spelling of a record. Other lines (an alias, another form of a path, a mistake) go to the
+models, which accept them or report what is wrong, so that there is one set of messages and definitions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, N
 
 S = TypeVar("S", bound=Struct)
 
-#: What the decoder raises on a line that it doesn't take.
+#: The errors of the decoder on a line that it refuses.
 UNDECODED = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 _SPELLINGS: dict[type[Struct], Spellings] = {
@@ -34,25 +34,25 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
     return msgspec.field(default_factory=field.default_factory)
 
 
-#: The most unknown names of a file that the decoder takes; lines that have others are left to the model.
+#: The most unknown names of a file that the decoder accepts; lines with others go to the model.
 MOST_UNKNOWN = 32
 
 
 class LineDecoder(Generic[S]):
     """Decodes the lines of one file into structs of a kind.
 
-    A file that spells a field in another way (``query_id``) does so in each line: the decoder takes that spelling over
-    from the first line that has it. A line that has both spellings, or a third one, is left to the model. So is one
-    with unknown fields in its parts; those of the record itself are learnt as well, for :meth:`pop_unknown`.
+    A file that spells a field differently (``query_id``) does so in each line: the decoder learns that spelling from
+    the first line that has it. A line with both spellings, or a third one, goes to the model. So does one with unknown
+    fields in its parts; the decoder also learns those of the record itself, for :meth:`pop_unknown`.
 
-    It accepts a blank name of a run, which the caller checks: that is quicker than a pattern.
+    It accepts a blank name of a run, and the caller checks for it, which is quicker than a pattern.
 
     Attributes
     ----------
     known
         The names that a record may have.
     unknown
-        The other names that some lines have, by the attribute of the struct that stands for each.
+        The unknown names of some lines, by the attribute of the struct that holds each.
     """
 
     def __init__(self, kind: type[S]) -> None:
@@ -65,7 +65,7 @@ class LineDecoder(Generic[S]):
         self._build()
 
     def _build(self) -> None:
-        # Each field is given anew: msgspec doesn't rename those that are merely inherited.
+        # List each field again: msgspec doesn't rename inherited ones.
         fields: list[Any] = []
         for field in msgspec.structs.fields(self._kind):
             kind = Name if field.type == RunName else field.type
@@ -79,18 +79,18 @@ class LineDecoder(Generic[S]):
             gc=False,
             forbid_unknown_fields=True,
         )
-        #: Returns the struct of a line; raises one of ``UNDECODED`` where the model has to look at it.
+        #: Returns the struct of a line, or raises one of ``UNDECODED`` if the model must read it.
         self.decode: Callable[[bytes], S] = msgspec.json.Decoder(spelled).decode
 
     def learn(self, line: bytes, refusal: Exception | None = None) -> S | None:
-        """Take over spelling and unknown names of a line that :attr:`decode` refuses; return its record if that helps.
+        """Learn the spelling and the unknown names of a line that :attr:`decode` refuses; return its record or None.
 
-        The spelling is that of the first line where unknown names alone don't explain the refusal. After it only a
-        ``refusal`` for an unknown field of the record itself is looked into; that of a part says at which place.
+        The spelling is that of the first line whose refusal unknown names alone don't explain. After it, only a
+        ``refusal`` because of an unknown field of the record itself is examined; that of a part names its place.
         """
         if self._learnt and refusal is not None:
-            said = str(refusal)
-            if len(self.unknown) == MOST_UNKNOWN or "unknown field" not in said or " - at `$" in said:
+            message = str(refusal)
+            if len(self.unknown) == MOST_UNKNOWN or "unknown field" not in message or " - at `$" in message:
                 return None
         try:
             keys = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
@@ -101,7 +101,7 @@ class LineDecoder(Generic[S]):
             if name in keys and field not in keys and not self._learnt:
                 spelling.setdefault(field, name)
         there = self.known.union(self.unknown.values())
-        # msgspec takes no name that JSON would have to escape.
+        # msgspec accepts no name that JSON must escape.
         new = [name for name in keys if name not in there and name.isprintable() and not {'"', "\\"} & set(name)]
         del new[MOST_UNKNOWN - len(self.unknown) :]
         if spelling or not new:
@@ -116,7 +116,7 @@ class LineDecoder(Generic[S]):
             return None
 
     def pop_unknown(self, record: S) -> list[str]:
-        """Return the unknown fields that a record has, and let go of what they hold: it keeps the line in memory."""
+        """Return the unknown fields of a record, and drop their values, which would keep the line in memory."""
         found = []
         for attribute, name in self.unknown.items():
             if getattr(record, attribute) is not UNSET:

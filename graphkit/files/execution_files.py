@@ -1,4 +1,4 @@
-"""Executions as files: JSON Lines, one answer's code a line, beside the run whose answers they are of."""
+"""Files of executions: JSON Lines, one answer's code per line, beside their run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphkit.files.reading import each_once, read_records
 from graphkit.files.verdict_files import holds
 from graphkit.records.executions import Execution
 
-#: How the names of the files end that executing a run leaves beside it.
+#: The ending of the names of files of executions beside a run.
 EXECUTIONS = ".executions"
 
 
@@ -21,7 +21,7 @@ def read_executions(files: Iterable[str | Path], problems: Problems) -> list[Exe
     Raises
     ------
     InputError
-        A file or a record can't be used and problems aren't to be skipped.
+        A file or a record is unusable and not skipped.
     """
     return each_once(
         (found for path in files for found in read_records(Path(path), Execution, problems)),
@@ -32,7 +32,7 @@ def read_executions(files: Iterable[str | Path], problems: Problems) -> list[Exe
 
 
 def write_executions(path: Path, executions: Iterable[Execution]) -> None:
-    """Write executions, one a line; the file appears whole, or not at all.
+    """Write executions, one per line; the file appears complete, or not at all.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def write_executions(path: Path, executions: Iterable[Execution]) -> None:
 
 
 def holds_executions(path: Path) -> bool:
-    """Tell by its name whether a file holds executions.
+    """Return whether a file holds executions.
 
     >>> holds_executions(Path("execution.executions.jsonl")), holds_executions(Path("execution.scores.jsonl"))
     (True, False)

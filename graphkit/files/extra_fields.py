@@ -1,4 +1,4 @@
-"""The fields that a data set adds for itself, as its ``dataset.json`` lists them."""
+"""The data set's own fields, which its ``dataset.json`` lists."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.jsonl import find_file
 
-#: The file in a dataset's folder that says what concerns all of its files.
+#: The file in a dataset's folder about all of its files.
 FILE = "dataset.json"
 
-#: Its only key that is read; others are the data set's own.
+#: The only key that graphkit reads; others belong to the data set.
 KEY = "extra_fields"
 
 _FORM = 'Write {"extra_fields": ["scenario", "paths.steps.count"]}.'
 
 
 def extra_fields(folder: Path) -> frozenset[str]:
-    """Return the fields that the dataset in a folder adds for itself: names, or names with the way to them.
+    """Return the own fields of the dataset in a folder: names, or dotted names with their place.
 
     Raises
     ------
     InputError
-        The file can't be read, is no JSON object, or holds something else than a list of names.
+        The file can't be read, isn't a JSON object, or its key isn't a list of names.
     """
     path = folder / FILE
     if not path.is_file():
@@ -40,7 +40,7 @@ def extra_fields(folder: Path) -> frozenset[str]:
 
 
 def extra_fields_beside(file: Path) -> frozenset[str]:
-    """Return the extra fields of the dataset that a file belongs to: one in its folder, or in the ``runs/`` there."""
+    """Return the extra fields of the dataset of a file, which is in the dataset's folder or in its ``runs/``."""
     folders = (file.parent, file.parent.parent)
     return next((extra_fields(folder) for folder in folders if find_file(folder, "questions")), frozenset())
 

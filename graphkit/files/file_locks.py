@@ -1,4 +1,4 @@
-"""Locks among processes: who reads a file, changes it and writes it back does so alone."""
+"""Locks among processes: only one at a time reads a file, changes it and writes it back."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from graphkit.errors import InputError
 
 @contextmanager
 def locked(path: Path, wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold a lock file while the block runs; whoever else wants it waits.
+    """Hold a lock file while the block runs; other processes wait for it.
 
     The kernel releases the lock of a process that dies. The file is removed with the lock.
 
     Parameters
     ----------
     wait
-        Called once if somebody else holds the lock, before it is waited for.
+        Called once if another process holds the lock, before waiting.
 
     Raises
     ------
     InputError
-        The file can't be made.
+        The file can't be created.
     """
     try:
         descriptor = _taken(path, wait)
@@ -35,12 +35,12 @@ def locked(path: Path, wait: Callable[[], None] = lambda: None) -> Iterator[None
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)  # while the lock is held: whoever waits for this file sees that it is gone
+        path.unlink(missing_ok=True)  # while the lock is held: a process that waits for this file sees that it is gone
         os.close(descriptor)
 
 
 def _taken(path: Path, wait: Callable[[], None]) -> int:
-    """Return the descriptor of a lock file that is locked and still there."""
+    """Return the descriptor of the locked file, which still exists."""
     waited = False
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:

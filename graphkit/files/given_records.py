@@ -1,4 +1,4 @@
-"""Records in memory, written as a file for whoever reads files."""
+"""Writes records in memory to a temporary file, for functions that read files."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from graphkit.files.leftovers import held_folder
 from graphkit.records.aliases import ANSWER
 from graphkit.records.plain import plain_or_none, plain_row
 
-#: The run of records that name none.
+#: The name of a run whose records name none.
 UNNAMED_RUN = "records"
 
 
 @contextmanager
 def file_of(records: Iterable[Any]) -> Iterator[Path]:
-    """Yield a file that holds records of a run, a line each, for as long as it is needed.
+    """Yield a temporary file with records of a run, one per line.
 
     Parameters
     ----------
     records
-        Mappings, models, named tuples or rows of pandas, or a whole data frame. Where none names its run, it is
+        Mappings, models, named tuples or rows of pandas, or a whole data frame. If none names its run, it is
         ``"records"``.
 
     Raises
     ------
     InputError
-        One of them is none, or can't be written as JSON.
+        One of them isn't a record, or can't be written as JSON.
     """
     frame = type(records).__module__.partition(".")[0] == "pandas" and hasattr(records, "columns")
     rows: Iterable[Any] = records.to_dict("records") if frame else records  # type: ignore[attr-defined]

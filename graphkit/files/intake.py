@@ -1,7 +1,7 @@
-"""Limits on what comes in: how far a small file may unpack, and how much a pipe may send and how long it may be silent.
+"""Limits on inputs: how far a small file may unpack, and how much a pipe may send and how long it may be silent.
 
-Every reader of a file goes through here, by :func:`graphkit.files.jsonl.open_binary` or by a :class:`SizeMeter` of its
-own. The limits are far above what real logs need; ``--no-input-limits`` and ``GRAPHKIT_NO_INPUT_LIMITS=1`` lift them.
+Every reader of a file uses them, by :func:`graphkit.files.jsonl.open_binary` or by its own :class:`SizeMeter`. The
+limits are far above what real logs need; ``--no-input-limits`` and ``GRAPHKIT_NO_INPUT_LIMITS=1`` lift them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any, Protocol, Self
 
 from graphkit.errors import InputError
 
-#: How many times as large as what was read of a file its content may be; real logs reach 50. It counts from ``FREE``
-#: bytes on.
+#: The maximum ratio of unpacked to packed bytes; real logs reach 50. It counts from ``FREE`` bytes on.
 RATIO = 200
 FREE = 4 << 20
 
@@ -25,27 +24,27 @@ FREE = 4 << 20
 PIPE_BYTES = 256 << 20
 PIPE_SILENCE = 15.0
 
-#: The most bytes of a log of others from a pipe: its parts are held until the last of them has come.
+#: The most bytes of another tool's log from a pipe: all of it is held until its end.
 LOG_PIPE_BYTES = 16 << 20
 _narrowed: int | None = None
 
-#: How dense JSON may be that is held as a whole: each list or object counts three times, each comma once. What is
-#: shorter than ``SHORT`` bytes is never too dense.
+#: The maximum density of JSON that is held as a whole: each list or object counts three times, each comma once. Less
+#: than ``SHORT`` bytes are never too dense.
 DENSEST = 4_000_000
 SHORT = 4 << 20
 
 OPTION = "--no-input-limits"
 VARIABLE = "GRAPHKIT_NO_INPUT_LIMITS"
 
-#: What is unpacked at once: a few bytes of Zstandard may hold 32 000 times as many.
+#: The number of bytes to unpack at once: a few bytes of Zstandard may contain 32 000 times as many.
 _PACKED_BLOCK = 1 << 10
 
 
 class Packed(Protocol):
-    """Something that packed bytes are read from."""
+    """A source of packed bytes."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return at most so many bytes, none at the end."""
+        """Return at most so many bytes, or none at the end."""
         ...
 
     def close(self) -> None:
@@ -54,13 +53,13 @@ class Packed(Protocol):
 
 
 def are_lifted() -> bool:
-    """Tell whether the user lifted the limits."""
+    """Return whether the user lifted the limits."""
     return os.environ.get(VARIABLE, "0") not in ("", "0")
 
 
 @contextmanager
 def lifted(wanted: bool) -> Iterator[None]:
-    """Lift the limits within the block if that is wanted, also for the processes that it starts."""
+    """Lift the limits within the block if asked to, also for the processes that it starts."""
     before = os.environ.get(VARIABLE)
     if wanted:
         os.environ[VARIABLE] = "1"
@@ -75,7 +74,7 @@ def lifted(wanted: bool) -> Iterator[None]:
 
 @contextmanager
 def pipes_up_to(size: int) -> Iterator[None]:
-    """Take at most so many bytes from each pipe that is opened within the block."""
+    """Read at most so many bytes from each pipe that is opened within the block."""
     global _narrowed
     before, _narrowed = _narrowed, size
     try:
@@ -85,38 +84,38 @@ def pipes_up_to(size: int) -> Iterator[None]:
 
 
 def too_much(what: str, where: str) -> InputError:
-    """Return the refusal of an input that goes beyond a limit, with the option that lifts it."""
+    """Return the refusal of an input beyond a limit, with the option that lifts it."""
     remedy = f"If you trust it, lift the limits of inputs by {OPTION} (or {VARIABLE}=1)."
     return InputError(what, where=where, remedy=remedy)
 
 
 def is_too_dense(data: bytes | bytearray) -> bool:
-    """Tell whether JSON holds so many values that they would fill the memory, many times the size of the text."""
+    """Return whether JSON holds so many values that they would fill the memory, many times the size of the text."""
     return len(data) >= SHORT and Density().add(data)
 
 
 class Density:
-    """Counts how many values JSON holds that comes in pieces."""
+    """Counts the values in JSON that arrives in pieces."""
 
     def __init__(self) -> None:
         self._size = self._weight = 0
 
     def add(self, piece: bytes | bytearray) -> bool:
-        """Count a piece; return whether all so far is too dense."""
+        """Count a piece; return whether all pieces so far are too dense."""
         self._size += len(piece)
         self._weight += 3 * (piece.count(b"[") + piece.count(b"{")) + piece.count(b",")
         return self._size >= SHORT and self._weight > DENSEST and not are_lifted()
 
 
 class SizeMeter:
-    """Counts what a packed file unpacks to, and refuses what no log would compress to.
+    """Counts the unpacked bytes of a file, and refuses more than a log could contain.
 
     Parameters
     ----------
     where
         The file, as messages name it.
     packed
-        How many bytes its content is packed in; where it is read as a stream, how many were read so far.
+        The number of packed bytes; for a stream, of those read so far.
     """
 
     def __init__(self, where: str, packed: int = 0) -> None:
@@ -130,7 +129,7 @@ class SizeMeter:
         Raises
         ------
         InputError
-            They are implausibly many.
+            The number is implausible.
         """
         self._unpacked += size
         if self._unpacked > FREE and self._unpacked > RATIO * self.packed and not are_lifted():
@@ -139,10 +138,10 @@ class SizeMeter:
 
 
 class Pipe:
-    """The bytes of a pipe or a device: not more than its limit, and never a wait longer than ``PIPE_SILENCE``."""
+    """The bytes of a pipe or a device, up to its limit, and without a pause longer than ``PIPE_SILENCE``."""
 
     def __init__(self, path: Path) -> None:
-        # Not to wait: opening a pipe that nobody writes to would last for ever.
+        # Opened without waiting: a pipe without a writer would block forever.
         self._file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         self._where = str(path)
         self._most = self._left = PIPE_BYTES if _narrowed is None else _narrowed
@@ -156,7 +155,7 @@ class Pipe:
         Raises
         ------
         InputError
-            More came than is taken, or nothing for too long.
+            The pipe sent too much, or nothing for too long.
         """
         patient = self._by_hand or are_lifted()
         if not self._poll.poll(None if patient else PIPE_SILENCE * 1000):
@@ -211,11 +210,11 @@ class Unpacked:
 
 
 class _Counted:
-    """The bytes of a packed file, or of a pipe, with the meter of what they unpack to."""
+    """The bytes of a packed file or a pipe, with the meter of the unpacked size."""
 
     def __init__(self, path: Path) -> None:
         self._file: Packed = Pipe(path) if is_pipe(path) else path.open("rb")
-        # By what was read so far, and not by the whole file: a bomb shows itself before it was unpacked for a minute.
+        # The ratio to the bytes read so far, not to the whole file, shows a bomb before a minute of unpacking.
         self.meter = SizeMeter(str(path))
 
     def read(self, size: int = -1, /) -> bytes:
@@ -228,7 +227,7 @@ class _Counted:
 
 
 def is_pipe(path: Path) -> bool:
-    """Tell whether a path names a pipe, a device or such, and no file of a size."""
+    """Return whether a path names a pipe, a device or the like, instead of a file with a size."""
     mode = path.stat().st_mode
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode) and hasattr(select, "poll")
 
@@ -239,7 +238,7 @@ def _gzip(source: Any) -> Any:
     return gzip.GzipFile(fileobj=source, mode="rb")
 
 
-class _zstandard:  # noqa: N801 - it stands beside _gzip
+class _zstandard:  # noqa: N801 - named like _gzip
     """All frames of Zstandard, in pieces of any size. Unlike the reader of ``zstandard`` it refuses one cut short."""
 
     def __init__(self, source: _Counted) -> None:

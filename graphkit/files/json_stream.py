@@ -1,4 +1,4 @@
-"""JSON documents and arrays of any layout, read as streams: only one value is held at once."""
+"""JSON documents and arrays of any layout, read as streams with one value in memory at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO, Any
 from graphkit.errors import InputError
 from graphkit.files.jsonl import first_block, open_binary, read_block
 
-#: The longest JSON document, or item of an array, that is read, in characters: all of it is held at once.
+#: The longest accepted JSON document or item of an array, in characters: all of it is in memory.
 LONGEST = 256 * 1024 * 1024
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -23,12 +23,12 @@ _DECODER = json.JSONDecoder()
 def json_documents(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield (``file:line``, value) of each JSON document of a file, and the items of an array in its place.
 
-    Of an array whose first item is no object all is one value. An item is named by its number, too.
+    An array whose first item isn't an object is one value. The place of an item includes its number.
 
     Raises
     ------
     InputError
-        Something isn't JSON, or isn't UTF-8; the file is missing, empty, binary or damaged.
+        A part isn't JSON, or isn't UTF-8; the file is missing, empty, binary or damaged.
     """
     with open_binary(path) as stream:
         text = _Text(stream, path)
@@ -42,7 +42,7 @@ def json_documents(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def whole_characters(value: Any) -> Any:
-    """Return a value with each half of a character, which nothing can store, as ``?``."""
+    """Return a value with ``?`` for each half of a character, which nothing can store."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode()
@@ -52,7 +52,7 @@ def whole_characters(value: Any) -> Any:
 
 
 def mistake(error: Exception) -> str:
-    """Return what isn't right with JSON."""
+    """Return a description of a mistake in JSON."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if not isinstance(error, json.JSONDecodeError):
@@ -62,13 +62,13 @@ def mistake(error: Exception) -> str:
 
 
 def refused(path: Path, line: int, what: str) -> InputError:
-    """Return the refusal of what isn't JSON, or isn't text."""
+    """Return the refusal of content that isn't JSON, or isn't text."""
     remedy = "It must be JSON Lines, JSON documents or a JSON array; correct or remove what isn't."
     return InputError(what, where=f"{path}:{line}", remedy=remedy)
 
 
 class _Text:
-    """The characters of a file from where it was read to, and as many more as the value that begins there has."""
+    """The characters of a file from the current position, with at least those of the value that begins there."""
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
         self.path = path
@@ -86,7 +86,7 @@ class _Text:
             raise refused(self.path, self.line, "the file isn't UTF-8") from None
 
     def _more(self) -> bool:
-        """Read as much again as isn't used yet, so that a long value is looked at only some times."""
+        """Read as many characters again as are unused, so that a long value is examined only a few times."""
         wanted, parts = max(1 << 16, len(self._text) - self._at), [self._text[self._at :]]
         self._at = 0
         while wanted > 0 and not self._ended:
@@ -98,7 +98,7 @@ class _Text:
         return len(parts) > 1
 
     def next(self) -> str:
-        """Return the next character that isn't space, without going past it, or nothing at the end."""
+        """Return the next character that isn't white space, without consuming it; an empty text at the end."""
         while True:
             end = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
             self._go(end)
@@ -108,11 +108,11 @@ class _Text:
                 return ""
 
     def skip(self) -> None:
-        """Go past one character."""
+        """Consume one character."""
         self._at += 1
 
     def value(self) -> Any:
-        """Return the value that begins here, and go past it."""
+        """Return the value that begins here, and consume it."""
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
@@ -125,7 +125,7 @@ class _Text:
                 if isinstance(error, json.JSONDecodeError):
                     place += self._text.count("\n", self._at, error.pos)
                 raise refused(self.path, place, f"this isn't JSON: {mistake(error)}") from None
-            if end == len(self._text) and not self._ended and self._more():  # a number may go on
+            if end == len(self._text) and not self._ended and self._more():  # a number may continue
                 continue
             halves = _HALF.search(self._text, self._at, end)
             self._go(end)
@@ -137,7 +137,7 @@ class _Text:
 
 
 def _items(path: Path, text: _Text, line: int) -> Iterator[tuple[str, Any]]:
-    """Yield the items of an array where the first is an object, else the array as one value."""
+    """Yield the items of an array whose first is an object, else the array as one value."""
     held: list[Any] = []
     number = 0
     single = text.next() not in ("{", "]")

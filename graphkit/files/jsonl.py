@@ -16,7 +16,7 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.files.intake import Pipe, Unpacked, are_lifted, is_pipe, too_much
 
-#: The longest line that is read, in bytes: a longer one is a damaged or a wrong file.
+#: The longest accepted line in bytes: a longer one means a damaged or a wrong file.
 MAX_LINE = 32 * 1024 * 1024
 
 #: The most bytes of blank lines in a row.
@@ -25,7 +25,7 @@ MAX_BLANK = 4 << 20
 #: The longest array, or other file that is held as a whole, in bytes.
 LONGEST_ARRAY = 256 << 20
 
-#: The largest file whose lines :func:`read_once` holds, and how much it holds of all files, in bytes.
+#: The largest file whose lines :func:`read_once` holds, and the most that it holds of all files, in bytes.
 HELD_FILE = 8 << 20
 HELD = 64 << 20
 
@@ -35,7 +35,7 @@ SUFFIXES = ("", ".gz", ".zst")
 
 
 def is_compressed(path: Path) -> bool:
-    """Tell whether a file is one that :func:`open_binary` decompresses."""
+    """Return whether a file is one that :func:`open_binary` decompresses."""
     return path.suffix in SUFFIXES[1:]
 
 
@@ -73,10 +73,10 @@ def create_binary(path: Path) -> IO[bytes]:
 
 
 def raw_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file without their ends, blank ones included: the quick way, at a cost of about 0.1 us each.
+    """Yield the lines of a file without their ends, blank ones included, at a cost of about 0.1 us each.
 
-    A byte order mark is dropped, and a last line without an end is a line. Of a file that is one JSON array, each item
-    is a line, counted from 1; such a file is held as a whole.
+    A byte order mark is dropped, and a last line without an end is a line. If the file is one JSON array, each item is
+    a line, counted from 1; such a file is held as a whole.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def raw_lines(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def read_once() -> Iterator[None]:
-    """Within the block, hold the lines of small files, so that each file is opened once however often it is read.
+    """Within the block, hold the lines of small files, so that each file is opened only once.
 
     A file that was changed in between is read again.
     """
@@ -135,7 +135,7 @@ _held: ContextVar[_HeldLines | None] = ContextVar("held lines", default=None)
 
 
 def raw_blocks(path: Path) -> Iterator[bytes]:
-    """Yield what a file holds, without a byte order mark, in blocks as they are read.
+    """Yield the content of a file without a byte order mark, in blocks.
 
     Raises
     ------
@@ -150,12 +150,12 @@ def raw_blocks(path: Path) -> Iterator[bytes]:
 
 
 def whole(path: Path, *, records: bool = True) -> bytes:
-    """Return all that a file holds.
+    """Return the whole content of a file.
 
     Parameters
     ----------
     records
-        Whether it must hold JSON records: then an empty or a binary file is refused.
+        Whether it must contain JSON records; then an empty or a binary file is refused.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def whole(path: Path, *, records: bool = True) -> bytes:
 
 
 def _rest(stream: IO[bytes], path: Path, block: bytes) -> bytes:
-    """Return a block and all that follows it."""
+    """Return a block and all following ones."""
     held = bytearray(block)
     while block := read_block(stream, path, 0):
         held += block
@@ -178,7 +178,7 @@ def _rest(stream: IO[bytes], path: Path, block: bytes) -> bytes:
 
 def _line_blocks(path: Path) -> Iterator[list[bytes]]:
     done = 0
-    begun: list[bytes] = []  # the parts of a line that goes on in the next block, and their size
+    begun: list[bytes] = []  # the parts of a line that continues in the next block, and their size
     size = 0
     with open_binary(path) as stream:
         _, block = first_block(stream, path)
@@ -206,16 +206,16 @@ def _line_blocks(path: Path) -> Iterator[list[bytes]]:
 
 
 def is_array(path: Path) -> bool:
-    """Tell whether a file begins as a JSON array does. Raises what :func:`raw_lines` raises."""
+    """Return whether a file begins as a JSON array does. Raises what :func:`raw_lines` raises."""
     with open_binary(path) as stream:
         return first_block(stream, path)[1].lstrip()[:1] == b"["
 
 
 def _items(stream: IO[bytes], path: Path, block: bytes) -> list[bytes]:
-    """Return the items of a JSON array as lines; the lines themselves where the array is but the first of them."""
+    """Return the items of a JSON array as lines; the lines themselves if the array is only the first of them."""
     data = _rest(stream, path, block)
     try:
-        # Within an item only white space can hold the end of a line.
+        # Within an item only white space can contain the end of a line.
         lines = [bytes(item).replace(b"\n", b" ") for item in msgspec.json.decode(data, type=list[msgspec.Raw])]
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         lines = data.split(b"\n")
@@ -241,10 +241,10 @@ def _is_json(line: bytes) -> bool:
 
 
 def line_spans(path: Path, count: int) -> Iterator[tuple[int, int, int]]:
-    """Yield where in a plain file its lines are, ``count`` at a time: offset, length without the last end, and lines.
+    """Yield the positions of a plain file's lines, ``count`` at a time: offset, length without last end, number.
 
-    The lines of :func:`raw_lines` of what is no JSON array, at the cost of reading the file: no line is made. Raises
-    what that raises.
+    These are the lines of :func:`raw_lines`, but of no JSON array, at the cost of reading the file: no line is made. It
+    raises the errors of that function.
     """
     with open_binary(path) as stream:
         at, block = first_block(stream, path)
@@ -313,7 +313,7 @@ def first_block(stream: IO[bytes], path: Path) -> tuple[int, bytes]:
 
 
 def read_block(stream: IO[bytes], path: Path, done: int) -> bytes:
-    """Return the next bytes of a file, of which ``done`` lines were read; none at its end.
+    """Return the next bytes of a file after ``done`` lines; none at its end.
 
     Raises
     ------
@@ -324,14 +324,14 @@ def read_block(stream: IO[bytes], path: Path, done: int) -> bytes:
         return stream.read(_BLOCK)
     except InputError:
         raise
-    except Exception as error:  # OSError, and what gzip, zlib and zstandard each raise of their own
+    except Exception as error:  # OSError, and the errors of gzip, zlib and zstandard
         raise InputError(
             f"the file is damaged or cut short: {error}", where=f"{path}:{done + 1}", remedy="Make it anew."
         ) from None
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number from 1, line) of each line that isn't blank. Raises what :func:`raw_lines` raises."""
+    """Yield (line number from 1, line) of each line that isn't blank; raise the errors of :func:`raw_lines`."""
     for number, line in enumerate(raw_lines(path), 1):
         if line and not line.isspace():
             yield number, line
@@ -347,7 +347,7 @@ def _refuse_binary(path: Path, block: bytes) -> None:
 
 
 def find_file(folder: Path, stem: str) -> Path | None:
-    """Return ``folder/stem.jsonl``, or its ``.gz`` or ``.zst`` form, or None where there is none."""
+    """Return ``folder/stem.jsonl``, or its ``.gz`` or ``.zst`` form, or None if there is no such file."""
     for suffix in SUFFIXES:
         path = folder / f"{stem}.jsonl{suffix}"
         if path.exists():
@@ -356,7 +356,7 @@ def find_file(folder: Path, stem: str) -> Path | None:
 
 
 def is_file_name(text: str) -> bool:
-    """Tell whether a text is the name of a file of records, and not that of a run.
+    """Return whether a text is the name of a file of records rather than of a run.
 
     >>> is_file_name("runs/bm25.jsonl.gz"), is_file_name("bm25")
     (True, False)
@@ -365,7 +365,7 @@ def is_file_name(text: str) -> bool:
 
 
 def stem_of(path: Path) -> str:
-    """Return a file's name without ``.jsonl`` and what follows it.
+    """Return a file's name without ``.jsonl`` and the endings after it.
 
     >>> stem_of(Path("runs/bm25.jsonl.gz"))
     'bm25'

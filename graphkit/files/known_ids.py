@@ -27,7 +27,7 @@ _ELEMENT_ID = re.compile(r"\d+:[0-9a-fA-F-]{36}:\d+")
 
 @dataclass
 class Known:
-    """The ids that a dataset knows, by where it knows them from, and which of the files beside its gold it has."""
+    """The ids that a dataset knows from gold, artifacts and edges, and the kinds of its files."""
 
     gold: set[str] = field(default_factory=set)
     artifacts: set[str] = field(default_factory=set)
@@ -37,12 +37,12 @@ class Known:
     expects_files: bool = False
 
     def all(self) -> set[str]:
-        """Return them all."""
+        """Return all of them."""
         return self.gold | self.artifacts | self.edges
 
     @cached_property
     def files(self) -> set[str]:
-        """The files of the symbols that it knows, where it doesn't know them by themselves."""
+        """The files of known symbols that aren't known themselves."""
         every = self.all()
         return {file_id(one) for one in every} - every
 
@@ -60,14 +60,14 @@ def read_known(
 ) -> tuple[Known, KnowledgeEdges]:
     """Return the ids that a dataset knows, and its knowledge graph's edges.
 
-    It skips what can't be used, which loading and scoring the dataset report.
+    It skips unusable records, which loading and scoring the dataset report.
 
     Parameters
     ----------
     questions
-        Those of the dataset.
+        The questions of the dataset.
     wanted
-        Only these ids, and the edges between them, are kept: little, however large the dataset is.
+        The ids to look for; only they and the edges between them are kept, so that memory stays small.
     """
     problems, known = Problems("skip"), Known()
 
@@ -95,7 +95,7 @@ def read_known(
 
 
 def closest(name: str, known: Collection[str]) -> str | None:
-    """Return the known id that looks most like a name: one that ends alike, else one of about the same letters."""
+    """Return the known id that is most similar to a name: one with the same end, else one with similar letters."""
     import difflib
 
     last = re.split(r"\W+", name.strip())[-1].casefold() if re.search(r"\w", name) else ""
@@ -107,14 +107,14 @@ def closest(name: str, known: Collection[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The usual cause where a dataset knows hardly any id.
+    """The usual cause if a dataset knows hardly any id.
 
     Attributes
     ----------
     of
-        What hardly any is known of.
+        The kind of the unknown things: ids or edges.
     what, why
-        What is so, and why that usually is, with an example and what to do.
+        The finding, and its usual cause with an example and the remedy.
     """
 
     of: Literal["ids", "chunks", "edges"]
@@ -127,20 +127,20 @@ class Meaning:
 
 @dataclass(slots=True)
 class LogCoverage:
-    """The ids and edges that a log holds, and how much of them the dataset knows.
+    """The ids and edges in a log, and the share of them that the dataset knows.
 
     Attributes
     ----------
     ids
-        The distinct ids of the records, each with the name that the log has of it.
+        The distinct ids of the records, each with its name in the log.
     chunks, ends
-        Those of retrieved chunks, and of the ends of edges.
+        The ids of retrieved chunks, and those of the ends of edges.
     held
-        How many edges the knowledge graph holds forward, reversed, by another relation, or not at all.
+        The number of edges that the knowledge graph holds forward, reversed, by another relation, or not at all.
     example
-        Of each of these, the first.
+        The first edge of each of these.
     opened_files
-        Files that an agent opened of which the dataset knows symbols alone: they are known, too.
+        Opened files of which the dataset knows only symbols; they count as known.
     """
 
     known: Known
@@ -158,7 +158,7 @@ class LogCoverage:
         self.example.setdefault(held, f"{source} -{relation or ''}-> {target}")
 
     def known_ids(self) -> dict[str, int]:
-        """Return how many of the distinct ids are known, and where from; one may be known from several."""
+        """Return the number of known distinct ids, in total and by source; an id may have several sources."""
         known = self.known
         parts = {"gold": known.gold, "artifacts": known.artifacts, "edges": known.edges}
         counts = {name: sum(one in part for one in self.ids) for name, part in parts.items()}
@@ -169,11 +169,11 @@ class LogCoverage:
         return one in known.gold or one in known.artifacts or one in known.edges or one in self.opened_files
 
     def known_edges(self) -> dict[str, int]:
-        """Return how many edges the knowledge graph holds in which way."""
+        """Return the number of edges that the knowledge graph holds in each way."""
         return {name: self.held[name] for name in ("forward", "reversed", "other", "unknown")}
 
     def id_line(self) -> str:
-        """Return how many ids are known, in words; nothing where there are none."""
+        """Return the number of known ids in words; an empty text if there are no ids."""
         if not self.ids:
             return ""
         counts = self.known_ids()
@@ -181,7 +181,7 @@ class LogCoverage:
         return f"{counts['known']} of {counted(counts['all'], 'id')} are known ({parts})"
 
     def edge_line(self) -> str:
-        """Return how the knowledge graph holds the edges, in words; nothing where there are none."""
+        """Return how the knowledge graph holds the edges, in words; an empty text if there are no edges."""
         if not (total := self.held.total()):
             return ""
         if not self.known.has_edges:
@@ -195,24 +195,24 @@ class LogCoverage:
     def meaning(
         self, every: Callable[[], Collection[str]], fewest: int = 1, command: str | None = None
     ) -> Meaning | None:
-        """Return what it usually means that hardly anything is known; None where enough is.
+        """Return the usual cause if hardly anything is known; None if enough is.
 
         Parameters
         ----------
         every
-            Returns all ids of the dataset, among which the closest is looked for.
+            Returns all ids of the dataset, to find the closest one.
         fewest
-            Of fewer ids, or edges, nothing is said.
+            With fewer ids, or edges, nothing is concluded.
         command
-            The command that reads the records again by a table of ids, ``ids.jsonl``. Without one they are being
-            imported, and the import takes the table.
+            The command that reads the records again with a table of ids, ``ids.jsonl``. None during an import, which
+            accepts the table itself.
         """
         known = self.known
         if known.expects_files and not (known.has_artifacts or known.has_edges or every()):
-            return None  # gold of files alone names no ids that a run could be compared with
+            return None  # gold of files alone has no ids to compare a run with
         if self._hardly_known(self.ids, fewest):
             return self._strange_ids("ids", "hardly an id is known", self.ids, every(), command)
-        # One of the two may have ids of another form: those that are known of the other don't help it.
+        # Chunks or ends alone may have ids of another form; the known ids of the others don't help them.
         if self._hardly_known(self.chunks, fewest):
             return self._strange_ids(
                 "chunks", "hardly an id that was retrieved is known", self.chunks, every(), command
@@ -239,7 +239,7 @@ class LogCoverage:
         return Meaning("edges", "hardly an edge is known", f"{what}; check that the log is of this graph")
 
     def _hardly_known(self, ids: Collection[str], fewest: int) -> bool:
-        """Tell whether of enough ids hardly one is known. Gold is but a part of what a system may rightly find."""
+        """Return whether hardly any of enough ids is known. Gold is only a part of what a system may rightly find."""
         if len(ids) < max(fewest, 1):
             return False
         known = sum(map(self._knows, ids))
@@ -277,7 +277,7 @@ class LogCoverage:
 
 
 def _table(name: str, near: str, command: str | None) -> str:
-    """Return how a table of ids is given, with a line of it."""
+    """Return how to give a table of ids, with an example of its lines."""
     line = json.dumps({"name": name, "id": near}, ensure_ascii=False)
     if command is None:
         return "give `graphkit import` --ids FILE or --id-pattern"
@@ -288,7 +288,7 @@ def _is_digest(name: str) -> bool:
     return bool(re.search(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", name.casefold()))
 
 
-#: The usual kinds of unknown ids, found from one of them and the closest id of the dataset.
+#: The usual kinds of unknown ids, recognised by one of them and the closest id of the dataset.
 _FORMS: tuple[tuple[Callable[[str, str], bool], str, str], ...] = (
     (
         lambda name, _: bool(_ELEMENT_ID.fullmatch(name)),

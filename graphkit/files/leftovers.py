@@ -1,6 +1,6 @@
-"""Temporary files and folders that a living process holds, and what killed ones left, which the next one removes.
+"""Temporary files and folders of a living process; it removes the leftovers of killed ones.
 
-Whoever makes one holds a lock on it, which ends with the process, however that ends. What nobody locks is a leftover.
+The process that makes one holds a lock on it, which ends with the process. An unlocked one is a leftover.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # no such locks here, and so nothing is known of what others left
+except ImportError:  # without such locks, leftovers can't be recognised
     fcntl = None  # type: ignore[assignment]
 
-#: What the names of temporary folders begin with that are held so.
+#: The beginning of the names of such temporary folders.
 FOLDERS = "graphkit-held-"
 
 
 def held_file(folder: Path, prefix: str, suffix: str = "") -> tuple[int, Path]:
-    """Return a new temporary file and the descriptor that holds it until it is closed."""
+    """Return a new temporary file, and the descriptor that locks it until it is closed."""
     while True:
         descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=folder)
         if _locked(descriptor) is not False and os.fstat(descriptor).st_nlink:
@@ -34,7 +34,7 @@ def held_file(folder: Path, prefix: str, suffix: str = "") -> tuple[int, Path]:
 
 
 def sweep(folder: Path, prefix: str, suffix: str = "") -> None:
-    """Remove the temporary files in a folder that :func:`held_file` made, and that no process holds any more."""
+    """Remove the files that :func:`held_file` made in a folder, and that no process locks any more."""
     name = re.compile(rf"{re.escape(prefix)}[a-z0-9_]{{8}}{re.escape(suffix)}")
     for path in _entries(folder):
         if name.fullmatch(path.name) and _is_left(path):
@@ -43,7 +43,7 @@ def sweep(folder: Path, prefix: str, suffix: str = "") -> None:
 
 @contextmanager
 def held_folder() -> Iterator[Path]:
-    """Yield a new temporary folder, removed at the end; those of dead processes are removed before."""
+    """Yield a new temporary folder, removed at the end; remove those of dead processes first."""
     place = Path(tempfile.gettempdir())
     name = re.compile(rf"{FOLDERS}[a-z0-9_]{{8}}")
     for path in _entries(place):
@@ -71,7 +71,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _is_left(path: Path) -> bool:
-    """Tell whether a file or a folder of ours is there that no process holds."""
+    """Return whether one of our temporary files or folders exists that no process locks."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
@@ -84,7 +84,7 @@ def _is_left(path: Path) -> bool:
 
 
 def _locked(descriptor: int) -> bool | None:
-    """Lock a file; return whether nobody else holds it, and None where that can't be known."""
+    """Lock a file; return whether no other process holds it, and None if that is unknown."""
     if fcntl is None:
         return None
     try:

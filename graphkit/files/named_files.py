@@ -1,4 +1,4 @@
-"""The files that a dataset names: what its questions expect, and the paths of artifacts that their ids don't show."""
+"""The files that a dataset names: those that questions expect, and those of artifacts whose ids don't show them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from graphkit.records.structs import ArtifactStruct
 
 
 class _Expected(msgspec.Struct):
-    """The files that a question expects; its other fields aren't decoded."""
+    """The expected files of a question; its other fields aren't decoded."""
 
     expected_files: list[str] = []
 
 
 class _Place(msgspec.Struct):
-    """Where an artifact is."""
+    """The repository, path and symbol of an artifact."""
 
     id: str
     repo: str | None = None
@@ -30,7 +30,7 @@ class _Place(msgspec.Struct):
 
 @dataclass(frozen=True)
 class NamedFiles:
-    """Reads the files that a dataset names. It skips what can't be used, which loading the dataset reports."""
+    """Reads the files that a dataset names. It skips unusable records, which loading the dataset reports."""
 
     questions_file: Path
     artifact_files: tuple[Path, ...]
@@ -47,7 +47,7 @@ class NamedFiles:
         yield from self.of_artifacts()
 
     def of_artifacts(self) -> Iterator[str]:
-        """Yield the files of artifacts whose ids are split otherwise than at their last ``#``, or not at all."""
+        """Yield the files of artifacts whose ids aren't split at their last ``#``."""
         decoder = msgspec.json.Decoder(_Place)
         for path in self.artifact_files:
             for line in raw_lines(path):
@@ -61,9 +61,9 @@ class NamedFiles:
 
 
 def file_of_artifact(artifact: _Place | ArtifactStruct) -> str | None:
-    """Return the file of an artifact by its own path or symbol, as ``repo/path``; None where its id alone says so.
+    """Return the file of an artifact by its own path or symbol, as ``repo/path``; None if its id shows the same.
 
-    An id with one ``#`` and a path without any is split there in any case.
+    An id with one ``#``, and a path without any, is always split there.
     """
     _, colon, rest = artifact.id.partition(":")
     path, symbol = artifact.path, artifact.symbol

@@ -1,7 +1,7 @@
-"""Ids of a run that differ from those of its dataset in Unicode normalisation alone: no eye sees it, and no id matches.
+"""Ids of a run that differ from those of its dataset only in Unicode normalisation, which nobody sees.
 
-An accented letter is one code point or two (NFC and NFD), and file systems and tools write either. An id of a run is
-compared as the dataset's gold spells it. Ids that differ in nothing else within the gold stay as they are.
+An accented letter is one code point or two (NFC and NFD), and file systems and tools write either. Ids of a run are
+compared in the spelling of the dataset's gold. Ids of the gold that differ only so from each other stay as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Form = Literal["NFC", "NFD"]
 
 
 class GoldSpelling:
-    """The gold's spelling of ids that aren't ASCII; the questions are read when a run has such an id.
+    """The gold's spelling of ids that aren't ASCII. The questions are read when a run has such an id.
 
     A pipe can't be read again: its spelling is unknown.
     """
@@ -31,7 +31,7 @@ class GoldSpelling:
         self._questions_file = questions_file if questions_file is not None and questions_file.is_file() else None
 
     def of(self, name: str) -> str:
-        """Return a name as the gold spells it."""
+        """Return a name in the spelling of the gold."""
         if name.isascii() or self._questions_file is None or not self._read[0]:
             return name
         ids, form = self._read
@@ -39,7 +39,7 @@ class GoldSpelling:
 
     @cached_property
     def _read(self) -> tuple[dict[str, str], Form | None]:
-        """The gold's spelling of each id by its form NFC, and the form of all ids; None where they differ in it."""
+        """The gold's spelling of each id by its form NFC, and the form of all ids; None if their forms differ."""
         assert self._questions_file is not None
         found: dict[str, set[str]] = {}
         for _, question in RecordReader(self._questions_file, QuestionStruct, Problems("skip")):
@@ -52,12 +52,12 @@ class GoldSpelling:
         return {nfc: min(some) for nfc, some in found.items() if len(some) == 1}, form
 
 
-#: A line of JSON without it and with ASCII alone holds only ids in ASCII. As a number it is found ten times as fast.
+#: A line of only ASCII without this byte has only ids in ASCII. Searching a number is ten times as fast as a text.
 BACKSLASH = ord("\\")
 
 
 def respell(answer: AnswerStruct, gold: GoldSpelling) -> int:
-    """Write the ids and paths of a record as the gold spells them; return how many distinct ones that changed."""
+    """Write the ids and paths of a record in the spelling of the gold; return the number of changed distinct ones."""
     changed: set[str] = set()
 
     def of(name: str) -> str:
@@ -79,6 +79,6 @@ def respell(answer: AnswerStruct, gold: GoldSpelling) -> int:
 
 
 def respelled_in_words(count: int) -> str:
-    """Return the warning for a record of which so many ids were respelled."""
+    """Return the warning for a record with this number of respelled ids."""
     verb = "is" if count == 1 else "are"
     return f"{counted(count, 'id')} {verb} in another Unicode normalisation than the gold's, and compared as the gold's"

@@ -1,6 +1,6 @@
 """Checks of output paths: a command replaces neither its inputs nor files of another kind.
 
-Every file that a command writes passes :func:`check_output` before any work is done for it.
+Every output of a command passes :func:`check_output` before the work for it begins.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from graphkit.files.jsonl import SUFFIXES, is_file_name, open_binary
 #: The bytes of a file that show its kind.
 SAMPLE = 1 << 16
 
-#: What a file may hold, as messages name it.
+#: The kinds of files, as messages name them.
 Kind = Literal[
     "a run",
     "questions",
@@ -39,7 +39,7 @@ Kind = Literal[
     "something that graphkit didn't write",
 ]
 
-#: How a page of graphkit begins: by the mark of its template, or before there was one by its policy.
+#: The beginning of a page of graphkit: the mark of its template, or in older versions its policy.
 _PAGE = (
     r"<!doctype html>(?s:.{0,300}?)"
     r"(?:<meta name=\"generator\" content=\"graphkit\">|default-src 'none'; style-src (?:'|&\#39;)sha256-)"
@@ -55,19 +55,19 @@ _READ_IN_FOLDERS = (
 
 
 def check_output(path: Path, kind: Kind, reads: Iterable[Path] = (), *, force: bool = False) -> None:
-    """Refuse an output that would replace a file which the command reads, or one of another kind.
+    """Refuse an output that would replace an input of the command, or a file of another kind.
 
-    What isn't there, is empty, or is a pipe or a device is written. What graphkit wrote of the same kind is replaced.
+    A missing or empty file, a pipe or a device is written. A file of the same kind from graphkit is replaced.
 
     Parameters
     ----------
     kind
-        What is written.
+        The kind of the output.
     reads
-        The files and folders that the command reads. Of a folder, and of the dataset around a run, they are the files
-        that graphkit reads there.
+        The files and folders that the command reads. A folder, and the dataset around a run, stand for the files that
+        graphkit reads in them.
     force
-        Whether a file of another kind is replaced. A file that is read never is.
+        Whether a file of another kind may be replaced. An input never is.
 
     Raises
     ------
@@ -75,11 +75,11 @@ def check_output(path: Path, kind: Kind, reads: Iterable[Path] = (), *, force: b
         The output would replace such a file.
     """
     try:
-        if not path.is_file():  # also where a link leads nowhere
+        if not path.is_file():  # also for a link that leads nowhere
             return
         empty = path.stat().st_size == 0
     except (OSError, ValueError):
-        return  # whoever writes says what is wrong with the path
+        return  # writing reports the mistake in the path
     for source in _files_of(reads):
         if _same(source, path):
             what = "the command reads this file, and would write over it"
@@ -107,14 +107,14 @@ def check_outputs_differ(paths: Iterable[Path]) -> None:
     seen: list[Path] = []
     for path in paths:
         if path.exists() and not path.is_file():
-            continue  # a pipe or a device takes one after the other
+            continue  # a pipe or a device receives one after the other
         if twin := next((one for one in seen if _same(one, path) or one.resolve() == path.resolve()), None):
             raise InputError(f"two outputs are written to this file (also as {twin})", where=str(path))
         seen.append(path)
 
 
 def kind_of(path: Path) -> Kind:
-    """Return what a file holds, by its beginning."""
+    """Return the kind of a file by its beginning."""
     try:
         with open_binary(path) as stream:
             data = stream.read(SAMPLE)
@@ -126,14 +126,14 @@ def kind_of(path: Path) -> Kind:
         return _kind_of_parquet(path)
     text = data.decode("utf-8-sig", errors="replace").lstrip()
     if text and '{"run":'.startswith(text):
-        return "a run"  # of which a full disk left no more
+        return "a run"  # cut short by a full disk
     if text.startswith(("{", "[")):
         return _kind_of_json(text)
     return next((kind for form, kind in _FORMS if form.match(text)), "something that graphkit didn't write")
 
 
 def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield files, those that are read in folders, and those of the dataset around a run."""
+    """Yield files, the inputs in folders, and the files of the dataset around a run."""
     for path in paths:
         if os.path.isdir(path):  # noqa: PTH112 - unlike that of Path, it takes any text for a path
             yield from _read_in(path)
@@ -151,7 +151,7 @@ def _read_in(folder: Path) -> Iterator[Path]:
 
 
 def _same(first: Path, second: Path) -> bool:
-    """Tell whether two paths lead to one file: by links of either kind, another case of letters, or ``..``."""
+    """Return whether two paths lead to one file, by hard or symbolic links, another case of letters, or ``..``."""
     try:
         return first.samefile(second)
     except (OSError, ValueError):
@@ -168,7 +168,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile("run,question_id,user_input,"), "a RAGAS data set"),
 )
 
-#: Which keys the records of a kind have, the most telling first; of some, what they have one of.
+#: The keys of the records of a kind, the most specific first; a record of some kinds has one of several keys.
 _RECORDS: tuple[tuple[Kind, frozenset[str], frozenset[str]], ...] = (
     ("verdicts", frozenset(("run", "question", "judge", "grader")), frozenset()),
     ("executions", frozenset(("run", "question", "status")), frozenset()),
@@ -194,7 +194,7 @@ def _kind_of_json(text: str) -> Kind:
 
 
 def _first_keys(text: str) -> frozenset[str]:
-    """Return the keys of the first record, as far as a record that was cut shows them."""
+    """Return the keys of the first record, or those before the place where it was cut."""
     line = text.lstrip("[ \t\r\n")
     try:
         value, _ = json.JSONDecoder().raw_decode(line)

@@ -1,4 +1,4 @@
-"""Rows of Parquet files, which need pyarrow: it is only imported here, and where results are written."""
+"""Rows of Parquet files. Only this module and the export of results import pyarrow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.files.intake import SizeMeter, are_lifted
 
-#: How many rows are held at once, and how large they may be together, in bytes.
+#: The maximum number of rows in memory, and their maximum size in bytes.
 _BATCH = 256
 _TOGETHER = 64 << 20
 
@@ -20,7 +20,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
     Parameters
     ----------
     columns
-        Those that are wanted, of which the file may lack some; by default all.
+        The columns to read, by default all; the file may lack some.
 
     Raises
     ------
@@ -47,15 +47,15 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
 
 
 def _weigh(metadata: Any, path: Path) -> None:
-    """Refuse a file that says of itself that it unpacks to implausibly much, in bytes or in rows."""
+    """Refuse a file that declares an implausible size in bytes or rows."""
     meter = SizeMeter(str(path), path.stat().st_size)
     unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
-    # A value that stands in each row is kept once, and each row of it in less than a bit.
+    # A value that all rows share is stored once, and each row of it takes less than a bit.
     meter.unpacked(max(unpacked, metadata.num_rows * metadata.num_columns))
 
 
 def _batch_size(group: Any) -> int:
-    """Return how many rows to unpack at once: each may repeat the largest value of a dictionary."""
+    """Return the number of rows to unpack at once: each may repeat the largest value of a dictionary."""
     chunks = [group.column(number) for number in range(group.num_columns)]
     largest = max((chunk.total_uncompressed_size for chunk in chunks if chunk.has_dictionary_page), default=0)
     return _BATCH if are_lifted() else max(1, min(_BATCH, _TOGETHER // max(largest, 1)))

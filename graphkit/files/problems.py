@@ -14,24 +14,24 @@ from graphkit.records.words import counted
 
 OnError = Literal["fail", "skip"]
 
-#: How many problems a message shows before it only counts them.
+#: The number of problems that a message shows; it counts the others.
 SHOWN = 10
 
-#: How many examples of each kind of note are kept.
+#: The number of examples of each kind of note that are kept.
 EXAMPLES = 3
 
-#: How many problems are kept; further ones are only counted, or a file of nothing else would fill the memory.
+#: The number of problems that are kept; others are only counted, so that they can't fill the memory.
 KEPT = 10_000
 
-#: How much of a text from a record a message shows.
+#: The longest part of a text from a record in a message.
 LONGEST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A record that can't be used: where it is (``file:line``), which it is, what is wrong, and what to do.
+    """An unusable record: its place (``file:line``), its id, the mistake and the remedy.
 
-    ``more`` is how many further faults the record has, which are only counted.
+    ``more`` is the number of its further mistakes.
     """
 
     where: str
@@ -48,7 +48,7 @@ class Problem:
 
 
 class Ignored(NamedTuple):
-    """The first use of a field that isn't known: where it is (``file:line``), and the closest known name, if any."""
+    """The first use of an unknown field: its place (``file:line``), and the closest known name, if any."""
 
     where: str
     closest: str | None
@@ -56,20 +56,20 @@ class Ignored(NamedTuple):
 
 @dataclass
 class Problems:
-    """The problems that reading found: skipped records, and notes about the others.
+    """The problems of an input: skipped records, and notes about the others.
 
     Attributes
     ----------
     ignored_fields, first_ignored
-        The fields that aren't known, by file and name: in how many records each is, and where it is first.
+        The unknown fields by file and name: the number of records with each, and its first use.
     strict
-        Whether fields that aren't known refuse the input.
+        Whether unknown fields refuse the input.
     beyond
-        How many problems there are besides those in ``left_out``.
+        The number of problems besides those in ``skipped``.
     """
 
     on_error: OnError = "fail"
-    left_out: list[Problem] = field(default_factory=list)
+    skipped: list[Problem] = field(default_factory=list)
     notes: dict[str, list[Problem]] = field(default_factory=dict)
     noted: Counter[str] = field(default_factory=Counter)
     ignored_fields: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -79,28 +79,28 @@ class Problems:
     _extra: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     def add(self, problem: Problem) -> None:
-        """Record a problem: the record it names is left out."""
-        if len(self.left_out) < KEPT:
-            self.left_out.append(problem)
+        """Add a problem, whose record is skipped."""
+        if len(self.skipped) < KEPT:
+            self.skipped.append(problem)
         else:
             self.beyond += 1
 
     def note(self, note: Problem) -> None:
-        """Record something worth knowing about a record that is kept: counted, and the first few kept as examples."""
+        """Count a note about a usable record, and keep the first few as examples."""
         self.noted[note.what] += 1
         examples = self.notes.setdefault(note.what, [])
         if len(examples) < EXAMPLES:
             examples.append(note)
 
     def ignore(self, where: str, name: str, known: Iterable[str] = (), within: str = "") -> None:
-        """Count a field that isn't known, once for each record that has it, unless the dataset lists it as its own.
+        """Count an unknown field, once for each record that has it, unless the dataset lists it as its own.
 
         Parameters
         ----------
         known
-            The names that are known there.
+            The known names at its place.
         within
-            The fields that lead to the part that has it, such as ``"paths.steps."``.
+            The fields that lead to its place, such as ``"paths.steps."``.
         """
         file, shown = where.rpartition(":")[0], within + shortened(name)
         if file not in self._extra:
@@ -113,9 +113,9 @@ class Problems:
             self.first_ignored[key] = Ignored(where, closest(name, known, within))
 
     def unknown_fields(self, reported: set[tuple[str, str]] | None = None) -> list[str]:
-        """Return a sentence for each field of a file that isn't known; of each file some, and how many there are.
+        """Return sentences about unknown fields: some of each file, and the number of the others.
 
-        It skips those in ``reported``, and adds the others to it.
+        It skips the fields in ``reported``, and adds the others to it.
         """
         reported = reported if reported is not None else set()
         fields = sorted(self.ignored_fields.keys() - reported)
@@ -136,10 +136,10 @@ class Problems:
         return sentences
 
     def merge(self, other: Problems) -> None:
-        """Take over what others hold."""
-        room = KEPT - len(self.left_out)
-        self.left_out.extend(other.left_out[:room])
-        self.beyond += other.beyond + max(len(other.left_out) - room, 0)
+        """Add the problems of another collection."""
+        room = KEPT - len(self.skipped)
+        self.skipped.extend(other.skipped[:room])
+        self.beyond += other.beyond + max(len(other.skipped) - room, 0)
         for what, examples in other.notes.items():
             kept = self.notes.setdefault(what, [])
             kept.extend(examples[: EXAMPLES - len(kept)])
@@ -148,7 +148,7 @@ class Problems:
         self.first_ignored = other.first_ignored | self.first_ignored
 
     def without(self, file: Path) -> Problems:
-        """Return these without those of one file, for whoever reads that file again."""
+        """Return the problems without those of a file that will be read again."""
 
         def elsewhere(problem: Problem) -> bool:
             return str(file) not in (problem.where, problem.where.rpartition(":")[0])
@@ -156,7 +156,7 @@ class Problems:
         notes = {what: examples for what, examples in self.notes.items() if elsewhere(examples[0])}
         return Problems(
             self.on_error,
-            list(filter(elsewhere, self.left_out)),
+            list(filter(elsewhere, self.skipped)),
             notes,
             Counter({what: self.noted[what] for what in notes}),
             Counter({field: count for field, count in self.ignored_fields.items() if field[0] != str(file)}),
@@ -166,32 +166,32 @@ class Problems:
         )
 
     def faulty(self) -> str:
-        """Return how many records can't be used, and how many faults they have where these are more."""
-        records = len({problem.where for problem in self.left_out})
-        faults = sum(1 + problem.more for problem in self.left_out)
+        """Return the number of unusable records, and that of their mistakes if there are more."""
+        records = len({problem.where for problem in self.skipped})
+        faults = sum(1 + problem.more for problem in self.skipped)
         if self.beyond:
             return f"more than {records} records"
         also = f" ({faults} faults)" if faults > records else ""
         return f"{records} record{'' if records == 1 else 's'}{also}"
 
     def raise_if_refused(self, usable: int | None = None) -> None:
-        """Refuse the input as a whole where problems were found and weren't to be skipped, or unknown fields if strict.
+        """Refuse the whole input if it has problems and the mode doesn't skip them, or if strict, unknown fields.
 
         Parameters
         ----------
         usable
-            How many records were usable; 0 is refused also where problems are skipped.
+            The number of usable records; with problems and 0 usable ones, the input is always refused.
 
         Raises
         ------
         InputError
-            With the first problems, how many records have some, and how many there are.
+            It shows the first problems, and the numbers of records with problems and of problems.
         """
-        if not self.left_out or (self.on_error == "skip" and usable != 0):
+        if not self.skipped or (self.on_error == "skip" and usable != 0):
             if self.strict and self.first_ignored:
                 self._refuse_unknown()
             return
-        details = _first([str(problem) for problem in self.left_out[:SHOWN]], len(self.left_out) + self.beyond)
+        details = _first([str(problem) for problem in self.skipped[:SHOWN]], len(self.skipped) + self.beyond)
         if self.on_error == "skip":
             raise InputError(f"nothing usable is left: {self.faulty()} left out:", details=details)
         raise InputError(
@@ -215,23 +215,23 @@ class Problems:
 
 
 def _first(shown: list[str], total: int) -> list[str]:
-    """Return the lines that are shown of so many, and how many more there are."""
+    """Return the lines to show out of a total, with the number of the others."""
     return [*shown, f"... and {total - len(shown)} more"] if total > len(shown) else shown
 
 
 def shortened(text: str) -> str:
-    """Return text that may be of any length as a message shows it."""
+    """Return a text of any length, shortened for a message."""
     return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
 
 
 def closest(name: str, known: Iterable[str], within: str = "") -> str | None:
-    """Return the known name that is closest to one that isn't known, with what leads to it; None where none is close.
+    """Return the known name that is closest to an unknown one, with its place; None if none is close.
 
     >>> closest("retreived", ["answer", "retrieved"]), closest("size", ["text"]), closest("txt", ["text"], "retrieved.")
     ('retrieved', None, 'retrieved.text')
     """
     import difflib
 
-    # Of what is longer than any name none is close.
+    # No known name is close to a text that is longer than all of them.
     found = difflib.get_close_matches(name, known, n=1) if len(name) <= LONGEST else []
     return within + found[0] if found else None

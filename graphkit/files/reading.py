@@ -1,4 +1,4 @@
-"""Lines to records: decoded and validated; each mistake is reported with file, line, record and remedy."""
+"""Decodes and validates lines as records, and reports each mistake with file, line, record and remedy."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ S = TypeVar("S", bound=Struct)
 #: The fields that name a broken record in messages.
 _ID_FIELDS = ("id", "question_id", "query_id", "sha")
 
-#: How many mistakes of a record are reported; the others are counted.
+#: The number of mistakes of a record that are reported; the others are counted.
 _MISTAKES = 3
 
 NUMBERS_ARE_IDS = 'identifiers that are numbers are read as texts: 7 is "7"'
 
-#: What to do about a mistake, by what pydantic and the models call it.
+#: The remedy of a mistake, by its type in pydantic and the models.
 _REMEDIES = {
     "string_too_long": "A name is a key of the database: give a shorter one; only texts may be of any length.",
     "time_not_storable": "Give the time in UTC: no database holds this one.",
@@ -44,7 +44,7 @@ _REMEDIES = {
 def parse_record(
     model: type[R], line: bytes, where: str, problems: Problems, lists: Callable[[], ThreeTexts] | None = None
 ) -> R | None:
-    """Validate one line, or add a problem that says what is wrong with it and return None.
+    """Validate one line, or add a problem that describes its mistake and return None.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ def parse_record(
     aliases = other_names(model)
     ids = [*_ID_FIELDS, *(aliases[key] for key in _ID_FIELDS if key in aliases)]
     if "id" not in model.model_fields:
-        ids.append("question")  # of a score or a verdict; in a question it is the text
+        ids.append("question")  # the id in a score or a verdict, but the text in a question
     name = next((shortened(str(value[key])) for key in ids if isinstance(value.get(key), str | int)), None)
     if b"\\ud" in line.lower() and _has_half_character(value):
         what = "a text holds half of a character (a lone surrogate, \\ud800 to \\udfff)"
         problems.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
         return None
     if "traversal" in model.model_fields and doubtful(value) is not None:
-        value, said = (ThreeTexts([value]) if lists is None else lists()).resolved(value)
-        if said is not None:
-            problems.note(Problem(where, said, record=name))
+        value, note = (ThreeTexts([value]) if lists is None else lists()).resolved(value)
+        if note is not None:
+            problems.note(Problem(where, note, record=name))
     context: dict[str, bool] = {}
     try:
         record = model.model_validate(value, context=context)
@@ -94,7 +94,7 @@ def _object(model: type[Record], line: bytes, where: str, problems: Problems) ->
         problems.add(Problem(where, "the record holds millions of values", remedy="Split it, or shorten its lists."))
         return None
     try:
-        # Not from the bytes: json would take half characters in them, and guess at other encodings.
+        # Parse the text, since from bytes json would accept half characters and guess at other encodings.
         once = None if model.__name__ in _READ_QUICKLY else _each_key_once
         value = json.loads(line.decode("utf-8-sig"), object_pairs_hook=once)
     except _RepeatedKeyError as error:
@@ -117,7 +117,7 @@ def _object(model: type[Record], line: bytes, where: str, problems: Problems) ->
 
 
 class _RepeatedKeyError(Exception):
-    """An object of JSON has a key twice: which of its values is meant can't be known."""
+    """A JSON object has a key twice, so that its value is ambiguous."""
 
     def __init__(self, key: str, record: str | None) -> None:
         super().__init__(key)
@@ -125,7 +125,7 @@ class _RepeatedKeyError(Exception):
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; one that has a key twice is refused."""
+    """Return a JSON object; refuse one that has a key twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = Counter(key for key, _ in pairs)
@@ -147,7 +147,7 @@ def _json_mistake(error: Exception) -> str:
 
 
 def _has_half_character(value: object) -> bool:
-    """Tell whether a text within a decoded value can't be written as UTF-8, and so neither sent nor stored."""
+    """Return whether a text within a decoded value can't be encoded as UTF-8, and so can't be sent or stored."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -161,7 +161,7 @@ def _kind(value: object) -> str:
 
 
 def _sentence(mistake: Any) -> str:
-    # What is wrong with a name in a map is placed behind the name, as its "[key]".
+    # The location of a mistake in a map's key ends with "[key]" behind the key.
     place = ".".join(shortened(str(part)) for part in mistake["loc"] if part != "[key]")
     given = mistake["input"]
     if mistake["type"] == "missing":
@@ -182,7 +182,7 @@ def _remedy(model: type[Record], mistake: Any) -> str | None:
 
 
 def read_records(path: Path, model: type[R], problems: Problems) -> Iterator[tuple[str, R]]:
-    """Yield (``file:line``, record) of each usable line of a file; the others are added to the problems."""
+    """Yield (``file:line``, record) of each usable line of a file; add the others to the problems."""
     for number, line in read_lines(path):
         where = f"{path}:{number}"
         record = parse_record(model, line, where, problems)
@@ -193,12 +193,12 @@ def read_records(path: Path, model: type[R], problems: Problems) -> Iterator[tup
 def each_once(
     found: Iterable[tuple[str, R]], key: Callable[[R], Hashable], twice: Callable[[R], str], problems: Problems
 ) -> list[R]:
-    """Return the records that were found; a second one of a key is a problem, in the words of ``twice``.
+    """Return the records; a second one of a key is a problem with the message of ``twice``.
 
     Raises
     ------
     InputError
-        A record can't be used and problems aren't to be skipped.
+        A record is unusable and not skipped.
     """
     records: dict[Hashable, R] = {}
     for where, record in found:
@@ -221,14 +221,14 @@ def note_symbol_match(question: QuestionStruct, path: Path, problems: Problems) 
 
 
 def note_missing_gold(question: QuestionStruct, path: Path, problems: Problems) -> None:
-    """Note a question that has nothing which most measures could score a run against."""
+    """Note a question without any gold that most measures need."""
     if not question.paths and not question.relevant:
         what = "the question has neither gold paths nor relevant ids: most measures can't score it"
         problems.note(Problem(str(path), what, record=question.id))
 
 
 def _values(path: Path) -> Iterator[Any]:
-    """Yield what the lines of a file hold, as far as it is JSON."""
+    """Yield the values of the lines of a file that are JSON."""
     if not path.exists():
         return
     for _, line in read_lines(path):
@@ -236,20 +236,20 @@ def _values(path: Path) -> Iterator[Any]:
             yield msgspec.json.decode(line)
 
 
-#: The models of records that mostly a quick decoder reads. Of a key that stands twice it takes the last value, and to
-#: look for such keys would cost as much as a measure: so the model takes the last one, too.
+#: The models of records that a quick decoder mostly reads. It uses the last value of a repeated key, since searching
+#: for such keys would cost as much as a measure; so the model uses the last one, too.
 _READ_QUICKLY = frozenset(
     kind.__name__.removesuffix("Struct") for kind in (QuestionStruct, AnswerStruct, ArtifactStruct, EdgeStruct)
 )
 
 
 class RecordReader(Generic[S]):
-    """Decodes the records of one file: by the line decoder, and by the model where that has to look.
+    """Decodes the records of one file by the line decoder, and by the model if that refuses a line.
 
     Parameters
     ----------
     questions
-        Of a run, the file with the gold; by default ``questions.jsonl`` in the run's folder, or in the one above.
+        The file with the gold of a run; by default ``questions.jsonl`` in the run's folder, or in the one above.
     """
 
     def __init__(self, path: Path, kind: type[S], problems: Problems, questions: Path | None = None) -> None:
@@ -262,12 +262,12 @@ class RecordReader(Generic[S]):
         self._lines = LineDecoder(kind)
 
     def parse(self, number: int, line: bytes) -> S | None:
-        """Return the record of a line, or None for a blank one, and after adding a problem."""
+        """Return the record of a line; None for a blank line, or after adding a problem."""
         try:
             found = self._lines.decode(line)
         except UNDECODED as refusal:
             return self._look_at(number, line, refusal)
-        # Each step here is taken for every record of a run.
+        # Each step here runs for every record of a run.
         if self._of_run and found.run.isspace():  # type: ignore[attr-defined]
             return self._by_model(number, line)
         if self._lines.unknown:
@@ -294,7 +294,7 @@ class RecordReader(Generic[S]):
             self.problems.ignore(f"{self.path}:{number}", name, self._lines.known)
 
     def lists(self) -> ThreeTexts:
-        """Return the meaning of lists of three texts in the traversals of this file, which is read once for that."""
+        """Return the meaning of lists of three texts in the traversals of this file; the first call reads the file."""
         if self._lists is None:
             self._lists = ThreeTexts(_values(self.path), self._gold_nodes())
         return self._lists

@@ -1,18 +1,41 @@
-"""A run's file as a whole: its records by question, for whoever needs all of them at hand."""
+"""Runs as files: their records, their names, and the models that answered them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from graphkit.errors import InputError
+from graphkit.files.jsonl import is_file_name, stem_of
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct
 
 
+class RunSource(NamedTuple):
+    """A run to evaluate: the user's file, the run log itself, and the origin of the log (None for itself)."""
+
+    file: Path
+    run: Path
+    origin: str | Path | None = None
+
+
+def answering_model(run_file: Path, answered_by: str | None = None) -> str | None:
+    """Return the model that answered a run: the user's statement, else the note of `graphkit run`; None if unknown."""
+    if answered_by:
+        return answered_by
+    note = run_file.with_name(f"{stem_of(run_file)}.made-by")
+    return note.read_text(encoding="utf-8", errors="replace").strip() or None if note.is_file() else None
+
+
+def is_run_file(run: str | Path) -> bool:
+    """Return whether a run is named by its file, and not by its name in the graph."""
+    return isinstance(run, Path) or is_file_name(run) or Path(run).is_file()
+
+
 def records_of(run_file: Path, problems: Problems, run: str | None = None) -> Iterator[tuple[int, AnswerStruct]]:
-    """Yield (line number, record) of each usable line; ``run`` is the name that they go by, whatever they say."""
+    """Yield (line number, record) of each usable line; ``run`` replaces the name in the records."""
     for number, answer in RecordReader(run_file, AnswerStruct, problems):
         if run is not None:
             answer.run = run
@@ -20,7 +43,7 @@ def records_of(run_file: Path, problems: Problems, run: str | None = None) -> It
 
 
 def first_run(run_file: Path) -> str | None:
-    """Return the name of the run that a file holds, by its first usable record; None for a pipe, or without one."""
+    """Return the name of the run in a file by its first usable record; None for a pipe, or without such a record."""
     if not run_file.is_file():
         return None
     return next((answer.run for _, answer in records_of(run_file, Problems("skip"))), None)
@@ -29,15 +52,15 @@ def first_run(run_file: Path) -> str | None:
 def read_run(
     run_file: Path, problems: Problems, questions: Collection[str] | None = None, name: str | None = None
 ) -> tuple[str, dict[str, AnswerStruct]]:
-    """Return the name of the run that a file holds, and its records by question.
+    """Return the name of the run in a file, and its records by question.
 
     A second record of a question is a problem, as is one of a question that isn't among ``questions``. A ``name``
-    that is given is the run's, whatever the records say.
+    replaces the name in the records.
 
     Raises
     ------
     InputError
-        A record can't be used and problems aren't to be skipped, or the file doesn't hold just one run.
+        A record is unusable and not skipped, or the file doesn't hold exactly one run.
     """
     answers: dict[str, AnswerStruct] = {}
     for number, answer in RecordReader(run_file, AnswerStruct, problems):

@@ -1,4 +1,4 @@
-"""Scores from files: JSON Lines, CSV and Parquet, by the ending of the name, whoever gave them."""
+"""Files of scores by anyone: JSON Lines, CSV and Parquet, by the ending of the name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_scores(files: Iterable[str | Path], problems: Problems) -> list[Score]:
     Raises
     ------
     InputError
-        A file or a record can't be used and problems aren't to be skipped.
+        A file or a record is unusable and not skipped.
     """
     return each_once(
         (found for path in files for found in _records(Path(path), problems)),
@@ -42,12 +42,12 @@ def _records(path: Path, problems: Problems) -> Iterator[tuple[str, Score]]:
 
 
 def write_scores(path: Path, scores: Iterable[Score]) -> None:
-    """Write scores as JSON Lines or, by the ending of the name, as CSV; the file appears whole, or not at all.
+    """Write scores as JSON Lines or, by the ending of the name, as CSV; the file appears complete, or not at all.
 
     Raises
     ------
     InputError
-        The ending isn't known, or the file can't be written.
+        The ending is unknown, or the file can't be written.
     """
     rows = (score.model_dump() for score in scores)
     if path.suffix not in (".csv", ".jsonl"):
@@ -60,11 +60,11 @@ def write_scores(path: Path, scores: Iterable[Score]) -> None:
 
 
 def _checked(path: Path, rows: Iterable[dict[str, Any]], problems: Problems) -> Iterator[tuple[str, Score]]:
-    """Validate the rows of a table as the lines of JSON are; a table has its header on the first line."""
+    """Validate the rows of a table like lines of JSON; the first line of a table is its header."""
     for number, row in enumerate(rows, 2):
         where = f"{path}:{number}"
         given = {name: value for name, value in row.items() if value is not None}
-        # An empty cell is no value; a grade may be one, where no column is there for another.
+        # An empty cell is no value. A grade may be the value if the table has no column for another.
         if not _VALUES & given.keys() and (_VALUES & row.keys() or "grade" not in given):
             given["value"] = None
         line = json.dumps(given).encode()
@@ -73,13 +73,13 @@ def _checked(path: Path, rows: Iterable[dict[str, Any]], problems: Problems) -> 
             yield where, score
 
 
-#: The names of the value of a score.
+#: The names of a score's value.
 _VALUES = frozenset(VALUES)
 
-#: The columns of a CSV file that hold numbers; the others are text. An empty cell is nothing.
+#: The columns of a CSV file with numbers; the others hold text. An empty cell is None.
 _NUMBERS = frozenset({*_VALUES, "confidence", "cost", "prompt_tokens", "output_tokens"})
 
-#: The fields that the writer adds to show the parameters of measures; they are no part of a score.
+#: The fields that the writer adds to show the parameters of measures; a score doesn't have them.
 _BESIDE = ("parameters",)
 
 

@@ -1,4 +1,4 @@
-"""Records put aside in a temporary file, between the reading that checks them and the writing that takes them."""
+"""Records buffered in a temporary file, from their validation until they are written."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from graphkit.errors import InputError
 
 S = TypeVar("S", bound=Struct)
 
-#: How many records are packed together.
+#: The number of records in a pack.
 TOGETHER = 100
 
-#: What is kept in memory before a file is made, in bytes: small data never touches the disk.
+#: The number of bytes in memory before a file is made; small data never reaches the disk.
 IN_MEMORY = 1 << 20
 
 _SIZE = 4
 
 
 class Packer(Generic[S]):
-    """Packs records as they are read: under the names of their own kind, in whatever spelling a file had them."""
+    """Packs records under their canonical names, whatever the spelling in their file."""
 
     def __init__(self, kind: type[S]) -> None:
         fields = msgspec.structs.fields(kind)
@@ -35,17 +35,17 @@ class Packer(Generic[S]):
 
     def pack(self, records: Iterable[S]) -> bytes:
         """Return records as bytes."""
-        # A record that a reader made has further fields behind its own: those that stand for other spellings.
+        # A record from a reader has further fields behind its own, for other spellings.
         return self._encode([msgspec.structs.astuple(record)[: self._count] for record in records])
 
     def unpack(self, message: bytes) -> Iterator[S]:
-        """Yield the records of what :meth:`pack` returned."""
+        """Yield the records in the bytes of :meth:`pack`."""
         kind = self._kind
         return (kind(*values) for values in self._decode(message))
 
 
 class Spool(Generic[S]):
-    """Takes records of one kind one after the other, and gives them back in that order, as often as asked."""
+    """A buffer of records of one kind, which can be read in their order several times."""
 
     def __init__(self, kind: type[S], together: int = TOGETHER) -> None:
         self._packer = Packer(kind)
@@ -64,26 +64,26 @@ class Spool(Generic[S]):
         return self._count
 
     def put(self, record: S) -> None:
-        """Put a record aside."""
+        """Add a record."""
         self._count += 1
         self._waiting.append(record)
         if len(self._waiting) == self._together:
             self._pack()
 
     def keep(self, records: Iterable[S]) -> Iterator[S]:
-        """Put each record aside, and pass it on."""
+        """Add each record, and yield it."""
         for record in records:
             self.put(record)
             yield record
 
     def put_packed(self, message: bytes, count: int) -> None:
-        """Put aside records that were packed elsewhere, and how many they are."""
+        """Add records that were packed elsewhere, with their number."""
         self._pack()
         self._count += count
         self._write(message)
 
     def flush(self) -> None:
-        """Write what is still buffered, so that a full disk is an error here and not when the records are read back.
+        """Write the buffered records, so that a full disk is an error here and not when the records are read back.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Gold that the dataset's own knowledge graph doesn't hold: it says nothing about a run."""
+"""Stale gold, which the dataset's own knowledge graph doesn't hold: it proves nothing about a run."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ class _Graph:
 
 
 class GoldCheck:
-    """Tells which questions have stale gold: is shown all questions, then the knowledge graphs, and asked last.
+    """Finds questions with stale gold: pass it all questions first, then the knowledge graphs, then ask.
 
-    Gold that a knowledge graph doesn't hold, or not at the commit at which the question was annotated, says nothing
-    about a run: such a question is invalid, and not scored. Without a knowledge graph nothing can be stale. Of the
-    graphs no more is kept than what some gold names.
+    Gold is stale if a knowledge graph doesn't hold it at the commit of its annotation. Such a question is invalid, and
+    not scored. Without a knowledge graph nothing is stale. Only the nodes and edges that gold names stay in memory.
     """
 
     def __init__(self, dataset: Dataset, commits: CommitGraph) -> None:
@@ -42,7 +41,7 @@ class GoldCheck:
         self._nodes: set[str] = set()
 
     def show(self, question: QuestionStruct) -> None:
-        """Take note of what the gold of a question names."""
+        """Add the nodes and edges of a question's gold."""
         if self._graphs:
             for path in question.paths:
                 for step in path.steps:
@@ -50,7 +49,7 @@ class GoldCheck:
                     self._nodes.add(step.target)
 
     def artifacts(self, graph: str, artifacts: Iterable[ArtifactStruct]) -> Iterator[ArtifactStruct]:
-        """Pass the artifacts of a knowledge graph on, and take note of those that gold names."""
+        """Yield the artifacts of a knowledge graph, and remember those that gold names."""
         nodes, known = self._nodes, self._graphs[graph].nodes
         for artifact in artifacts:
             if artifact.id in nodes:
@@ -58,7 +57,7 @@ class GoldCheck:
             yield artifact
 
     def edges(self, graph: str, edges: Iterable[EdgeStruct]) -> Iterator[EdgeStruct]:
-        """Pass the edges of a knowledge graph on, and take note of those between nodes that gold names."""
+        """Yield the edges of a knowledge graph, and remember those between nodes that gold names."""
         nodes, known = self._nodes, self._graphs[graph]
         for edge in edges:
             if edge.source in nodes and edge.target in nodes:
@@ -67,10 +66,10 @@ class GoldCheck:
             yield edge
 
     def reasons(self, question: QuestionStruct) -> tuple[str, ...]:
-        """Return why the gold of a question is stale, each reason once; none where it isn't."""
+        """Return the reasons why the gold of a question is stale, each once; none if it isn't."""
         if not self._graphs:
             return ()
-        # The one called like its stack, else all: on these a question may be annotated.
+        # A question is annotated on the graph with the name of its stack, else on any graph.
         stack = question.stack or ""
         own = question.stack is not None and stack in self._graphs
         graphs = [self._graphs[stack]] if own else list(self._graphs.values())
@@ -83,16 +82,16 @@ def stale_gold(
     problems: Problems,
     questions: Sequence[QuestionStruct] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """Return the questions whose gold the dataset's own knowledge graph doesn't hold, with each reason why.
+    """Return the questions with stale gold, with the reasons.
 
     Parameters
     ----------
     commits
-        What the dataset knows about commits, for those of stacks, and for what their names mean.
+        The known commits of the dataset, for those of stacks and for the meaning of their names.
     problems
-        Receives what can't be used of the knowledge graph; other files are reported elsewhere.
+        Receives the problems of the knowledge graph; those of other files are reported elsewhere.
     questions
-        Those of the dataset, where they have been read already.
+        The questions of the dataset, if they were read already.
     """
     if not dataset.graphs:
         return {}
@@ -111,7 +110,7 @@ def stale_gold(
 
 
 def invalid_reason(stale: Sequence[str]) -> str | None:
-    """Return in a sentence why a question with stale gold isn't scored, or None where none of it is stale."""
+    """Return a sentence about a question's stale gold, or None if none is stale."""
     if not stale:
         return None
     return f"invalid, stale gold: {stale[0]}" + (f" (and {len(stale) - 1} more)" if len(stale) > 1 else "")
@@ -123,7 +122,7 @@ def _stale(question: QuestionStruct, graphs: list[_Graph], commits: CommitGraph)
         for step in path.steps:
             reasons = [_reason(step, graph, pinned, commits) for graph in graphs]
             if None not in reasons:
-                # The nearest graph gives the reason: a wrong commit says more than a missing node.
+                # The nearest graph gives the reason: a wrong commit is more specific than a missing node.
                 yield sorted((reason for reason in reasons if reason), key=_nearest)[0][1]
 
 
@@ -132,7 +131,7 @@ def _nearest(reason: tuple[int, str]) -> int:
 
 
 def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str], commits: CommitGraph) -> tuple[int, str] | None:
-    """Return why a step isn't gold in a graph, with how near it comes, or None where it is."""
+    """Return why a graph lacks a gold step, and how near it comes, or None if the graph holds it."""
     edge = f"{step.source} -{step.relation or ''}-> {step.target}"
     for node in (step.source, step.target) if graph.has_nodes else ():
         if node not in graph.nodes:
@@ -142,7 +141,7 @@ def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str], commits: Co
         at, wanted = graph.nodes[node], pinned.get(repo)
         if at is not None and wanted is not None and commits.meant(repo, at, pinned).sha != wanted:
             return 1, f"{edge}: {node} is known at {at}, not at the annotated commit {wanted}"
-    # A real relation that the static graph doesn't hold is marked by its evidence.
+    # Evidence marks a real relation that the static graph doesn't hold.
     if not graph.has_edges or beyond_static(step.evidence):
         return None
     if step.relation is None:

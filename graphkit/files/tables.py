@@ -1,4 +1,4 @@
-"""Tables as CSV: cells that no spreadsheet takes for a formula, and rows however long a cell is."""
+"""Tables as CSV: cells that no spreadsheet mistakes for a formula, and cells of any length."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 
-#: What a spreadsheet takes for a formula at the beginning of a cell, also behind the quotes that keep it from that.
+#: The beginning of a cell that a spreadsheet mistakes for a formula, also behind the quotes that prevent it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def escape_formula(value: Any) -> Any:
-    """Return a cell that a spreadsheet doesn't take for a formula: a quote stands before text that looks like one.
+    """Return a cell that a spreadsheet doesn't mistake for a formula: put a quote before text that looks like one.
 
     >>> escape_formula("=1+1"), escape_formula(-1), meant(escape_formula("'=1+1"))
     ("'=1+1", -1, "'=1+1")
@@ -40,7 +40,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
 
 
 def read_table(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (number of its last line, cells by column) of each row; what stands in a column without a name is left out.
+    """Yield (number of its last line, cells by column) of each row; skip columns without a name.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def read_table(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str
     with _text_of(path) as lines:
         table = csv.DictReader(
             lines, strict=True, delimiter=delimiter
-        )  # else an open quote swallows all rows behind it
+        )  # otherwise an open quote would include all following rows
         try:
             if not table.fieldnames:
                 raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
@@ -71,7 +71,7 @@ def read_table(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str
 
 
 def columns_of(path: Path, delimiter: str = ",") -> list[str]:
-    """Return the columns that the first line of a table names. Raises what :func:`read_table` raises."""
+    """Return the columns in the first line of a table; raise the errors of :func:`read_table`."""
     with _text_of(path) as lines:
         try:
             return next(csv.reader(lines, strict=True, delimiter=delimiter), [])
@@ -80,12 +80,12 @@ def columns_of(path: Path, delimiter: str = ",") -> list[str]:
 
 
 def _text_of(path: Path) -> io.TextIOWrapper:
-    """Open a file as text with its ends of lines as they are, decompressed by its suffix."""
+    """Open a file as text, decompressed by its suffix, with unchanged line ends."""
     return io.TextIOWrapper(io.BufferedReader(_Blocks(path)), "utf-8-sig", newline="")
 
 
 class _Blocks(io.RawIOBase):
-    """The bytes of a file, as Python's own streams take them."""
+    """The bytes of a file for Python's own streams."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

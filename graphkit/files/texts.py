@@ -1,4 +1,4 @@
-"""Small files that a person writes, such as a configuration: read as a whole, and never more than some of it."""
+"""Small files that a person writes, such as a configuration, read as a whole up to a limit."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 from graphkit.errors import InputError
 
-#: The longest such file that is read, in bytes: what is longer, or has no end, is something else.
+#: The longest such file in bytes; a longer one, or one without an end, is something else.
 LONGEST_TEXT = 1 << 20
 
-#: How long a pipe may take for all of it, in seconds: one that nobody writes to would be waited for forever.
+#: The seconds in which a pipe must send everything; without a writer, reading it would never end.
 PATIENCE = 10.0
 
 
@@ -48,7 +48,7 @@ def read_text(path: Path, remedy: str | None = None) -> str:
 
 
 def _limited(path: Path) -> bytes | None:
-    """Return what a file holds, and no more than a byte beyond the limit; None of a pipe that doesn't end in time."""
+    """Return the content of a file up to a byte beyond the limit; None for a pipe that doesn't end in time."""
     data = b""
     deadline = time.monotonic() + PATIENCE
     with open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
@@ -64,7 +64,7 @@ def _limited(path: Path) -> bytes | None:
 
 
 def read_toml(path: Path, remedy: str | None = None) -> dict[str, Any]:
-    """Return what a TOML file says.
+    """Return the content of a TOML file.
 
     Raises
     ------
@@ -78,5 +78,5 @@ def read_toml(path: Path, remedy: str | None = None) -> dict[str, Any]:
         raise InputError("not valid TOML: nested too deeply", where=str(path), remedy=remedy) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"not valid TOML: {error}", where=str(path), remedy=remedy) from None
-    except ValueError:  # Python reads no number of more than some thousand digits
+    except ValueError:  # Python accepts no number with more than some thousand digits
         raise InputError("not valid TOML: a number has too many digits", where=str(path), remedy=remedy) from None

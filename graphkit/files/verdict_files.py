@@ -1,4 +1,4 @@
-"""Verdicts as files: JSON Lines, one verdict a line, beside the run that they judge."""
+"""Files of verdicts: JSON Lines, one verdict per line, beside their run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import each_once, read_records
 from graphkit.records.verdicts import Verdict
 
-#: How the names of the files end that a grading leaves beside a run.
+#: The endings of the names of files of a grading beside a run.
 VERDICTS = ".verdicts"
 SCORES = ".scores"
 
@@ -26,7 +26,7 @@ def read_verdicts(files: Iterable[str | Path], problems: Problems) -> list[Verdi
     Raises
     ------
     InputError
-        A file or a record can't be used and problems aren't to be skipped.
+        A file or a record is unusable and not skipped.
     """
     return each_once(
         (found for path in files for found in read_records(Path(path), Verdict, problems)),
@@ -39,19 +39,19 @@ def read_verdicts(files: Iterable[str | Path], problems: Problems) -> list[Verdi
 def clashing(files: Sequence[Path]) -> list[Path]:
     """Return the files that hold a verdict of the same judge on the same answer by the same grader as another file.
 
-    What can't be read is left to whoever reads the files.
+    Unreadable files aren't among them; their reader reports them.
     """
-    said: dict[tuple[str, str, str, str], list[Path]] = {}
+    by_answer: dict[tuple[str, str, str, str], list[Path]] = {}
     for path in files if len(files) > 1 else ():
         with contextlib.suppress(InputError):
             for one in read_verdicts([path], Problems("skip")):
-                said.setdefault((one.run, one.question, one.judge, one.grader), []).append(path)
-    both = {path for paths in said.values() if len(paths) > 1 for path in paths}
+                by_answer.setdefault((one.run, one.question, one.judge, one.grader), []).append(path)
+    both = {path for paths in by_answer.values() if len(paths) > 1 for path in paths}
     return [path for path in files if path in both]
 
 
 def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
-    """Write verdicts, one a line; the file appears whole, or not at all.
+    """Write verdicts, one per line; the file appears complete, or not at all.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
 
 
 def grades_folder(run_file: Path) -> Path:
-    """Return the folder beside a run's file that holds what judges gave it.
+    """Return the folder beside a run's file that holds its grades.
 
     >>> grades_folder(Path("runs/bm25.jsonl.gz")).as_posix()
     'runs/bm25.grades'
@@ -71,12 +71,12 @@ def grades_folder(run_file: Path) -> Path:
 
 
 def file_beside(run_file: Path, judge: str, ending: str, model: str | None = None) -> Path:
-    """Return the file beside a run that a judge's scores, verdicts or spot checks are kept in.
+    """Return the file of a judge's scores, verdicts or spot checks beside a run.
 
     Parameters
     ----------
     model
-        The model that the judge asked for: each has a file of its own.
+        The model that the judge asked; each has its own file.
 
     >>> file_beside(Path("runs/bm25.jsonl"), "my_module:judge", ".spot-check.json").as_posix()
     'runs/bm25.grades/my_module-judge.spot-check.json'
@@ -92,18 +92,18 @@ def _file_name(text: str) -> str:
 
 
 def _model_name(model: str) -> str:
-    """Return the part of a file's name that stands for a model; two models never share it."""
+    """Return the part of a file's name for a model; two models never share it."""
     name = _file_name(model)
     return name if name == model else f"{name}-{hashlib.sha256(model.encode()).hexdigest()[:8]}"
 
 
 def grading_lock(run_file: Path) -> Path:
-    """Return the lock that is held while the files beside a run are read, changed and written back."""
+    """Return the lock file to hold while the files beside a run are read, changed and written back."""
     return grades_folder(run_file) / ".lock"
 
 
 def graded_files(run_file: Path, kind: str) -> list[Path]:
-    """Return the files of a kind, such as ``VERDICTS``, that gradings left beside a run, in the order of the judges."""
+    """Return the files of a kind, such as ``VERDICTS``, beside a run, in the order of the judges."""
     folder = grades_folder(run_file)
     if not folder.is_dir():
         return []
@@ -111,7 +111,7 @@ def graded_files(run_file: Path, kind: str) -> list[Path]:
 
 
 def verdicts_beside(scores: Path) -> Path:
-    """Return the file of verdicts that a grading writes beside one of scores.
+    """Return the file of verdicts that belongs to a file of scores.
 
     >>> verdicts_beside(Path("bm25.grades/lexical.scores.jsonl")).as_posix()
     'bm25.grades/lexical.verdicts.jsonl'
@@ -121,7 +121,7 @@ def verdicts_beside(scores: Path) -> Path:
 
 
 def holds_verdicts(path: Path) -> bool:
-    """Tell by its name whether a file holds verdicts.
+    """Return whether a file holds verdicts.
 
     >>> holds_verdicts(Path("lexical.verdicts.jsonl")), holds_verdicts(Path("lexical.scores.jsonl"))
     (True, False)
@@ -130,5 +130,5 @@ def holds_verdicts(path: Path) -> bool:
 
 
 def holds(path: Path, kind: str) -> bool:
-    """Tell by its name whether a file holds records of a kind, such as ``VERDICTS``."""
+    """Return whether a file holds records of a kind, such as ``VERDICTS``."""
     return path.name.endswith(tuple(f"{kind}.jsonl{suffix}" for suffix in SUFFIXES))

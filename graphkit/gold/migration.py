@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError, did_you_mean
@@ -60,6 +60,18 @@ class GoldChange:
     old: str
     candidates: tuple[Candidate, ...]
     questions: tuple[str, ...]
+
+    @property
+    def certain(self) -> list[Candidate]:
+        """The candidates without doubt."""
+        return [each for each in self.candidates if each.certain]
+
+    @property
+    def doubt(self) -> str:
+        """Why the likeliest candidate may be wrong, and how many others there are."""
+        first, more = self.candidates[0], len(self.candidates) - 1
+        others = f"; {more} more of them" if more else ""
+        return f"{self.old} -> {first.new}: {first.why}, but {first.doubt}{others}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +141,16 @@ class Migration:
         return [change for one in self.pinned for change in one.changes]
 
     @property
+    def certain(self) -> list[Candidate]:
+        """The candidates without doubt, which may be accepted without a person."""
+        return [each for change in self.changes for each in change.certain]
+
+    @property
+    def uncertain(self) -> list[GoldChange]:
+        """The changes of which no candidate is certain; a person decides on them."""
+        return [change for change in self.changes if not change.certain]
+
+    @property
     def gone(self) -> list[GoneGold]:
         """The names without a known new place."""
         return [
@@ -136,6 +158,21 @@ class Migration:
             for one in self.pinned
             for name, why in one.unresolved.items()
         ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the proposals, and the gold without any, as JSON."""
+        return {
+            "to": self.targets,
+            "proposed": [
+                asdict(change)
+                | {"candidates": [{**asdict(each), "certain": each.certain} for each in change.candidates]}
+                for change in self.changes
+            ],
+            "gone": [asdict(one) for one in self.gone],
+            "unproven": [asdict(edge) for edge in self.unproven],
+            "left_out": self.skipped,
+            "unmoved": self.unmoved,
+        }
 
     def skip(self, number: int, why: str) -> None:
         """Skip the question at a line."""

@@ -71,11 +71,11 @@ def refuse_outdated(
         there |= {str(row["question"]): answer_hash(str(row["answer"])) for row in rows}
     outdated = [one.question for one in hashed if there.get(one.question) != one.answer_hash]
     if outdated:
-        whose = f" of {by}" if by else ""
+        by_whom = f" of {by}" if by else ""
         one = len(outdated) == 1
         what = f"is {kind.of} another answer" if one else f"are {kind.of} other answers"
         raise InputError(
-            f"{counted(len(outdated), kind.noun)}{whose} {kind.of} {run} {what} than the graph holds, "
+            f"{counted(len(outdated), kind.noun)}{by_whom} {kind.of} {run} {what} than the graph holds, "
             f"such as {kind.of} {outdated[0]!r}",
             remedy=f"Have the run {kind.done} again, or `graphkit evaluate` the one that was {kind.done}.",
         )

@@ -28,7 +28,16 @@ from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, batched, clear, name_artifacts, write_commits
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number
+from graphkit.records.notebook_html import block
 from graphkit.records.progress import Progress, expect, quiet
+from graphkit.records.words import counted
+
+#: What to do about a dataset whose questions the graph holds under another name, as it does of a copied folder.
+_SAME_IDS = (
+    "If this is a copy of {name}, call its folder {name}, too: it then takes its place. Otherwise give "
+    "the questions other ids, remove the other one (`graphkit db remove dataset {name}`), or use a database of its own "
+    "(--data DIR; graphkit.open_store(data=DIR))."
+)
 
 #: Questions that one transaction writes, with all their parts.
 RECORDS = 500
@@ -42,6 +51,22 @@ class LoadSummary:
     written: dict[str, int] = field(default_factory=dict)
     unchanged: dict[str, int] = field(default_factory=dict)
     created_artifacts: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: how many records of each kind were written, and how many were there."""
+        kinds = (
+            f"{name} {count} written, {self.unchanged.get(name, 0)} unchanged" for name, count in self.written.items()
+        )
+        return f"{self.dataset}: {'; '.join(kinds) or 'nothing to load'}"
+
+    def __repr__(self) -> str:
+        return f"<{self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the counts in a notebook."""
+        created = len(self.created_artifacts)
+        return block(self.verdict, notes=[f"{counted(created, 'artifact')} named by edges alone"] if created else ())
 
     def add(self, kind: str, written: int = 0, unchanged: int = 0) -> None:
         """Count records of a kind."""
@@ -136,7 +161,7 @@ class _DatasetLoader:
                     raise InputError(
                         f"the question {row['id']!r} already belongs to the dataset {row['dataset']!r}",
                         where=str(self.dataset.questions_file),
-                        remedy="Give the questions other ids, or load it into a database of its own (--data).",
+                        remedy=_SAME_IDS.format(name=row["dataset"]),
                     )
 
     def _name_repositories(self) -> None:
@@ -314,5 +339,4 @@ def load(
     InputError
         A record can't be used; the message names file, line, record and remedy.
     """
-    chosen = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-    return load_dataset(store, chosen, Problems(on_error, strict=strict))
+    return load_dataset(store, Dataset.of(dataset), Problems(on_error, strict=strict))

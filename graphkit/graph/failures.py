@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.known_names import require_question, require_run
 from graphkit.graph.queries import NO_LIMIT, named_query
-
-
-class Failures(list[dict[str, object]]):
-    """The rows of one kind of failure; ``total`` counts them all, also those beyond a limit."""
-
-    def __init__(self, rows: Iterable[dict[str, object]], total: int) -> None:
-        super().__init__(rows)
-        self.total = total
+from graphkit.records.failed_rows import Failures
 
 
 def failures(
@@ -46,7 +37,7 @@ def failures(
     if limit is not None and limit < 0:
         raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
     query = named_query(kind)
-    require_run(store, run)
+    dataset = str(require_run(store, run)["dataset"])
     given: dict[str, object] = {"run": run, "question": question, "limit": NO_LIMIT}
     if query.takes("other"):
         if other is None:
@@ -54,7 +45,7 @@ def failures(
         require_run(store, other)
         given["other"] = other
     if question is not None:
-        require_question(store, question)
+        require_question(store, question, dataset)
     # Reading all rows is cheaper than counting them in a second query: the server sorts them anyway.
     rows = store.read(query.text, query.bind(given))
-    return Failures(rows[:limit], len(rows))
+    return Failures(rows[:limit], len(rows), query.name, run)

@@ -33,12 +33,17 @@ def require_run(store: Store, run: str) -> Mapping[str, Any]:
     )
 
 
-def require_question(store: Store, question: str) -> None:
-    """Raise InputError unless the graph holds a question with this id."""
-    if not store.read(cypher("load/known_questions"), {"ids": [question]}):
+def require_question(store: Store, question: str, dataset: str | None = None) -> None:
+    """Raise InputError unless the graph holds a question with this id, of the dataset if one is named.
+
+    Then the message suggests the closest id.
+    """
+    known = store.read(cypher("load/known_questions"), {"ids": [question]})
+    if not any(dataset in (None, row["dataset"]) for row in known):
+        hint = did_you_mean(question, question_ids(store, dataset)) if dataset is not None else ""
         raise InputError(
             f"no question has the id {question!r}",
-            remedy="`graphkit failures RUN --kind questions-by-score` lists the questions of a run.",
+            remedy=f"{hint}`graphkit failures RUN --kind questions-by-score` lists the questions of a run.",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.queries import cypher
 from graphkit.records.ids import repo_of
+from graphkit.records.models import Question
 
 _EDGE = "EDGE"
 _NAMES_A_PATH = re.compile(r"\bp\s*=")
@@ -40,6 +41,18 @@ class Proposal:
     commits: Mapping[str, str]
     unpinned: tuple[str, ...]
 
+    def other_pin(self, pinned: Mapping[str, str]) -> str | None:
+        """Return the first repository that is pinned to another commit than that of the path, or None."""
+        return next((repo for repo, sha in self.commits.items() if pinned.get(repo, sha) != sha), None)
+
+    def as_gold(self, optional: Collection[int] = (), group: str | None = None) -> dict[str, Any]:
+        """Return the path as gold of a question; ``optional`` are the places of optional steps, from 1."""
+        steps = [
+            {**step._asdict(), **({"optional": True} if place in optional else {})}
+            for place, step in enumerate(self.steps, 1)
+        ]
+        return {**({"group": group} if group else {}), "steps": steps}
+
 
 @dataclass
 class Proposals:
@@ -48,6 +61,11 @@ class Proposals:
     found: list[Proposal] = field(default_factory=list)
     foreign: int = 0
     cut: bool = False
+
+    def new_for(self, question: Question) -> list[Proposal]:
+        """Return the paths that aren't gold of a question already."""
+        known = {tuple((step.source, step.relation, step.target) for step in path.steps) for path in question.paths}
+        return [one for one in self.found if one.steps not in known]
 
 
 def proposed_paths(store: Store, dataset: str, pattern: str, limit: int) -> Proposals:

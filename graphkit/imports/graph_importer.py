@@ -113,7 +113,7 @@ def import_graph(
     chosen = GraphImportOptions(**options)
     paths = paths_of(files)
     _check_source(paths, chosen.uri, chosen.query)
-    source = dataset if isinstance(dataset, Dataset) else Dataset(dataset, questions=False)
+    source = Dataset.of(dataset, questions=False)
     graph = storable_name(chosen.graph, "the graph's name")
     targets = _targets(source, graph, chosen.replace)
     given = [*paths, *([Path(chosen.ids)] if isinstance(chosen.ids, str | Path) else [])]

@@ -141,7 +141,7 @@ def import_log(
     readers = [_reader(path, format) for path in paths]
     if chosen.parquet is not None and all(reader.name != "graphrag" for reader, _ in readers):
         raise InputError("the log isn't Microsoft GraphRAG's, and only its index is in Parquet", where=str(paths[0]))
-    source = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
+    source = Dataset.of(dataset)
     if target is not None:
         check_output(target, "a run", [source.folder], force=True)
     questions, known, edges = _read_dataset(source)

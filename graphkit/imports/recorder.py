@@ -213,7 +213,7 @@ class Recorder:
             commit = None
         if (commit := commit or self._commit(name)) is not None:
             record["commit"] = commit
-        if chunk.score is not None and math.isfinite(chunk.score) and abs(chunk.score) <= WIDEST:
+        if chunk.score is not None and math.isfinite(chunk.score):
             record["score"] = chunk.score
         if chunk.text is not None:
             record["text"] = chunk.text
@@ -295,7 +295,7 @@ class Recorder:
             self._report.skipped.add("relations that are too long", f"{where}: {shortened(relation)}")
             relation = None
         placed = self._edges.placed(source, relation, target, edge.directed)
-        words = without_names(edge.said, (edge.source, edge.target)) if edge.said else ""
+        words = without_names(edge.description, (edge.source, edge.target)) if edge.description else ""
         for one in self._edges.named_in(words, placed):
             self._report.edge(one)
             yield self._written(one)

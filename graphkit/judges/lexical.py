@@ -85,7 +85,7 @@ class _Stated:
     text: str
     hedged: bool
     quotes: Mapping[str, str]
-    said_by: frozenset[str]
+    stated_by: frozenset[str]
     edge: ShownEdge | None
 
     @property
@@ -116,9 +116,9 @@ class _Findings:
             text = self._without_citations(sentence)
             if not _WORD.search(text) or text.endswith("?") or text.startswith(("#", "```", "~~~")):
                 continue
-            quotes, said_by = self._support(text)
+            quotes, stated_by = self._support(text)
             edge = next((one.edge for one in self._edges if one.stated_by(text)), None)
-            found.append(_Stated(sentence, text, _HEDGE.search(text) is not None, quotes, said_by, edge))
+            found.append(_Stated(sentence, text, _HEDGE.search(text) is not None, quotes, stated_by, edge))
         return found
 
     @property
@@ -186,7 +186,7 @@ class _Findings:
     def _support(self, text: str) -> tuple[dict[str, str], frozenset[str]]:
         """Return a quote from each chunk that supports a text, and the chunks that state it in one line."""
         identifiers, wanted = identifiers_in(text), content_words(text)
-        quotes, said_by = {}, set()
+        quotes, stated_by = {}, set()
         for chunk in self.chunks:
             if not all(named(one, chunk.whole, chunk.words) for one in identifiers):
                 continue
@@ -196,8 +196,8 @@ class _Findings:
             if shared:
                 quotes[chunk.key] = line
                 if shared >= THRESHOLD * len(wanted):
-                    said_by.add(chunk.key)
-        return quotes, frozenset(said_by)
+                    stated_by.add(chunk.key)
+        return quotes, frozenset(stated_by)
 
     @cached_property
     def _edges(self) -> list[_Edge]:
@@ -272,7 +272,11 @@ def _claims(found: _Findings) -> dict[str, Any]:
                 "text": one.text,
                 "sentence": one.sentence.key,
                 "hedged": one.hedged,
-                "support": "UNSUPPORTED" if not one.supported else "DIRECT" if one.said_by or one.edge else "INFERRED",
+                "support": "UNSUPPORTED"
+                if not one.supported
+                else "DIRECT"
+                if one.stated_by or one.edge
+                else "INFERRED",
                 "evidence": [{"chunk": key, "quote": quote, "alone": True} for key, quote in one.quotes.items()],
                 "together": False,
                 "edge": one.edge.key if one.edge is not None else None,

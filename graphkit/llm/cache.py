@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 from graphkit.llm.requests import Model, Reply, Request, Usage
 
 #: The environment variable that names the file.
@@ -74,6 +75,10 @@ class ModelStats:
     usage: Usage
 
 
+#: The figures of a model's usage.
+USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
 @dataclass(frozen=True, slots=True)
 class CacheStats:
     """The content of a file of replies."""
@@ -93,6 +98,38 @@ class CacheStats:
     def entries(self) -> int:
         """The number of replies."""
         return sum(one.entries for one in self.models.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the statistics as JSON, with times in UTC."""
+        models = {
+            name: {"entries": one.entries, "bytes": one.bytes}
+            | {figure: getattr(one.usage, figure) for figure in USAGE}
+            for name, one in self.models.items()
+        }
+        return {
+            "path": str(self.path),
+            "entries": self.entries,
+            "size": self.size,
+            "models": models,
+            "oldest": moment(self.oldest),
+            "newest": moment(self.newest),
+            "hits": self.hits,
+            "misses": self.misses,
+            "batches_under_way": self.batches,
+        }
+
+
+def moment(seconds: float | None) -> str | None:
+    """Return a time in seconds since 1970 as ISO 8601 in UTC, or None for None."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def stats_of(path: Path) -> CacheStats:
+    """Return the statistics of a file of replies; those of an empty one if there is no such file."""
+    if not path.exists():
+        return CacheStats(path, 0, {})
+    with ReplyCache(path) as replies:
+        return replies.stats()
 
 
 class ReplyCache:
@@ -291,10 +328,16 @@ class ReplyCache:
         """Delete the replies that meet all given conditions, the oldest first, and return their number.
 
         ``older_than`` is the minimum age in seconds. With ``to_bytes``, stop when the rest, of all models, has at most
-        this many bytes.
+        this many bytes. Raise an InputError if the file has no reply of ``model``.
         """
         if older_than is None and model is None and to_bytes is None and not everything:
             return 0
+        if model is not None and model not in (models := self.stats().models):
+            raise InputError(
+                f"no reply of {model!r} is kept",
+                where=str(self.path),
+                remedy=f"{did_you_mean(model, models)}There are: {', '.join(models) or 'none'}.",
+            )
         before = math.inf if older_than is None else time.time() - older_than
         size = "length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))"
         chosen = "WHERE kept_at < ? AND model = coalesce(?, model) ORDER BY kept_at, digest"

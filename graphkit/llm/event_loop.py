@@ -8,11 +8,12 @@ import contextvars
 import signal
 import socket
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 #: How often a thread that waits for another looks for interrupts, in seconds.
 _POLL = 0.2
@@ -50,6 +51,23 @@ async def _woken_by_signals(work: Coroutine[Any, Any, T]) -> T:
         finally:
             signal.set_wakeup_fd(former)
             loop.remove_reader(reader)
+
+
+async def in_parallel(items: Iterable[Item], work: Callable[[Item], Awaitable[None]], workers: int) -> None:
+    """Do some work for each item, so many at a time. If one raises, or this is cancelled, cancel those under way."""
+    source = iter(items)
+
+    async def worker() -> None:
+        for item in source:
+            await work(item)
+
+    tasks = [asyncio.create_task(worker()) for _ in range(workers)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:

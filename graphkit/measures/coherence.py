@@ -62,6 +62,11 @@ def _unscored(case: Case) -> Unscored | None:
     return None if case.commits else Unscored(NO_COMMITS_KNOWN)
 
 
+def is_judged(case: Case) -> bool:
+    """Return whether the commits of a question's chunks can be judged: ``Coherence`` is scored on it."""
+    return _unscored(case) is None
+
+
 def _unversioned(case: Case) -> Unscored:
     return Unscored(NOTHING_VERSIONED if case.chunks_logged or case.walk_logged else NEITHER_LOGGED)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -83,10 +84,12 @@ def _best(unit: list[P], items: Callable[[P], set[T]], matched: Callable[[set[T]
     return best
 
 
+_relation_of = itemgetter(1)
+
+
 def all_typed(edges: set[Edge]) -> bool:
     """Return whether each edge has a relation."""
-    relations = [edge[1] for edge in edges]  # a list: a generator costs more than what it looks at
-    return all(relations)
+    return all(map(_relation_of, edges))
 
 
 def boundary(edges: set[Edge]) -> list[Edge]:

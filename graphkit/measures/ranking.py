@@ -30,9 +30,10 @@ _DISCOUNTS = _discounts(1000)
 _rank_of = itemgetter(0)
 
 
-def _top(hits: list[tuple[int, float]], k: int) -> list[tuple[int, float]]:
-    """Return the hits of the first k ranks."""
-    return hits if not hits or hits[-1][0] <= k else hits[: bisect_right(hits, k, key=_rank_of)]
+def _hits_in_top(case: Case, k: int) -> int:
+    """Return the number of relevant ids in the first k ranks."""
+    hits = case.hits
+    return len(hits) if not hits or hits[-1][0] <= k else bisect_right(hits, k, key=_rank_of)
 
 
 class Success(CutMeasure):
@@ -62,7 +63,7 @@ class Recall(CutMeasure):
     def value(self, case: Case) -> float | Unscored:
         if case.unranked is not None:
             return case.unranked
-        return len(_top(case.hits, self.cutoff(case))) / len(case.gains)
+        return _hits_in_top(case, self.cutoff(case)) / len(case.gains)
 
 
 class P(CutMeasure):
@@ -80,7 +81,7 @@ class P(CutMeasure):
         if case.unranked is not None:
             return case.unranked
         k = self.cutoff(case)
-        return len(_top(case.hits, k)) / k
+        return _hits_in_top(case, k) / k
 
 
 class RR(Measure):
@@ -113,19 +114,19 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
     target_parameters = {"k": 10}
 
     def value(self, case: Case) -> float | Unscored:
-        if not case.question.relevant:
-            return Unscored(NO_RELEVANT, of_question=True)
-        if case.unranked is not None and not case.chunks_logged:
-            return Unscored(NO_RETRIEVAL)
+        if case.unranked is not None:
+            if not case.question.relevant:
+                return case.unranked
+            # Without a positive gain, every ranking gains nothing.
+            return 0.0 if case.chunks_logged else Unscored(NO_RETRIEVAL)
         k = self.cutoff(case)
-        discounts = _DISCOUNTS if k <= len(_DISCOUNTS) else _discounts(max(len(case.gains), len(case.chunks)))
+        gains, hits = case.gains, case.hits
+        discounts = _DISCOUNTS if k <= len(_DISCOUNTS) else _discounts(max(len(gains), len(case.chunks)))
         try:
-            ideal = math.fsum(map(mul, case.gains[:k], discounts))
+            ideal = math.fsum(map(mul, gains if len(gains) <= k else gains[:k], discounts))
         except OverflowError:
             return Unscored(LARGE_GAINS, of_question=True)
-        if ideal == 0:
-            return 0.0
-        return math.fsum([gain * discounts[rank - 1] for rank, gain in _top(case.hits, k)]) / ideal
+        return math.fsum([gain * discounts[rank - 1] for rank, gain in hits if rank <= k]) / ideal if hits else 0.0
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""The formats of logs that others write, one file a format: what a log says, in the log's own names."""
+"""The formats of other tools' logs, one file per format: the content of a log in its own names."""

@@ -39,7 +39,7 @@ BACKWARDS = "the times of the steps run backwards: the latency is unknown"
 
 _ROOT = (
     *("schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics", "notes"),
-    *("continued_trajectory_ref", "subagent_trajectories", "extra"),  # what of `extra` isn't used is counted by itself
+    *("continued_trajectory_ref", "subagent_trajectories", "extra"),  # unused parts of `extra` are counted apart
 )
 _STEP = (
     *("step_id", "timestamp", "source", "message", "tool_calls", "observation", "metrics", "model_name"),
@@ -58,7 +58,7 @@ _ROLES = {"user": "user", "agent": "assistant"}
 class _Trajectory:
     """The content of a trajectory's steps, with those of its subagents."""
 
-    said: Conversation = field(default_factory=Conversation)
+    dialogue: Conversation = field(default_factory=Conversation)
     #: The times of the steps in microseconds, and the place of the first that counts.
     times: list[int] = field(default_factory=list)
     begin: int | None = None
@@ -105,21 +105,21 @@ def _is_payload(value: dict[str, Any]) -> bool:
 def _read(answer: LoggedAnswer, trajectory: dict[str, Any], unread: Counter[str]) -> None:
     read = _Trajectory()
     _follow(trajectory, read, unread, DEPTH)
-    said = read.said
-    said.close()
+    dialogue = read.dialogue
+    dialogue.close()
     agent = object_of(trajectory.get("agent"))
-    said.trail.into(answer, tools=bool(agent.get("tool_definitions")))
+    dialogue.trail.into(answer, tools=bool(agent.get("tool_definitions")))
     session = text(trajectory.get("session_id"))
     if answer.question is None and session is not None and not _MADE_UP.search(session):
         answer.question = session
         answer.taken["question id"] = "session_id"
-    answer.question_text = answer.question_text or said.question
+    answer.question_text = answer.question_text or dialogue.question
     known = {MANY_QUESTIONS}
     if answer.answer is None:
-        answer.answer = said.answer
+        answer.answer = dialogue.answer
     else:
-        known.update(said.notes)
-    read.notes |= dict.fromkeys(note for note in said.notes if note not in known)
+        known.update(dialogue.notes)
+    read.notes |= dict.fromkeys(note for note in dialogue.notes if note not in known)
     _costs(answer, read, object_of(trajectory.get("final_metrics")))
     if len(read.models) > 1:
         read.notes[MODELS] = None
@@ -148,8 +148,8 @@ def _follow(trajectory: dict[str, Any], read: _Trajectory, unread: Counter[str],
             _count(step, message, read, default, unread)
         else:
             message.role = None  # a subagent neither asks nor answers
-        read.said.add(message)
-        read.said.trail.found(list(_sources(results)))
+        read.dialogue.add(message)
+        read.dialogue.trail.found(list(_sources(results)))
         # After all results of the step: a subagent's calls may have the same ids.
         for ref in (ref for result in results for ref in _objects(result.get("subagent_trajectory_ref"))):
             # Each is read once, so that trajectories that name each other end.
@@ -189,7 +189,7 @@ def _count(
     """Add the times, the calls of the model and their costs."""
     if (time := microseconds_of(step.get("timestamp"))) is not None:
         read.times.append(time)
-    if message.role == "user" and message.text and read.said.question is None:
+    if message.role == "user" and message.text and read.dialogue.question is None:
         read.begin = len(read.times) - 1 if time is not None else None
     if message.role != "assistant":
         return
@@ -210,8 +210,8 @@ def _costs(answer: LoggedAnswer, read: _Trajectory, totals: dict[str, Any]) -> N
     """Add the costs: the trajectory's totals are believed before the sum of its steps."""
     prompt, output = whole(totals.get("total_prompt_tokens")), whole(totals.get("total_completion_tokens"))
     cost = number(totals.get("total_cost_usd"))
-    answer.prompt_tokens = read.said.prompt_tokens if prompt is None else prompt
-    answer.output_tokens = read.said.output_tokens if output is None else output
+    answer.prompt_tokens = read.dialogue.prompt_tokens if prompt is None else prompt
+    answer.output_tokens = read.dialogue.output_tokens if output is None else output
     answer.cost = read.cost if cost is None else cost
     answer.model_calls = read.model_calls
     times = read.times[read.begin or 0 :]
@@ -224,4 +224,4 @@ def _costs(answer: LoggedAnswer, read: _Trajectory, totals: dict[str, Any]) -> N
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
-    return objects_of(value if isinstance(value, list) else [value])  # some writers leave the list of one out
+    return objects_of(value if isinstance(value, list) else [value])  # some writers omit the list around one item

@@ -14,7 +14,7 @@ from graphkit.records.words import shortened
 #: How many questions, and documents of each, a value is recognised by.
 LOOKED_AT = 20
 
-#: The keys under which a table of results, or the documents of one question, may stand; and of rows of one document.
+#: The keys under which a table of results, or the documents of one question, may be; and those of rows of one document.
 _TABLES = ("results", "run", "ranking", "retrieved", "docs", "hits")
 _DOCUMENTS = ("docid", "docno", "documentid", "corpusid", "pid")
 _SCORES = ("score", "similarity")
@@ -72,7 +72,7 @@ def _answer(where: str, question: str, documents: Any) -> LoggedAnswer:
 
 
 def _table(value: Any) -> str | None:
-    """Return the key of a table of results, an empty one where the value is it itself, or None."""
+    """Return the key of a table of results, an empty text if the value itself is the table, or None."""
     if not isinstance(value, dict):
         return None
     if _is_table(value):

@@ -1,4 +1,4 @@
-"""Conversations with tools, as the interfaces of models have them: what was opened is the walk."""
+"""Conversations with tools in the forms of models' interfaces: the traversal consists of what the tools opened."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from graphkit.records.words import shortened
 _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost_usd", "input", "output")
 
 
-#: Where a request stands that holds the messages, and what was answered to it.
+#: The places of a request with its messages, and of the response.
 _REQUESTS = ("request", "inputs", "input", "body", "params")
 _REPLIES = ("response", "completion", "output", "result", "reply", "raw_response", "message")
 
@@ -56,7 +56,7 @@ class MessagesReader(Reader):
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         threads: dict[tuple[str | None, str | None], Wrapped] = {}  # by question and session, of a message a line
         ends: dict[str | None, dict[str, Any]] = {}
-        held: Wrapped | None = None  # a conversation, until it is seen whether the next one is what follows of it
+        held: Wrapped | None = None  # a conversation, until the next one shows whether it continues this one
         for where, value in values:
             if is_message(value):
                 question, session, message = _of_thread(value)
@@ -85,7 +85,7 @@ class MessagesReader(Reader):
 
 
 def _of_thread(value: dict[str, Any]) -> tuple[str | None, str | None, dict[str, Any]]:
-    """Return the question and the session that a message on a line of its own names, and the message."""
+    """Return the question and the session in the line of a message, and the message."""
     names = {plain_key(name): name for name in value}
     key = next((names[name] for name in (*QUESTION_IDS, *TASK_IDS) if name in names), None)
     rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
@@ -146,7 +146,7 @@ def _lists(value: dict[str, Any]) -> list[str]:
 def _continue(former: Wrapped, later: Wrapped) -> bool:
     """Add the messages of a later part of the same conversation, as graphs stream them, to the former part.
 
-    It repeats what was said and goes on, or what comes first in it is a model's or a tool's.
+    It repeats the earlier messages and continues, or its first message is a model's or a tool's.
     """
     known, given = _messages(former.payload), _messages(later.payload)
     if not known or not given:
@@ -184,16 +184,16 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
             used = (*_USED, *keys, request or "", replied or "", *wrapped.names)
             count_unread(payload, (*used, "info") if answer.answer else used, unread)
         payload = [message for key in keys if key for message in around[key]] + gave.get("messages", [])
-    said = conversation(payload, unread)
-    said.trail.into(answer, tools=bool(around.get("tools") or around.get("functions")))
-    answer.question_text = answer.question_text or said.question
+    dialogue = conversation(payload, unread)
+    dialogue.trail.into(answer, tools=bool(around.get("tools") or around.get("functions")))
+    answer.question_text = answer.question_text or dialogue.question
     known = answer.answer is not None
-    answer.answer = answer.answer if known else said.answer
-    answer.notes += [note for note in said.notes if not (known and note == ENDS_WITH_CALL)]
-    if gave and said.model_calls > 1:
+    answer.answer = answer.answer if known else dialogue.answer
+    answer.notes += [note for note in dialogue.notes if not (known and note == ENDS_WITH_CALL)]
+    if gave and dialogue.model_calls > 1:
         gave = {key: one for key, one in gave.items() if key != "usage"}
         answer.notes.append(LAST_CALL)
-    _costs(answer, said, {**around, **gave})
+    _costs(answer, dialogue, {**around, **gave})
     return answer
 
 
@@ -203,11 +203,11 @@ def _handed_in(payload: dict[str, Any]) -> str | None:
     return (text(info.get("submission")) or None) if isinstance(info, dict) else None
 
 
-def _costs(answer: LoggedAnswer, said: Conversation, around: dict[str, Any]) -> None:
+def _costs(answer: LoggedAnswer, dialogue: Conversation, around: dict[str, Any]) -> None:
     """Add tokens, costs and model: those of the whole are believed before the sum of its messages."""
     prompt, output = tokens_of(around.get("usage"))
-    answer.prompt_tokens = said.prompt_tokens if prompt is None else prompt
-    answer.output_tokens = said.output_tokens if output is None else output
+    answer.prompt_tokens = dialogue.prompt_tokens if prompt is None else prompt
+    answer.output_tokens = dialogue.output_tokens if output is None else output
     answer.cost = number(around.get("cost", around.get("total_cost_usd")))
-    answer.model_calls = said.model_calls or None
-    answer.model = text(around.get("model")) or (said.models[0] if len(said.models) == 1 else None)
+    answer.model_calls = dialogue.model_calls or None
+    answer.model = text(around.get("model")) or (dialogue.models[0] if len(dialogue.models) == 1 else None)

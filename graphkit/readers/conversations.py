@@ -1,4 +1,4 @@
-"""Conversations with a model: who said what, and which tools it used."""
+"""Conversations with a model: the messages of each side, and the tools that it used."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ class Conversation:
 
 def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "messages.") -> Conversation:
     """Return the content of a conversation."""
-    said = Conversation()
+    found = Conversation()
     for value in messages:
         if isinstance(value, dict):
             count_unread(plain_message(value), KNOWN, unread, prefix)
-            said.add(parse_message(value))
+            found.add(parse_message(value))
         else:
             unread[f"{prefix}({type(value).__name__})"] += 1
-    said.close()
-    return said
+    found.close()
+    return found
 
 
 def added(first: int | None, second: int | None) -> int | None:

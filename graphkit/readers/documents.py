@@ -28,7 +28,7 @@ class Document:
     chunk
         The document; None if it is edges or rows alone.
     is_named
-        Whether the chunk has a name of its own; else its edges stand for it.
+        Whether the chunk has its own name; otherwise its edges represent it.
     beside
         The edges in its metadata; None if they have no place for them.
     paths
@@ -92,7 +92,7 @@ def _rank(one: Document, triples: list[LoggedEdge], beside: list[LoggedEdge], ra
 
 
 def rows_in(content: str) -> tuple[str | None, list[Any] | None]:
-    """Return the query and the rows of a text; None where they hold more than plain values.
+    """Return the query and the rows of a text; None if they hold more than plain values.
 
     >>> rows_in("Generated Cypher query:\\nMATCH (n) RETURN n.id AS id\\n\\nCypher Response:\\n[{'id': 'a'}]")
     ('MATCH (n) RETURN n.id AS id', [{'id': 'a'}])

@@ -10,7 +10,7 @@ from typing import Any
 from graphkit.readers.logged import LoggedChunk, LoggedEdge
 from graphkit.readers.payloads import identifier, number, text
 
-#: What names a node, the more telling first, without case and ``_``.
+#: The properties that name a node, the most specific first, without case and ``_``.
 NAMES = (
     *("id", "qname", "qualifiedname", "fqn", "uid", "uri", "iri", "key", "nodeid", "entityid", "docid"),
     *("name", "title"),
@@ -20,7 +20,7 @@ COMMITS = ("commit", "commitsha", "commitid", "sha", "revision", "version")
 SCORES = ("score", "relevancescore", "similarityscore", "similarity")
 TEXTS = ("text", "content", "pagecontent", "chunk", "body")
 
-#: What holds edges, and what their ends and relations are called.
+#: The keys of lists of edges, and the keys of their ends and relations.
 EDGES = ("triples", "triplets", "edges", "relationships", "relations")
 ENDS = (
     *(("source", "target"), ("s", "o"), ("s", "t"), ("subject", "object"), ("head", "tail"), ("start", "end")),
@@ -138,7 +138,7 @@ def named_by_properties(row: Mapping[str, Any]) -> list[str]:
 
 
 def is_relation(column: tuple[str, Any]) -> bool:
-    """Return whether a value is a column that holds a relation, by its name and what it holds."""
+    """Return whether a value is a column with a relation, by its name and its values."""
     name, value = column
     return plain(variable(name)) in RELATIONS and isinstance(value, str) and bool(_RELATION_TYPE.fullmatch(value))
 

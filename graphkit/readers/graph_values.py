@@ -67,7 +67,7 @@ class Gathered:
     ranking: Ranking = field(default_factory=Ranking)
     named: bool = False  # whether anything retrieved has a name
     unnamed: int = 0
-    asked: bool = False  # whether the log has a place for what was retrieved
+    asked: bool = False  # whether the log has a field for retrieved items
     places: int = 0  # where chunks could be, with a name or without
     paths: list[list[LoggedEdge]] = field(default_factory=list)
     edges: list[LoggedEdge] = field(default_factory=list)
@@ -91,13 +91,13 @@ class Gathered:
         self.ranking.item(chunk, triples)
 
     def triples(self, triples: Sequence[LoggedEdge]) -> None:
-        """Add an item that is triples and nothing else."""
+        """Add an item that consists of triples only."""
         self.places += 2 * len(triples)
         self.named = True
         self.ranking.item(None, triples)
 
     def nameless(self, triples: Sequence[LoggedEdge] = ()) -> None:
-        """Add an item without a name: the triples that came with it stand for it, else it keeps its rank."""
+        """Add an item without a name: its triples represent it, or else it only keeps its rank."""
         if triples:
             self.triples(triples)
             return
@@ -106,7 +106,7 @@ class Gathered:
         self.ranking.item(LoggedChunk(f"(no name: {self.places})"))
 
     def add_to(self, answer: LoggedAnswer) -> None:
-        """Add to an answer what was gathered."""
+        """Add the gathered items to an answer."""
         everything = distinct([*(edge for path in self.paths for edge in path), *self.edges])
         if not self.options.chunks_only:
             self.ranking.beside(everything)
@@ -160,7 +160,7 @@ class Gathered:
         self.walked = self.walked or found.walked
 
     def row(self, row: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -> bool:
-        """Add a row of a query with what else is known of it, and return whether the row holds anything."""
+        """Add a row of a query with further known fields, and return whether the row has any value."""
         found = GraphObjects()
         own: dict[str, Any] = dict(beside or {})
         inner = {key: value for key, value in row.items() if plain(key) == "metadata" and isinstance(value, Mapping)}
@@ -249,8 +249,8 @@ class Gathered:
 class InOrder:
     """Answers in the order of their log; one that may have traversed nothing waits until another one shows it.
 
-    A column that is null, or a search that found nothing, has walked nothing where other answers of the log hold edges,
-    and says nothing of traversals where none does.
+    A null column, or a search without results, is an empty traversal if other answers of the log have edges; otherwise
+    the traversal is unknown.
     """
 
     _NOTHING_FOUND = "*"  # no column's name
@@ -260,7 +260,7 @@ class InOrder:
         self._known: set[str] = set()
 
     def add(self, answer: LoggedAnswer, gathered: Gathered | None) -> Iterator[LoggedAnswer]:
-        """Add an answer with what was gathered of it, and yield the answers that needn't wait any longer."""
+        """Add an answer with its gathered items, and yield the answers that needn't wait any longer."""
         waits: set[str] = set()
         if gathered is not None and not gathered.options.chunks_only and answer.error is None:
             self._known |= gathered.edge_columns | ({self._NOTHING_FOUND} if gathered.walked else set())

@@ -1,4 +1,4 @@
-"""The logs of Microsoft's GraphRAG: ``SearchResult``, and what ``graphrag.api`` returns of a search.
+"""The logs of Microsoft's GraphRAG: ``SearchResult``, and the results of ``graphrag.api``.
 
 A ``SearchResult`` holds the tables that made up the model's context (``context_data``). A DRIFT search has one set of
 tables for each of its own questions. The functions of ``graphrag.api`` return the response and the tables, without
@@ -41,7 +41,7 @@ _RESPONSE_DATA = "the response is data instead of text (DRIFT without its last s
 
 
 class GraphragReader(Reader):
-    """Reads what a search of Microsoft's GraphRAG returned: local, global, DRIFT or basic."""
+    """Reads the results of Microsoft's GraphRAG: local, global, DRIFT or basic search."""
 
     name = "graphrag"
     priority = 90
@@ -194,10 +194,10 @@ def _edges(tables: dict[str, list[Row]], unread: Counter[str]) -> Iterator[Logge
         if source is None or target is None:
             unread["context_data.relationships without an end"] += 1
             continue
-        said = text(row.get("description"))
-        if (key := (_number(row), source, target, said)) not in seen:
+        description = text(row.get("description"))
+        if (key := (_number(row), source, target, description)) not in seen:
             seen.add(key)
-            yield LoggedEdge(source, None, target, said=said)
+            yield LoggedEdge(source, None, target, description=description)
 
 
 def _entities(tables: dict[str, list[Row]], unread: Counter[str], notes: list[str]) -> Iterator[LoggedChunk]:
@@ -215,7 +215,7 @@ def _entities(tables: dict[str, list[Row]], unread: Counter[str], notes: list[st
 
 
 def _sources(tables: dict[str, list[Row]], unread: Counter[str], index: GraphragIndex | None) -> Iterator[LoggedChunk]:
-    """Yield the texts by their documents, where the index knows them, else by their numbers."""
+    """Yield the texts by their documents if the index knows them, else by their numbers."""
     for row in _in_context(tables.get("sources", [])):
         count_unread(row, ("id", "source_id", "text", "in_context"), unread, "context_data.sources.")
         number_of_it, words = _number(row), text(row.get("text"))
@@ -240,7 +240,7 @@ def _entity(row: Row) -> str | None:
 
 
 def _citations(answer: str, tables: dict[str, list[Row]], notes: list[str], index: GraphragIndex | None) -> list[str]:
-    """Return what ``[Data: Relationships (1, 2); Entities (5, +more)]`` cites, an edge by the names of its ends."""
+    """Return the citations of ``[Data: Relationships (1, 2); Entities (5, +more)]``, edges by their ends."""
     cited: dict[str, None] = {}  # an ordered set
     numbered = {name: {_number(row): row for row in rows} for name, rows in tables.items()}
     unknown = False

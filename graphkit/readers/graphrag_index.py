@@ -45,7 +45,7 @@ class GraphragIndex:
         return by_words if by_words is not None else self._documents_of_numbers.get(number or "", [])
 
     def cited(self, table: str, number: str) -> list[str]:
-        """Return what a citation such as ``Relationships (3)`` names: two ends, an entity, or documents."""
+        """Return the names in a citation such as ``Relationships (3)``: two ends, an entity, or documents."""
         if table == "sources":
             return self.documents(number, None)
         return {"entities": self._entities, "relationships": self._relationships}.get(table, {}).get(number, [])
@@ -94,7 +94,7 @@ class GraphragIndex:
 
 def _folders(folder: Path) -> Iterator[Path]:
     for below in _BELOW:
-        # Of several runs of the index the last by name, which is its time.
+        # Use the last of several runs of the index by name, which is its time.
         yield from sorted(folder.glob(below), reverse=True) if "*" in below else [folder / below]
 
 

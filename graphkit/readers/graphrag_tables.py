@@ -101,14 +101,14 @@ def _piped_rows(body: str) -> Iterator[Row]:
     names = columns.split("|")
     starts = [match.start() for match in _ROW.finditer(rest)]
     for start, end in zip(starts, [*starts[1:], len(rest)], strict=True):
-        # The prose, which may hold anything, is the last that is read: what stands behind it is left to it.
+        # Read the prose last, since it may contain anything: everything behind it belongs to it.
         prose = next((place for place, name in enumerate(names) if name in ("description", "text", "content")), None)
         cells = rest[start:end].strip("\n").split("|", prose if prose is not None else -1)
         yield dict(zip(names, cells, strict=False))
 
 
 def _csv_rows(table: str, where: str, place: str) -> Iterator[Row]:
-    """Yield the rows of what ``to_csv`` wrote, whose header has commas where a printed table has spaces."""
+    """Yield the rows of ``to_csv``, whose header has commas where a printed table has spaces."""
     columns, *rows = _csv_cells(table, where, place)
     if not set(columns) & {*_KNOWN_BY.values()} or len(columns) < 2:
         raise cut(where, place)

@@ -16,7 +16,7 @@ from graphkit.readers.model_messages import parse_message
 from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
 from graphkit.readers.tool_calls import LACKS
 
-#: How deep in a message a text that stands elsewhere is put back in its place.
+#: The depth in a message to which texts stored elsewhere are put back.
 DEPTH = 16
 
 OTHERS = "other models were asked too, such as a grader: tokens and cost are those of the model that was evaluated"
@@ -30,7 +30,7 @@ _USED = (
     *("invalidation", "attachments", "turn_count", "scores", "metadata", "message_refs", "events", "events_data"),
     *("uuid", "started_at", "completed_at", "working_time", "sandbox"),
 )
-#: What a folder of a sample's parts is known by.
+#: The files that mark a folder as the parts of a sample.
 _SHELL = "/sample.json"
 _EPOCH = re.compile(r"_epoch_\d+/sample\.json$")
 
@@ -73,7 +73,7 @@ class InspectReader(Reader):
 
 
 def archived(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the samples of an ``.eval`` archive as they stand in a log, for :meth:`InspectReader.read`.
+    """Yield the samples of an ``.eval`` archive in the form of a log, for :meth:`InspectReader.read`.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def _joined(archive: Archive, name: str, lists: dict[str, list[str]]) -> Any:
         for span in sample.get("message_refs") or ()
         if isinstance(span, list) and len(span) == 2 and all(isinstance(one, int) for one in span)
     ]
-    # However often its spans name a message, a conversation isn't longer than what there is of it.
+    # A conversation isn't longer than its messages, however often its spans name one.
     named = (message for first, end in spans for message in messages[max(first, 0) : max(end, 0)])
     spoken = list(islice(named, len(messages)))
     metadata = archive.document(lists["metadata"][0]) if "metadata" in lists else {}
@@ -181,15 +181,15 @@ def _answer(
     messages = messages if isinstance(messages, list) else []
     if isinstance(attached, dict) and attached:
         messages = _put_back(messages, attached, DEPTH)
-    said = conversation(messages, unread, "samples.messages.")
-    said.trail.into(answer, tools=False)
+    dialogue = conversation(messages, unread, "samples.messages.")
+    dialogue.trail.into(answer, tools=False)
     completed = _completion(sample.get("output"), attached)
-    if completed is not None and said.thought is not None and completed.strip() == said.thought.strip():
+    if completed is not None and dialogue.thought is not None and completed.strip() == dialogue.thought.strip():
         completed = None
-    answer.answer = said.trail.submitted or completed or said.answer
+    answer.answer = dialogue.trail.submitted or completed or dialogue.answer
     known = {MANY_QUESTIONS} | ({ENDS_WITH_CALL} if answer.answer is not None else set())
-    answer.notes += [note for note in said.notes if note not in known]  # the sample's input is the question
-    _costs(answer, sample, model, said)
+    answer.notes += [note for note in dialogue.notes if note not in known]  # the sample's input is the question
+    _costs(answer, sample, model, dialogue)
     error = sample.get("error")
     if isinstance(error, dict):
         answer.error = text(error.get("message")) or "the sample failed"
@@ -203,7 +203,7 @@ def _answer(
 
 
 def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> None:
-    """Add the question: by the user's key, by metadata, else by the sample's own id."""
+    """Add the question by the user's key, by metadata, else by the sample's own id."""
     metadata = sample.get("metadata")
     metadata = object_of(metadata)
     if options.question_key is not None:
@@ -218,18 +218,18 @@ def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unr
     count_unread(metadata, [found[0].removeprefix("metadata.")], unread, "samples.metadata.")
     asked = sample.get("input")
     if isinstance(asked, list):
-        # Examples may stand before it: the question is what the user says last.
+        # Examples may precede it: the question is the last message of the user.
         users = [message for message in map(parse_message, asked) if message.role == "user"]
         asked = users[-1].text if users else None
     answer.question_text = text(asked)
 
 
-def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, said: Conversation) -> None:
+def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, dialogue: Conversation) -> None:
     """Add latency, tokens, cost and model."""
     seconds = number(sample.get("total_time"))
     answer.latency_ms = None if seconds is None or seconds < 0 else seconds * 1000
     turns = whole(sample.get("turn_count"))
-    answer.model_calls = said.model_calls or None if turns is None else turns
+    answer.model_calls = dialogue.model_calls or None if turns is None else turns
     output = sample.get("output")
     named = text(output.get("model")) if isinstance(output, dict) else None
     answer.model = model or named

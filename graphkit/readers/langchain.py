@@ -1,4 +1,4 @@
-"""LangChain: what chains and retrievers return, the events of a run, the run trees of LangSmith, the Cypher chain."""
+"""LangChain: results of chains and retrievers, events of a run, run trees of LangSmith, the Cypher chain."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _is_patch(value: Any) -> bool:
 
 
 def _output(wrapped: Wrapped, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
-    """Return the answer of an output, and what was gathered of it."""
+    """Return the answer of an output, and the gathered items."""
     answer, gathered = wrapped.logged(unread), Gathered(options)
     if wrapped.payload is not None:
         add_output(answer, wrapped.payload, gathered, unread)

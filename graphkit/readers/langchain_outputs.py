@@ -38,7 +38,7 @@ ANSWERS = ("answer", "result", "output", "response", "outputtext", "generation",
 #: The keys that hold questions, the earlier one is believed.
 _QUESTIONS = ("question", "query", "input", "question_text", "text")
 
-#: The metadata that name a document's file, by which it is known where nothing else names it.
+#: The metadata with a document's file, which names the document if nothing else does.
 FILES = ("source", "filepath", "path", "file", "filename", "url")
 
 _STEPS = "intermediate_steps"
@@ -75,7 +75,7 @@ def artifacts(messages: Any) -> list[Any]:
 
 
 def document_of(value: Any) -> Mapping[str, Any] | None:
-    """Return the fields of a document, in whichever form it was written, with ``score`` where one stood beside it."""
+    """Return the fields of a document, in any written form, with ``score`` if there is one beside it."""
     if isinstance(value, list) and len(value) == 2:
         document, score = document_of(value[0]), number(value[1])
         return None if document is None or score is None else {**document, "score": score}
@@ -95,7 +95,7 @@ def document_of(value: Any) -> Mapping[str, Any] | None:
 
 
 def _loose(value: Any) -> Mapping[str, Any] | None:
-    """Return the fields of what stands among documents, also as users write one down: its text and its metadata."""
+    """Return the fields of an item among documents, also in a user's form with text and metadata."""
     found = document_of(value)
     if found is not None or not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
         return found
@@ -113,7 +113,7 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
 
 
 def add_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Counter[str]) -> None:
-    """Add a chain's output to an answer, and what it retrieved to what is gathered."""
+    """Add a chain's output to an answer, and its retrieved items to the gathered ones."""
     output = _state(output)
     if isinstance(output, list):
         add_documents(output, gathered, unread)
@@ -140,11 +140,11 @@ def add_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Co
 
 
 def answer_in(output: Any) -> str | None:
-    """Return the answer in what a chain returned."""
+    """Return the answer in the output of a chain."""
     if not isinstance(output, dict):
         return text(output)
-    _, said = first_of(output, ANSWERS)
-    return text(said) or message_text(said) or _last_message(output.get("messages"))
+    _, answer = first_of(output, ANSWERS)
+    return text(answer) or message_text(answer) or _last_message(output.get("messages"))
 
 
 def message_text(value: Any) -> str | None:
@@ -181,7 +181,7 @@ def sum_of_all(counts: Iterable[int | None]) -> int | None:
 
 
 def usage_of(output: Any) -> Message:
-    """Return the message of a model's output, with its model and tokens, also those that stand beside the message."""
+    """Return the message of a model's output, with its model and tokens, which may be beside the message."""
     fields = _fields_of(output)
     held = fields.get("generations")
     if isinstance(held, list):
@@ -289,7 +289,7 @@ def _is_query(step: Any) -> bool:
 
 
 def _is_action(step: Any) -> bool:
-    """Return whether a value is a step of an agent: what it did, and what came of it."""
+    """Return whether a value is a step of an agent: its action and the observation."""
     return isinstance(step, list) and len(step) == 2 and bool(_action(step[0]))
 
 
@@ -332,10 +332,10 @@ def _add_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
     """Add the calls of tools and of models to an answer, from an agent's messages or its steps."""
     messages, steps = output.get("messages"), output.get(_STEPS)
     if isinstance(messages, list) and is_conversation(messages):
-        said = conversation(messages, Counter())
+        dialogue = conversation(messages, Counter())
         answer.question_text = answer.question_text or question_in({"messages": messages})
-        if said.trail.calls:
-            said.trail.into(answer, tools=False)
+        if dialogue.trail.calls:
+            dialogue.trail.into(answer, tools=False)
         calls = [usage_of(message) for message in messages if parse_message(message).role == "assistant"]
         if calls:
             answer.model_calls = len(calls)

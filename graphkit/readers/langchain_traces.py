@@ -193,12 +193,12 @@ class _Trace:
         trail.into(answer, tools=False)
 
     def answered(self, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
-        """Return the answer of the trace, and what was gathered of it."""
+        """Return the answer of the trace, and the gathered items."""
         answer, gathered = self.answer, Gathered(options)
         add_output(answer, self.output, gathered, unread)
         tree = Tree.of(list(self.runs.values()))
         self._add_tools(answer, tree)
-        if not gathered.places:  # what a chain gives as its context goes before what its retrievers found
+        if not gathered.places:  # the context of a chain takes precedence over the results of its retrievers
             for run in tree.outermost(lambda run: run.kind == "retriever"):
                 if run.documents is not None:
                     add_documents(run.documents, gathered, unread)
@@ -229,7 +229,7 @@ class Traces:
         self._of_question: dict[str | None, str] = {}
 
     def opened(self, root: str, wrapped: Wrapped, unread: Counter[str]) -> _Trace:
-        """Return the trace of a root, begun where it wasn't."""
+        """Return the trace of a root; begin one if there is none."""
         if root not in self.open:
             self.open[root] = _Trace(root, wrapped.question, wrapped.logged(unread))
             self._of_question.setdefault(wrapped.question, root)
@@ -238,7 +238,7 @@ class Traces:
     def of_event(self, event: dict[str, Any], wrapped: Wrapped, unread: Counter[str]) -> _Trace:
         """Return the trace that an event belongs to.
 
-        Events of version 1 don't name their parents: they belong to what is open of the same question.
+        Events of version 1 don't name their parents: they belong to the open runs of the same question.
         """
         run, parents = str(event["run_id"]), event.get("parent_ids")
         if parents:

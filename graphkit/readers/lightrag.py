@@ -1,4 +1,4 @@
-"""The logs of LightRAG: ``aquery_data()``, ``aquery_llm()``, what its server answers, and the context as text.
+"""The logs of LightRAG: ``aquery_data()``, ``aquery_llm()``, responses of its server, and the context as text.
 
 The first two give the tables that made up the model's context, and the second its answer too. ``aquery()`` with
 ``only_need_context`` gives the context as text, which holds the same tables.
@@ -28,7 +28,7 @@ from graphkit.records.ids import id_of_text
 
 _TABLES = ("entities", "relationships", "chunks", "references")
 _WITHOUT_A_WALK = ("naive", "bypass")
-_UNKNOWN_FILES = ("unknown_source", "custom_kg")  # stand in the place of an unknown file
+_UNKNOWN_FILES = ("unknown_source", "custom_kg")  # placeholders for an unknown file
 
 _CITED = re.compile(r"(\w?)\[(\d{1,6})\]")
 
@@ -41,7 +41,7 @@ Row = dict[str, Any]
 
 
 class LightragReader(Reader):
-    """Reads what a query of LightRAG returned, in any of its modes."""
+    """Reads the results of LightRAG, in any of its modes."""
 
     name = "lightrag"
     priority = 80
@@ -73,7 +73,7 @@ class LightragReader(Reader):
 
 
 def _boxed(value: Any) -> Any:
-    """Return contexts as text, where a table or pairs hold nothing else, as objects, so that each is a result."""
+    """Return the contexts of a table or of pairs as objects, so that each is a result."""
     if isinstance(value, dict) and len(value) > 1 and not _is_two_contexts(value):
         contexts = [one is None or is_context(one) for one in value.values()]
         if all(contexts) and any(one is not None for one in value.values()):
@@ -105,7 +105,7 @@ def _has_references(value: Row) -> bool:
 
 
 def _joined(parts: list[Row]) -> Row:
-    """Return the parts of a stream as what /query answers."""
+    """Return the parts of a stream in the form of a response of /query."""
     whole: Row = {"response": "".join(text(part.get("response")) or "" for part in parts)}
     for part in parts:
         whole |= {name: part[name] for name in ("references", "error") if part.get(name)}

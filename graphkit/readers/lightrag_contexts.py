@@ -1,4 +1,4 @@
-"""LightRAG's contexts as text: what ``only_need_context`` and ``only_need_prompt`` give, in each version's form.
+"""LightRAG's contexts as text, from ``only_need_context`` and ``only_need_prompt``, in the form of each version.
 
 The tables of a context stand below headings, between fences: as JSON since the later releases of 1.3, which keeps names
 whole, and as CSV before. A hybrid or mixed context of the latter has its cells joined without quotes.
@@ -35,7 +35,7 @@ _HEADINGS = (
     ("entit", "entities"),
 )
 _PROMPT_START = "---Role---"
-_REFUSED = "[no-context]"  # ends what aquery() says instead of an answer or a context
+_REFUSED = "[no-context]"  # the end of the message of aquery() instead of an answer or a context
 _REFERENCE = re.compile(r"\[(\d{1,6})\][ \t]*(\S.*)")
 
 #: The tables of a context before 1.3. A text in one may hold fences, so that each ends where the next begins.
@@ -66,7 +66,7 @@ def is_prompt(value: str) -> bool:
 
 
 def is_refusal(value: str | None) -> bool:
-    """Return whether a text stands in the place of an answer or a context because nothing was found."""
+    """Return whether a text replaces an answer or a context because nothing was found."""
     return value is not None and value[-200:].rstrip().endswith(_REFUSED)
 
 
@@ -103,7 +103,7 @@ def _csv_tables(context: str) -> tuple[str, ...] | None:
 
 
 def _fences(following: re.Pattern[str], context: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the end of each table whose fence has a line of its own, and the beginning of the next table."""
+    """Yield the end of each table whose fence has its own line, and the beginning of the next table."""
     for found in following.finditer(context, start):
         end = _line_end_before(context, found.start(), start)
         if end is not None:
@@ -202,7 +202,7 @@ def _numbered(body: str, number: int, at: int) -> int | None:
 
 
 def _first_cell(rest: str) -> tuple[str, str]:
-    """Return the first cell and what follows it; names of version 1.0 are themselves in quotes."""
+    """Return the first cell and the rest; names of version 1.0 are themselves in quotes."""
     if rest.startswith('"') and (end := rest.find('",', 1)) > 0:
         return rest[: end + 1], rest[end + 2 :]
     cell, _, rest = rest.partition(",")

@@ -51,7 +51,7 @@ _SOURCE = ("1", "SOURCE", "NodeRelationship.SOURCE", "source")
 _PATHS = ("kg_rel_map", "kg_rel_texts", "kg_rel_text")  # the same, as data and as text
 _FILES = ("file_path", "file_name", "file")
 
-#: How LlamaIndex puts a node into words, which says nothing of what was retrieved.
+#: LlamaIndex's text for a node, which doesn't show the retrieved items.
 _FORM = (
     *("class_name", "start_char_idx", "end_char_idx", "excluded_embed_metadata_keys"),
     *("excluded_llm_metadata_keys", "metadata_seperator", "metadata_separator", "metadata_template", "mimetype"),
@@ -68,7 +68,7 @@ Node = dict[str, Any]
 
 
 class LlamaIndexReader(Reader):
-    """Reads what a retriever or a query engine of LlamaIndex returned."""
+    """Reads the results of retrievers and query engines of LlamaIndex."""
 
     name = "llama-index"
     priority = 60
@@ -111,7 +111,7 @@ class LlamaIndexReader(Reader):
 def _results(
     values: Values, options: ReadOptions, unread: Counter[str]
 ) -> Iterator[tuple[LoggedAnswer, list[Any] | None]]:
-    """Yield each result's nodes, None where the question failed; nodes that follow each other one by one are one's."""
+    """Yield the nodes of each result, None for a failed question; single nodes in a row are one result."""
     gathered: tuple[LoggedAnswer, list[Any]] | None = None
     for where, value in values:
         for wrapped in each_unwrapped(value, _is_result, options, where, lists=True):
@@ -172,7 +172,7 @@ def _written(value: Any) -> Node | None:
 
 
 def _inner(value: Node) -> Node:
-    """Return a node without its score, and without what a docstore writes around it."""
+    """Return a node without its score, and without the wrapper of a docstore."""
     inner = json_within(value.get("node"))
     node = inner if isinstance(inner, dict) else value
     data = json_within(node.get("__data__"))
@@ -206,7 +206,7 @@ def _add_tools(logged: LoggedAnswer, result: Any) -> None:
 def _read_nodes(
     nodes: list[Any], logged: LoggedAnswer, options: ReadOptions, relations: set[str], unread: Counter[str]
 ) -> None:
-    """Add the ranking, and the edges as one set; None where nothing is an edge.
+    """Add the ranking, and the edges as one set; None if nothing is an edge.
 
     ``relations`` are those that the file was seen to have.
     """
@@ -229,7 +229,7 @@ def _read_nodes(
     chunks = ranking.chunks(by_score=True)
     asked = any(one.rows is not None and one.rows.retrieved is not None for one in read)
     only_rows = not (chunks or asked) and logged.traversal is None and any(one.chunk is None for one in read)
-    if nodes or logged.retrieved is None:  # else what an agent's tools found is what is known
+    if nodes or logged.retrieved is None:  # otherwise use the results of an agent's tools
         logged.retrieved = None if only_rows else chunks
     logged.notes += sorted(notes)
 
@@ -269,10 +269,10 @@ def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: s
         notes.add(_ROWS_AS_TEXT)
         return LoggedAnswer("")
     found = response if isinstance(response, list) else [response]
-    said = content_of_rows(found, text(metadata.get("query")) or query, options)
-    if not found and options.columns is not None and said.traversal is None:
-        said.traversal = []
-    return said
+    from_rows = content_of_rows(found, text(metadata.get("query")) or query, options)
+    if not found and options.columns is not None and from_rows.traversal is None:
+        from_rows.traversal = []
+    return from_rows
 
 
 def _text(node: Node) -> str:
@@ -290,7 +290,7 @@ def _source(node: Node) -> str | None:
 
 
 def _name(node: Node, metadata: dict[str, Any]) -> str:
-    """Return the name of a node: an id that somebody chose, else a file, else an id drawn at random."""
+    """Return the name of a node: a chosen id, else a file, else a random id."""
     own = identifier(node.get("id_"))
     source = _source(node)
     chosen = [name for name in (own, source) if name is not None and UUID.fullmatch(name) is None]
@@ -299,7 +299,7 @@ def _name(node: Node, metadata: dict[str, Any]) -> str:
 
 
 def _edges_of_paths(metadata: dict[str, Any], notes: set[str]) -> Iterator[LoggedEdge]:
-    """Yield the edges of what an index of the former kind found: paths of names and relations in turn.
+    """Yield the edges in the results of the former kind of index: paths of alternating names and relations.
 
     What was found by keywords is there by its subject, with which some stores begin a path, and others behind it. What
     was found by embeddings is only there as Python prints tuples of three.
@@ -325,6 +325,6 @@ def _edges_of_paths(metadata: dict[str, Any], notes: set[str]) -> Iterator[Logge
 
 
 def _printed_names(text_of_path: Any) -> list[Any] | None:
-    """Return what a printed tuple or list holds."""
+    """Return the items of a printed tuple or list."""
     value = printed(text_of_path, _LONGEST_PRINTED)
     return list(value) if isinstance(value, tuple | list) else None

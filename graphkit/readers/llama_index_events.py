@@ -1,4 +1,4 @@
-"""The events of LlamaIndex's instrumentation: what was asked, retrieved and answered, each in an event of its own."""
+"""The events of LlamaIndex's instrumentation: query, retrieval and answer, each in its own event."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphkit.records.words import shortened
 
 _RETRIEVED, _ANSWERED, _ASKED = "RetrievalEndEvent", "QueryEndEvent", "QueryStartEvent"
 
-#: Say again what those above say.
+#: Events that repeat those above.
 _REPEATED = ("RetrievalStartEvent", "SynthesizeStartEvent", "SynthesizeEndEvent", "GetResponseEndEvent")
 
 
@@ -27,9 +27,9 @@ def is_event(value: Any) -> bool:
 
 
 def without_events(values: Iterable[tuple[str, Any]], unread: Counter[str]) -> Iterator[tuple[str, Any]]:
-    """Yield values as they are, and in the place of events what they make of each question.
+    """Yield values unchanged, and events combined into the value of each question.
 
-    A retrieval waits for the answer of its question, and what was retrieved for parts of it stays by itself.
+    A retrieval waits for the answer of its question; retrievals for parts of it stay separate.
     """
     waiting: dict[str, tuple[str, dict[str, Any]]] = {}
     begun: dict[str, Any] = {}
@@ -44,7 +44,7 @@ def without_events(values: Iterable[tuple[str, Any]], unread: Counter[str]) -> I
             _, result = waiting.setdefault(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
             result["nodes"] = [*result["nodes"], *value["nodes"]]
         elif kind == _ANSWERED:
-            # Without a retrieval and its nodes it isn't known what was retrieved.
+            # Without a retrieval and its nodes, the retrieved items are unknown.
             unknown = {"question_id": asked, **_tags(value), "question": asked}
             _, result = waiting.pop(asked, (where, unknown))
             response = value.get("response")

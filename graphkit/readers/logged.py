@@ -18,7 +18,7 @@ from graphkit.errors import InputError
 
 @dataclass(slots=True)
 class LoggedChunk:
-    """Something that was retrieved, by the name that the log has of it. Of several the best is the first."""
+    """A retrieved item by its name in the log; the best item comes first."""
 
     name: str
     text: str | None = None
@@ -34,7 +34,7 @@ class LoggedEdge:
     ----------
     directed
         Whether the log says which end is the source.
-    said
+    description
         The edge in words, which may name its relation if no field does.
     """
 
@@ -42,7 +42,7 @@ class LoggedEdge:
     relation: str | None
     target: str
     directed: bool = True
-    said: str | None = field(default=None, compare=False)
+    description: str | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)
@@ -69,9 +69,9 @@ class LoggedAnswer:
     where
         ``file:line``.
     question, question_text
-        The question's id as it was logged, and its text, by which it is looked up where there is no id.
+        The question's id in the log, and its text, which identifies the question if there is no id.
     run
-        The run's name, where the log has one.
+        The run's name, if the log has one.
     traversal
         Paths. A set of edges is one path that isn't ``ordered``.
     opened
@@ -125,9 +125,9 @@ class ReadOptions:
     Attributes
     ----------
     question_key
-        The key that holds the question's id, where it isn't one that is commonly used.
+        The key of the question's id, if it is an uncommon one.
     columns
-        Of the rows of a Cypher query, those that hold source, relation and target of an edge.
+        The columns of a Cypher query's rows with source, relation and target of an edge.
     chunks_only
         Whether what was retrieved is enough, where edges can't be read and the log would be refused for it.
     parquet
@@ -156,15 +156,15 @@ class Reader(ABC):
     name
         The format's name on the command line, and the name of the entry point.
     title
-        One line that says what is read.
+        One line about the logs that it reads.
     lacks
-        What the format doesn't say, one sentence each.
+        The gaps of the format, one sentence each.
     lines
         Whether a file is lines of text. Otherwise it is JSON: lines, one document, or an array.
     options
         The fields of :class:`ReadOptions` that the reader uses.
     priority
-        Of the readers that recognise equally many values of a file, the one with the highest priority reads it.
+        If several readers recognise equally many values of a file, the one with the highest priority reads it.
         graphkit's own have 10 to 140, more for a more specific format; the default puts another package's first.
     """
 

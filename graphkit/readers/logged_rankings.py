@@ -1,4 +1,4 @@
-"""The ranking of what was retrieved, and the place of retrieved triples in it, for all readers.
+"""The ranking of retrieved items, and the place of retrieved triples in it, for all readers.
 
 Each reader puts what its log says was retrieved into a :class:`Ranking`, so that one search has one ranking in
 whichever format it was logged.
@@ -35,11 +35,11 @@ class Ranking:
         self._items.append((score, list(chunks)))
 
     def beside(self, triples: Iterable[LoggedEdge] = (), chunk: LoggedChunk | None = None) -> None:
-        """Add triples that stand beside the items, or the chunk that a triple was extracted from."""
+        """Add triples from beside the items, or the chunk from which a triple was extracted."""
         self._unranked += [*ends(triples), *([chunk] if chunk is not None else [])]
 
     def extend(self, other: Ranking) -> None:
-        """Add what another search of the same question retrieved."""
+        """Add the items of another search for the same question."""
         self._items += other._items
         self._unranked += other._unranked
 

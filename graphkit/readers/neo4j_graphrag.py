@@ -1,4 +1,4 @@
-"""neo4j-graphrag: what its retrievers and its RAG return, and what graphkit's recorder writes of their searches."""
+"""neo4j-graphrag: results of its retrievers and its RAG, and the records of graphkit's recorder."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Neo4jGraphragReader(Reader):
         answers = InOrder()
         for where, value in values:
             whole = _revived(value)
-            # Rows alone could be of any library: they are read where this format was named, and nothing else is there.
+            # Rows alone could come from any library: read them only in a log of this named format.
             wanted = _is_payload if not isinstance(whole, dict | list) or holds(whole, _is_payload) else _are_rows
             for wrapped in each_unwrapped(whole, wanted, options, where, lists=wanted is _are_rows, answers=True):
                 answer, gathered = wrapped.logged(unread), None
@@ -157,7 +157,7 @@ def _is_rag(value: Any) -> bool:
 def _add_payload(
     answer: LoggedAnswer, payload: dict[str, Any], options: ReadOptions, unread: Counter[str], names: frozenset[str]
 ) -> Gathered | None:
-    """Add a payload to an answer, and return what was gathered of it, or None if nothing could be."""
+    """Add a payload to an answer, and return the gathered items, or None if there are none."""
     result: Any = payload
     prefix = ""
     if _is_rag(payload):
@@ -174,7 +174,7 @@ def _add_payload(
     # Which class searched, as the library and graphkit's recorder write it, says nothing of a question.
     count_unread(metadata, {"cypher", "query", "error", "error_type", "__retriever"}, unread, f"{prefix}metadata.")
     answer.question_text = answer.question_text or text(metadata.get("query"))
-    answer.error = answer.error or text(metadata.get("error"))  # a ToolsRetriever swallows what its tools raise
+    answer.error = answer.error or text(metadata.get("error"))  # a ToolsRetriever hides the errors of its tools
     answer.error_type = answer.error_type or text(metadata.get("error_type"))
     for item in result.get("items") or ():
         _item(item, gathered, unread, f"{prefix}items.metadata.")
@@ -242,14 +242,14 @@ def _record(record: Any, gathered: Gathered) -> None:
 
 
 def _described(value: Any, gathered: Gathered) -> Any:
-    """Return what a column holds, with the driver's objects in it that default=str made texts of."""
+    """Return the value of a column, with the driver's objects that default=str turned into texts."""
     if isinstance(value, list):
         return [_described(one, gathered) for one in value]
     return _parsed(value, gathered) if isinstance(value, str) and value.startswith(_OBJECTS) else value
 
 
 def _parsed(content: Any, gathered: Gathered) -> Any:
-    """Return what a content's text describes, or the content."""
+    """Return the value that a content's text describes, or the content itself."""
     if not isinstance(content, str) or not content.startswith(("<Record ", *_OBJECTS, "{")):
         return content
     try:

@@ -1,4 +1,4 @@
-"""OpenInference spans: what the instrumentations of LlamaIndex, LangChain and many others write.
+"""OpenInference spans, from the instrumentations of LlamaIndex, LangChain and many others.
 
 Retrieved documents are in spans of the kind RETRIEVER, each field an attribute of its own. Edges have no place in the
 format: they are read where documents hold them, in their text as LlamaIndex writes it, or in their metadata.
@@ -33,7 +33,7 @@ from graphkit.readers.triples import (
 _KIND = "openinference.span.kind"
 _DOCUMENTS = "retrieval.documents"
 
-#: Where the words are in what a span took and gave as JSON; the earlier key is believed.
+#: The keys of the text in a span's input and output as JSON; an earlier key has priority.
 _ASKED = ("question", "query", "query_str", "query_text", "user_input", "input", "query_bundle", "messages")
 _ANSWERED = ("answer", "response", "result", "output", "output_text", "text", "messages")
 _MESSAGE = ("content", "kwargs", "data", "message")
@@ -45,7 +45,7 @@ _NAMES = (
 )
 _COMMITS = ("commit", "commit_sha", "sha", "revision")
 
-#: What stands where the user hid a text.
+#: The placeholder for a text that the user hid.
 _HIDDEN = "__REDACTED__"
 
 
@@ -110,7 +110,7 @@ class OpenInferenceConventions:
     )
 
     def operation(self, span: Span) -> Operation:
-        """Return what a span did."""
+        """Return the operation of a span."""
         given, kind = span.attributes, _kind(span)
         if kind == "TOOL":
             return Operation("tool", tools=[_ran_tool(span)])
@@ -147,8 +147,8 @@ class OpenInferenceConventions:
         return _words(given, _ANSWERED) or _words(given if isinstance(given, str) else None, ())
 
     def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
-        """Return the documents of the outermost retrievals, and the edges where the documents hold them."""
-        spans = tree.outermost(lambda span: span.operation.kind == "retrieval" and _tells_documents(span))
+        """Return the documents of the outermost retrievals, and the edges if the documents have some."""
+        spans = tree.outermost(lambda span: span.operation.kind == "retrieval" and _names_documents(span))
         if not spans:
             return TracedRetrieval()
         if len(spans) > 1:
@@ -178,8 +178,8 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
             query, rows = rows_in(content)
             if rows is None:
                 doubts.add(ROWS_AS_TEXT)
-            said = content_of_rows(rows or [], query, ReadOptions())
-            yield Document(None, SplitText(None), score, said.retrieved is not None, rows=said)
+            from_rows = content_of_rows(rows or [], query, ReadOptions())
+            yield Document(None, SplitText(None), score, from_rows.retrieved is not None, rows=from_rows)
             continue
         if name is None:
             doubts.add("a document has no id, neither of its own nor in its metadata")
@@ -230,7 +230,7 @@ def _first(given: dict[str, Any], names: tuple[str, ...]) -> str | None:
     return next((found for name in names if (found := identifier(given.get(name))) is not None), None)
 
 
-def _tells_documents(span: Span) -> bool:
+def _names_documents(span: Span) -> bool:
     prefix = f"{_DOCUMENTS}."
     if any(name.startswith(prefix) for name in span.attributes):
         return True
@@ -239,7 +239,7 @@ def _tells_documents(span: Span) -> bool:
 
 
 def _shown(span: Span) -> int | None:
-    """Return how many documents the output of a retrieval shows, where it is a list of them."""
+    """Return the number of documents in the output of a retrieval, if it is a list of them."""
     shown = json_within(span.attributes.get("output.value"))
     if isinstance(shown, dict):
         shown = shown.get("documents")

@@ -1,6 +1,6 @@
 """OpenTelemetry's conventions for generative AI: rankings, tools, latency and tokens, but neither edges nor texts.
 
-OpenLLMetry's instrumentations write beside them what each step of a chain took and gave.
+OpenLLMetry's instrumentations also write the input and output of each step of a chain.
 
 They are in development: the names are those of version 1.40 and later, beside the older ones of tokens.
 """
@@ -26,7 +26,7 @@ _CALLS = ("chat", "text_completion", "generate_content")
 _RETRIEVALS = ("retrieval", "vector_db_retrieve")
 _EVALUATION = "gen_ai.evaluation."
 
-#: What OpenLLMetry's instrumentations write of what a step of a chain took and gave, as JSON.
+#: The attributes of OpenLLMetry's instrumentations with the input and output of a step of a chain, as JSON.
 _INPUT, _OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
 
 
@@ -75,7 +75,7 @@ class GenAIConventions:
     )
 
     def operation(self, span: Span) -> Operation:
-        """Return what a span did."""
+        """Return the operation of a span."""
         given, name = span.attributes, span.attributes.get(_OPERATION)
         if name == "execute_tool":
             tool = ToolUse(
@@ -96,13 +96,13 @@ class GenAIConventions:
 
     def asked(self, span: Span) -> str | None:
         """Return the text of the question in the input of a span."""
-        said = _said(span, "input", "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
-        return said or _step(span, _INPUT, ("query", "inputs"), question_in)
+        found = _message_text(span, "input", "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
+        return found or _step(span, _INPUT, ("query", "inputs"), question_in)
 
     def answered(self, span: Span) -> str | None:
         """Return the answer in the output of a span."""
-        said = _said(span, "output", "assistant")
-        return said or _step(span, _OUTPUT, ("outputs",), answer_in)
+        found = _message_text(span, "output", "assistant")
+        return found or _step(span, _OUTPUT, ("outputs",), answer_in)
 
     def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
         """Return the documents of the outermost retrievals; of edges nothing is known."""
@@ -192,7 +192,7 @@ def _messages(span: Span, kind: str) -> list[Message]:
     return list(map(parse_message, messages)) if isinstance(messages, list) else []
 
 
-def _said(span: Span, kind: str, role: str) -> str | None:
+def _message_text(span: Span, kind: str, role: str) -> str | None:
     """Return the words of the last message of a role."""
-    said = (message.text for message in reversed(_messages(span, kind)) if message.role == role)
-    return next(filter(None, said), None)
+    found = (message.text for message in reversed(_messages(span, kind)) if message.role == role)
+    return next(filter(None, found), None)

@@ -1,6 +1,6 @@
 """OTLP's binary form of spans as its JSON form: the few messages of it, without a dependency on protobuf.
 
-Fields that aren't known are skipped, as the format wants it; what isn't well-formed is an error.
+Unknown fields are skipped, as the format requires; malformed messages are errors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DEPTH = 100
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
-#: Of each message its fields by number: name, and the message or the kind that it has. A list is in brackets.
+#: The fields of each message by number: the name, and the message or the kind. A list is in brackets.
 _MESSAGES: dict[str, dict[int, tuple[str, str]]] = {
     "export": {1: ("resourceSpans", "[resource_spans]")},
     "resource_spans": {1: ("resource", "resource"), 2: ("scopeSpans", "[scope_spans]")},
@@ -86,7 +86,7 @@ class _MalformedError(Exception):
 
 
 class _Body:
-    """Reads messages from bytes, without copying what lies within."""
+    """Reads messages from bytes, without copying their content."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body

@@ -70,7 +70,7 @@ def _parsed(where: str, value: Any) -> AnswerStruct:
     model = parse_record(Answer, json.dumps(value).encode(), where, problems)
     if model is None:
         raise UnreadableLogError(
-            "; ".join(problem.what for problem in problems.left_out) or "it is no record of graphkit's",
+            "; ".join(problem.what for problem in problems.skipped) or "it is no record of graphkit's",
             where=where,
             remedy="`graphkit schema answer` shows all fields.",
         )

@@ -1,4 +1,4 @@
-"""Finds the output of a library within what a user wrote around it, and reads values without trusting them.
+"""Finds the output of a library within a user's own wrapper, and reads values without trusting them.
 
 A user who logs an object of a library writes something around it, such as ``{"question_id": "q1", "seconds": 0.4,
 "result": {...}}``, or adds to it, such as ``{"question_id": "q1", "nodes": [...]}``. A reader knows the object, the
@@ -58,7 +58,7 @@ LATENCIES = {"latencyms": 1.0, "durationms": 1.0, "seconds": 1e3, "latency": 1.0
 #: The objects beside a payload that may hold the same keys: ``metadata`` of LangChain's documents and of OpenAI's
 #: batches, ``extra`` of ATIF, ``inputs`` of LangSmith's runs, ``question`` of graphkit's own datasets.
 _BESIDE = ("metadata", "extra", "inputs", "input", "question", "query")
-#: LangSmith's exports: beside a run stands the example that it answers, or its own metadata.
+#: LangSmith's exports: a run has its example, or its own metadata, beside it.
 _LANGSMITH = ("example.metadata", "example.inputs", "example", "extra.metadata")
 #: Values that say nothing.
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})
@@ -75,20 +75,20 @@ EMPTY = "an empty list stands where others have what was found: nothing was"
 
 @dataclass(slots=True)
 class Wrapped:
-    """A payload, and what stood around it.
+    """A payload and its surroundings.
 
     Attributes
     ----------
     answer
-        What stood around the payload: the question, its answer, time and error, and the keys that held them.
+        The fields around the payload: the question, its answer, time and error, with their keys.
     payload
-        None if the library wrote nothing: an error stands in its place, or nothing.
+        None if the library wrote nothing, but at most an error.
     names
-        The keys of the payload itself that were taken for the question, and aren't the library's.
+        The keys of the payload itself that name the question, and aren't the library's.
     rest
-        The dotted keys around the payload that weren't taken.
+        The dotted keys around the payload that weren't used.
     empty
-        Whether an empty list stands in the place of a payload that is a list: nothing was found.
+        Whether an empty list replaces a payload that is a list, since nothing was found.
     """
 
     answer: LoggedAnswer
@@ -103,7 +103,7 @@ class Wrapped:
         return self.answer.question
 
     def logged(self, unread: Counter[str]) -> LoggedAnswer:
-        """Return an answer with what stood around the payload, to which the reader adds the rest."""
+        """Return an answer with the fields around the payload; the reader adds the rest."""
         unread.update(self.rest)
         return self.answer
 
@@ -115,7 +115,7 @@ class _Found:
     payload: Any
     way: tuple[tuple[str, dict[str, Any], str | None], ...]
     spot: str  # of the payload, such as results[3].output
-    paired: str | None = None  # what stands before it in a pair, such as ["q1", {...}]
+    paired: str | None = None  # the first item of a pair, such as ["q1", {...}]
 
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
@@ -272,7 +272,7 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
 
 
 def json_within(value: Any) -> Any:
-    """Return the JSON that a text holds, as spans and tool calls have it; anything else as it is."""
+    """Return the JSON value in a text, as in spans and tool calls, or any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)
@@ -364,7 +364,7 @@ class _Surroundings:
         return None
 
     def take(self, what: str, place: str, given: T) -> T:
-        """Return a value, and note where it stands."""
+        """Return a value, and note its place."""
         self.used.add(place)
         self.taken[what] = place
         return given

@@ -1,4 +1,4 @@
-"""Rows of RAGAS data sets: a question with what was retrieved for it, and the answer."""
+"""Rows of RAGAS data sets: a question with its retrieved contexts, and the answer."""
 
 from __future__ import annotations
 
@@ -117,11 +117,11 @@ def _answer(where: str, row: dict[str, Any], options: ReadOptions, unread: Count
         raise UnreadableLogError(what, where=where, remedy="Correct --question-key.")
     asked = _first(row, ASKED)
     if is_conversation(asked):
-        said = conversation(asked, unread, "user_input.")
-        said.trail.into(answer, tools=False)
-        answer.question_text, answer.answer = said.question, said.trail.submitted or said.answer
-        answer.model_calls = said.model_calls or None
-        answer.notes += said.notes
+        dialogue = conversation(asked, unread, "user_input.")
+        dialogue.trail.into(answer, tools=False)
+        answer.question_text, answer.answer = dialogue.question, dialogue.trail.submitted or dialogue.answer
+        answer.model_calls = dialogue.model_calls or None
+        answer.notes += dialogue.notes
     else:
         answer.question_text = text(asked)
     response = _first(row, RESPONSE)

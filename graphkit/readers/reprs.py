@@ -1,6 +1,6 @@
 """The texts that ``repr`` gives of plain values and of the objects of Neo4j's driver, read without evaluating them.
 
-``str(record)`` is what logs hold where nobody chose a format: ``<Record a=<Node element_id='...' ...> n=1>``. Strings
+``str(record)`` is in logs for which nobody chose a format: ``<Record a=<Node element_id='...' ...> n=1>``. Strings
 in it are escaped, so that no text of a graph can pass for anything else.
 """
 
@@ -34,7 +34,7 @@ class ReprError(ValueError):
 
 
 _SPACE = re.compile(r"\s*")
-# A list of numbers is read at once: embeddings are most of what such texts hold.
+# Read a list of numbers at once: embeddings are the largest part of such texts.
 _VECTOR = re.compile(r"\[[-+.,\s\deinfa]*\]")
 _STRING = re.compile(r"""b?(?:'([^'\\]*(?:\\.[^'\\]*)*)'|"([^"\\]*(?:\\.[^"\\]*)*)")""", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|inf|nan)\b", re.IGNORECASE)
@@ -177,7 +177,7 @@ class _Scanner:
             try:
                 return Described(word[0], self.fields(depth, ")"))
             except ReprError:
-                self.at = begin  # what isn't read of a call, such as a value of another library's, is passed over
+                self.at = begin  # skip the unread rest of a call, such as a value of another library
         self.arguments()
         return Opaque(self.text[start : self.at])
 

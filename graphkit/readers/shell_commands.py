@@ -99,7 +99,7 @@ class ShellReading:
 
 
 def read_shell(line: str, result: str | None, failed: bool = False) -> ShellReading:
-    """Return what a command line opened.
+    """Return the files that a command line opened.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class _Session:
         return self.reading
 
     def _runs(self, before: str) -> bool | None:
-        """Return whether what follows runs, by what stands before it."""
+        """Return whether the next command runs, by the operator before it."""
         if before == ";":
             return True
         if before == "&&":
@@ -180,7 +180,7 @@ class _Session:
         return not (self.alone and lines and lines[-1].commands[0].name in GREPS)
 
     def _opened(self, one: Pipeline) -> list[str] | None:
-        """Return what a pipeline opened, or None if that is unknown."""
+        """Return the files that a pipeline opened, or None if they are unknown."""
         first, *filters = one.commands
         self.worked = None
         if first.name == "cd":
@@ -237,7 +237,7 @@ class _Session:
                 self.worked, self.reading.failed = False, True
             elif not name.startswith("/dev/"):
                 there.append(name)
-        # Of several files a filter may have left nothing; errors that nobody sees may be of any.
+        # A filter may have removed all lines of some of several files, and hidden errors may be about any.
         if len(there) > 1 and (command.quiet or any(one.name in _CUTTING for one in filters)):
             return None
         if command.quiet and not self.alone:
@@ -247,7 +247,7 @@ class _Session:
         return None if None in placed else [name for name in placed if name is not None]
 
     def _shows(self, command: Command) -> bool:
-        """Return whether the output is that of a file, where a command shows other things as well."""
+        """Return whether the output is that of a file, for a command that shows other things as well."""
         text = self.output.text if self.output is not None else ""
         if command.name == "open":
             return _WINDOW in text
@@ -360,7 +360,7 @@ def _shown_by_git(words: list[Word]) -> list[str] | None:
 
 
 def _git_command(words: list[Word]) -> list[Word]:
-    """Return the command of git and what follows it, without what stands before it."""
+    """Return the command of git and its arguments, without the options before it."""
     words = list(words)
     while words and words[0].text.startswith("-"):
         valued = words[0].text in ("-C", "-c", "--git-dir", "--work-tree")

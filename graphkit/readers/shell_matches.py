@@ -71,7 +71,7 @@ class Matched:
 
 
 def searched(command: Command) -> Search | None:
-    """Return what a command searches, or None where its output doesn't say which files matched."""
+    """Return the search of a command, or None if its output doesn't show which files matched."""
     ripgrep = command.name == "rg"
     given = parsed(command.words[1:], _RG if ripgrep else _GREP)
     flags = given.flags

@@ -1,4 +1,4 @@
-"""The output of a shell without what agents wrap around it, and the files that it couldn't open."""
+"""The output of a shell without the wrappers of agents, and the files that it couldn't open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>")
 _EXIT_CODE = re.compile(r"\s*(?:Process exited with code|Exit code:?) (-?\d{1,9})\n")
 _COMPLETED = re.compile(r"\n?\[The command completed with exit code (-?\d{1,9})\.\]")
 
-#: What a program says where it can't open a file, or isn't there itself.
+#: The messages of a program that can't open a file, or is missing itself.
 _FAILURES = (
     *("no such file", "permission denied", "is a directory", "not a directory", "cannot open", "can't read"),
     *(
@@ -28,7 +28,7 @@ _FAILURES = (
 _SHELL = re.compile(r"^(?:[\w./-]*sh: )?(?:line \d{1,9}: |\d{1,9}: )?")
 _LONGEST_ERROR = 1000
 
-#: How many lines are looked at for what a program couldn't open; where more look so, it isn't known.
+#: The number of lines that are searched for unopened files; with more candidates, the files are unknown.
 MOST_ERRORS = 100
 
 
@@ -55,7 +55,7 @@ class ShellOutput:
 
 
 def shell_output(text: str, failed: bool = False) -> ShellOutput:
-    """Return what a shell printed, of the text that an agent keeps of it.
+    """Return the output of a shell from the text that an agent keeps of it.
 
     >>> shell_output("<returncode>1</returncode>\\n<output>\\nno\\n</output>")
     ShellOutput(text='no\\n', failed=True)
@@ -76,7 +76,7 @@ def shell_output(text: str, failed: bool = False) -> ShellOutput:
 
 
 def _of_object(given: dict[str, Any], failed: bool) -> ShellOutput | None:
-    """Return what an object holds that keeps output and exit code apart."""
+    """Return the output in an object that separates output and exit code."""
     texts = [given[key] for key in ("output", "stdout", "stderr") if isinstance(given.get(key), str)]
     if not texts:
         return None
@@ -91,10 +91,10 @@ def says_failed(errors: list[str], program: str, operand: str) -> bool:
     """Return whether the program reports that it can't open a file, or the shell that it lacks the program."""
     named = re.compile(rf"(?<![\w./-]){re.escape(operand)}(?![\w/-])")
     for line in errors:
-        said = _SHELL.sub("", line, count=1)
-        rest = said.removeprefix(f"{program}:")
-        if rest.strip() in ("command not found", "not found") or said == f"command not found: {program}":
+        message = _SHELL.sub("", line, count=1)
+        rest = message.removeprefix(f"{program}:")
+        if rest.strip() in ("command not found", "not found") or message == f"command not found: {program}":
             return True
-        if (rest != said or said.startswith(("fatal:", f"{operand}:"))) and named.search(rest):
+        if (rest != message or message.startswith(("fatal:", f"{operand}:"))) and named.search(rest):
             return True
     return False

@@ -1,4 +1,4 @@
-"""Shell command lines taken apart: commands, what joins them, and their words.
+"""Splits shell command lines into commands, their operators and their words.
 
 Nothing is expanded. A word that the shell would expand is marked, and a line with a construct that can't be followed
 (a substitution, a group, a loop, a here document) isn't taken apart at all.
@@ -38,7 +38,7 @@ class UnfollowedError(Exception):
 
 @dataclass(slots=True)
 class Word:
-    """A word without its quotes; ``plain`` if the shell takes it as it stands."""
+    """A word without its quotes; ``plain`` if the shell uses it unchanged."""
 
     text: str
     plain: bool = True
@@ -62,20 +62,20 @@ class Command:
 
     @property
     def name(self) -> str:
-        """The program, without its folder; empty where the shell would expand it."""
+        """The program, without its folder; empty if the shell would expand it."""
         return self.words[0].text.rpartition("/")[2] if self.words and self.words[0].plain else ""
 
 
 @dataclass(slots=True)
 class Pipeline:
-    """Commands that read from each other, and what stands before them: ``;``, ``&&`` or ``||``."""
+    """Commands that read from each other, and the operator before them: ``;``, ``&&`` or ``||``."""
 
     before: str
     commands: list[Command]
 
 
 def pipelines(line: str) -> list[Pipeline]:
-    """Return what a line runs, in order.
+    """Return the pipelines of a line, in order.
 
     Raises
     ------
@@ -197,7 +197,7 @@ class Given:
 
 
 def parsed(words: Sequence[Word], options: Options) -> Given:
-    """Return what a program was given.
+    """Return the options and operands of a program.
 
     >>> given = parsed([Word(text) for text in ("-rn", "-A", "3", "f", "src")], Options("A"))
     >>> sorted(given.flags), [word.text for word in given.operands]
@@ -222,7 +222,7 @@ def parsed(words: Sequence[Word], options: Options) -> Given:
 
 
 def _letters(word: Word, waiting: Iterator[Word], options: Options, given: Given) -> None:
-    """Add letters that stand together; the text after a letter that takes a value is the value."""
+    """Add combined letters; the text after a letter that takes a value is the value."""
     for place, letter in enumerate(word.text[1:], 2):
         given.flags.add(letter)
         if letter in options.letters:

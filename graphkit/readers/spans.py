@@ -32,14 +32,14 @@ from graphkit.readers.payloads import (
 from graphkit.readers.times import microseconds_of
 from graphkit.records.words import shortened
 
-#: What the SDKs keep of a span's attributes, where nothing else is set, and how to set it.
+#: The SDKs' default limit of a span's attributes, and how to change it.
 SDK_LIMIT = 128
 MORE_ATTRIBUTES = "Set OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT=10000 (or more) where the system runs, and trace it again."
 
 #: How deep attributes may lie in each other.
 DEPTH = 32
 
-#: Values with a form of their own, which aren't taken apart.
+#: Values with their own form, which aren't split.
 _WHOLE = frozenset(
     ("metadata", "gen_ai.retrieval.documents", "gen_ai.input.messages", "gen_ai.output.messages", "tag.tags")
 )
@@ -102,9 +102,9 @@ class Span:
     logged, dropped
         How many attributes were written, and how many the log says were lost.
     question, taken
-        The question's id as it stands at this span, and where.
+        The question's id at this span, and its place.
     operation
-        What it did, by the conventions of its attributes.
+        The operation, by the conventions of its attributes.
     """
 
     where: str
@@ -212,7 +212,7 @@ class SpanReading:
         if _is_payload(value):
             yield from self._payload(where, value, None, None)
             return
-        plain = ReadOptions()  # what the user named is looked for in the spans, too
+        plain = ReadOptions()  # the user's key is looked up in the spans, too
         for wrapped in each_unwrapped(value, _is_payload, plain, where, lists=True):
             if wrapped.payload is None:  # a question's id alone, of which spans say nothing
                 raise nothing_known(value, wrapped.answer.where or where)
@@ -276,7 +276,7 @@ class SpanReading:
         return span
 
     def _ask(self, span: Span, raw: dict[str, Any]) -> None:
-        """Note the question's id that stands at a span."""
+        """Note the question's id at a span."""
         key = self._options.question_key
         metadata = json_within(span.attributes.get("metadata"))
         if key is not None:
@@ -329,7 +329,7 @@ class SpanReading:
             yield from self._flat(f"{prefix}.{name}" if prefix else str(name), one, depth + 1, where)
 
     def _role(self, name: str) -> int:
-        """Return what a name is to the reader: used, above something used, or nothing."""
+        """Return the use of a name by the reader: used, above something used, or unused."""
         role = self._roles.get(name)
         if role is None:
             if _names_question(name) or any(name == one or name.startswith(f"{one}.") for one in self._used):

@@ -138,7 +138,7 @@ class Trail:
             self.calls[index].result = content_text(content)
             self.calls[index].failed = failed
             if index in self._shells and self._read_shell(index, command_line(self.calls[index]) or "").certain:
-                return  # what a file holds that is printed isn't what a search found
+                return  # the content of a printed file isn't the result of a search
         if failed:
             return
         found = found_in(content)
@@ -203,8 +203,8 @@ class Trail:
         if index in self._shells:
             reading = self._shells[index]
             reading.certain = reading.certain and len(reading.opened) <= MOST_NAMES
-            said = {SHELL: not reading.certain, FAILED: reading.failed, MANY: len(reading.opened) > MOST_NAMES}
-            self.notes |= dict.fromkeys(note for note, holds in said.items() if holds)
+            applies = {SHELL: not reading.certain, FAILED: reading.failed, MANY: len(reading.opened) > MOST_NAMES}
+            self.notes |= dict.fromkeys(note for note, holds in applies.items() if holds)
             return reading.opened[:MOST_NAMES]
         if searches(call.name):
             return []
@@ -220,7 +220,7 @@ class Trail:
         return list(dict.fromkeys(names[:MOST_NAMES]))
 
     def _seen(self, index: int, opened: list[str]) -> list[str] | None:
-        """Return what a call showed: what it opened and what its result found; None if that is unknown."""
+        """Return the names that a call showed, by its arguments and its result; None if they are unknown."""
         call, found = self.calls[index], self._shown.get(index)
         if index in self._shells:
             if not self._shells[index].certain and found is None:
@@ -313,7 +313,7 @@ def found_in(content: Any) -> list[LoggedChunk] | None:
 
 
 def _found_in_block(block: dict[str, Any]) -> list[LoggedChunk] | None:
-    """Return what a block of a content names: JSON in a text, a resource, a search result."""
+    """Return the names in a block of a content: JSON in a text, a resource, a search result."""
     kind = block.get("type")
     if kind == "resource" and isinstance(block.get("resource"), dict):
         block = block["resource"]
@@ -345,7 +345,7 @@ def _found_in_json(value: Any, depth: int) -> list[LoggedChunk] | None:
 
 
 def _chunk(item: dict[str, Any]) -> LoggedChunk | None:
-    """Return a thing that was found, also one within an object of its own, such as ``{"document": {...}}``."""
+    """Return a found item, also one within its own object, such as ``{"document": {...}}``."""
     for one in (item, *(item[key] for key in ("document", "node", "chunk", "metadata") if key in item)):
         if isinstance(one, dict) and (name := next(_names(one, 1), None)) is not None:
             words = next((given for key in _TEXTS for held in (one, item) if (given := text(held.get(key)))), None)

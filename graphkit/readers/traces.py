@@ -47,7 +47,7 @@ class Tree(Generic[P]):
 
     @classmethod
     def of(cls, spans: list[P]) -> Tree[P]:
-        """Return spans with parents first. Of a circle of parents the first span counts as the outermost."""
+        """Return spans with parents first. In a circle of parents, the first span counts as the outermost."""
         ids = {span.id: index for index, span in enumerate(spans)}
         parents = [ids.get(span.parent) if span.parent is not None else None for span in spans]
         below: dict[int, list[int]] = defaultdict(list)
@@ -104,7 +104,7 @@ def _by_start(spans: Iterable[P]) -> list[P]:
 
 @dataclass(slots=True)
 class AskedQuestion:
-    """The traces of one question, usually one. Without an id each trace is a question of its own."""
+    """The traces of one question, usually one. Without an id, each trace is its own question."""
 
     where: str
     question: str | None
@@ -119,11 +119,11 @@ class TracedRetrieval:
     Attributes
     ----------
     ranking
-        What was retrieved; None if no retrieval says it.
+        The retrieved items; None if no retrieval logs them.
     by_score
         Whether a higher score is better than an earlier place.
     edges
-        The edges in what was retrieved; None where nothing has a place for them.
+        The edges among the retrieved items; None if nothing can hold them.
     """
 
     ranking: Ranking | None = None
@@ -150,7 +150,7 @@ class TraceConventions(Protocol):
     conversation: str
 
     def operation(self, span: Span) -> Operation:
-        """Return what a span did."""
+        """Return the operation of a span."""
 
     def asked(self, span: Span) -> str | None:
         """Return the text of the question in the input of a span."""
@@ -311,7 +311,7 @@ def _add_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
 
 
 def _sum(values: Iterable[Number | None]) -> Number | None:
-    """Return the sum, or None where a value is unknown, or nothing is there."""
+    """Return the sum, or None if a value is unknown, or there is none."""
     given = list(values)
     return sum(value for value in given if value is not None) if given and None not in given else None
 

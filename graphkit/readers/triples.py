@@ -37,11 +37,11 @@ class SplitText:
     Attributes
     ----------
     text
-        What follows the edges; None where nothing does.
+        The text after the edges; None if there is none.
     parts
-        Each edge split at its arrows: three parts, or more where a name holds an arrow.
+        Each edge split at its arrows: three parts, or more if a name contains an arrow.
     alone
-        Whether the text is one edge and nothing else.
+        Whether the text is only one edge.
     """
 
     text: str | None
@@ -76,7 +76,7 @@ def split_own_preambles(texts: list[SplitText], notes: set[str]) -> None:
 
 
 def _edges_at_head(content: str) -> tuple[list[list[str]], str] | None:
-    """Return the edges of a text's first or second paragraph, and what follows them below an empty line."""
+    """Return the edges of a text's first or second paragraph, and the text after an empty line."""
     *paragraphs, last = content.split("\n\n", 2)
     for place, paragraph in enumerate(paragraphs):
         split = [parts_of(line) for line in paragraph.split("\n")]
@@ -158,7 +158,7 @@ _LONGEST = 2_000
 
 
 def edges_of_lines(text: str) -> Iterator[LoggedEdge]:
-    """Yield the edge of each line that is one and nothing else.
+    """Yield the edge of each line that consists of one.
 
     >>> [(edge.source, edge.relation, edge.target) for edge in edges_of_lines("a - CALLS(x) -> b\\nSo it goes -> on.")]
     [('a', 'CALLS', 'b')]

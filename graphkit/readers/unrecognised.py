@@ -27,7 +27,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "beir": ("query_id", "doc_id", "corpus_id", "score", "results"),
 }
 
-#: A record that is read as it stands, where the dataset has a question q1.
+#: A readable record, for a dataset with a question q1.
 RECORD = """\
 {"run": "mine", "question_id": "q1",
  "retrieved": [{"id": "web:src/cart.ts#checkout", "score": 0.9}],
@@ -76,7 +76,7 @@ def nearest(keys: Iterable[str]) -> tuple[str, dict[str, str]] | None:
 
 
 def described(values: list[Any]) -> str:
-    """Return what a log that nobody recognises is like: its keys, or how its text begins."""
+    """Return a description of an unrecognised log: its keys, or the beginning of its text."""
     keys = keys_of(values)
     if keys:
         more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
@@ -85,7 +85,7 @@ def described(values: list[Any]) -> str:
 
 
 def advice(values: list[Any]) -> str:
-    """Return what to do about a log that nobody recognises."""
+    """Return the remedy for an unrecognised log."""
     found = nearest(keys_of(values))
     near = ""
     if found is not None:

@@ -147,7 +147,8 @@ class CommitGraph:
             self._sets[row.id] = frozenset(members)
         rule = "incompatible" if not row.compatible else "deployed together" if row.environment else "compatible"
         for pair in combinations(members, 2):
-            self._pairs.setdefault(frozenset(pair), {}).setdefault(rule, row.id)
+            rows = self._pairs.setdefault(frozenset(pair), {})
+            rows[rule] = min(rows.get(rule, row.id), row.id)
 
     def meant(self, repo: str, name: str, pins: Mapping[str, str] = NO_PINS) -> Meant:
         """Return the sha for a commit's name: the name itself, else the tag's sha, else the only sha with this prefix.
@@ -247,6 +248,10 @@ class CommitGraph:
         """Return the commits of a question by repository: those of its stack, overridden by its own."""
         stack = self.stacks.get(question.stack, {}) if question.stack else {}
         return {**stack, **self.own_pins(question)}
+
+    def clashing_row(self, first: Version, second: Version) -> str | None:
+        """Return the id of the row that declares two versions incompatible, of several the first by its id."""
+        return self._pairs.get(frozenset({(first.repo, first.sha), (second.repo, second.sha)}), {}).get("incompatible")  # type: ignore[arg-type]
 
     def clash(self, versions: Iterable[tuple[str, str]]) -> bool:
         """Return whether a row declares two of these (repository, sha) pairs incompatible."""

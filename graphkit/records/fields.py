@@ -68,6 +68,8 @@ Id = Annotated[Name, BeforeValidator(_as_id, json_schema_input_type=Name | Stric
 #: The id of a chunk as an answer cites it.
 CitedId = Annotated[Label, BeforeValidator(_as_id, json_schema_input_type=Label | StrictInt)]
 Number = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=-WIDEST, le=WIDEST)]
+#: A number that is kept and shown, never added up.
+Finite = Annotated[StrictFloat, Field(allow_inf_nan=False)]
 Amount = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=WIDEST)]
 #: A part of a whole, or a probability.
 Share = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=1)]

@@ -19,6 +19,7 @@ from graphkit.records.fields import (
     Amount,
     CitedId,
     Count,
+    Finite,
     Form,
     Id,
     Label,
@@ -284,7 +285,7 @@ class Chunk(Record):
     commit: Label | None = Field(default=None, validation_alias=AliasChoices("commit", "sha"))
     branch: StrictStr | None = None
     rank: Positive | None = None
-    score: Number | None = None
+    score: Finite | None = None
     text: StrictStr | None = Field(default=None, validation_alias=AliasChoices("text", "content", "page_content"))
 
 

@@ -124,7 +124,7 @@ class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):
     commit: Label | None = None
     branch: str | None = None
     rank: Positive | None = None
-    score: Number | None = None
+    score: float | None = None
     text: str | None = None
 
 

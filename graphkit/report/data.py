@@ -84,7 +84,8 @@ class PageOptions:
     executions
         Executions of these answers' code, shown below each answer, with the failing test first.
     answered_by
-        The model behind a run, if the verdicts don't name it; the page warns of a judge of the same family.
+        The model behind a run, by its file; by default as `graphkit run` noted, else as the verdicts name it. The page
+        warns of a judge of the same family.
     failed_as
         How targets and thresholds count the questions that a run failed on or has no record for.
     unordered, undirected

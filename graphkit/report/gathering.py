@@ -16,6 +16,7 @@ from graphkit.analysis.layers import score_layers
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.files.run_files import answering_model
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
@@ -166,7 +167,7 @@ def _add_records(run: RunData, options: PageOptions, file: Path) -> None:
     old_executions = [question for question in executions if question not in run.executions]
     shown = [one for some in run.verdicts.values() for one in some]
     scores = [score for score in options.scores if score.run == run.evaluation.run]
-    answered_by = options.answered_by.get(file)
+    answered_by = answering_model(file, options.answered_by.get(file))
     answerers = [answered_by] if answered_by is not None else [one.answered_by for one in shown]
     run.warnings = (
         *run.evaluation.warnings,

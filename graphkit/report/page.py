@@ -180,12 +180,17 @@ def _link(run: str, question: str) -> dict[str, str]:
 
 @read_once()
 def write_report(
-    runs: Sequence[Path], out: Path, options: PageOptions | None = None, problems: list[Problems] | None = None
+    runs: str | Path | Sequence[str | Path],
+    out: str | Path,
+    options: PageOptions | None = None,
+    problems: list[Problems] | None = None,
 ) -> Path:
     """Write the page of one or several runs of a dataset. The file appears complete at the end, or not at all.
 
     Parameters
     ----------
+    runs
+        The file of a run, or several.
     options
         What the page shows beyond the defaults, and how to read the files.
     problems
@@ -196,9 +201,11 @@ def write_report(
     InputError
         A file can't be used, or the page can't be written or would overwrite one of its sources.
     """
-    check_output(out, "a page", runs, force=True)
+    files = [Path(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+    out = Path(out)
+    check_output(out, "a page", files, force=True)
     with ExitStack() as spools:
-        data = gather(runs, spools, options or PageOptions(), problems)
+        data = gather(files, spools, options or PageOptions(), problems)
         place = spools.enter_context(written(out))
         with place.open("w", encoding="utf-8", newline="\n") as stream:
             for piece in page(data):

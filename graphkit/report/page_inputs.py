@@ -43,7 +43,35 @@ def files_of(runs: Iterable[str], named: Iterable[str], store: Store) -> RunFile
     )
 
 
-def find_scores(files: Iterable[Path], notes: list[str]) -> list[Path]:
+@dataclass(frozen=True)
+class GradeFiles:
+    """The files of scores, verdicts and executions that a page shows, and notes on those that it doesn't."""
+
+    scores: Sequence[Path]
+    verdicts: Sequence[Path]
+    executions: Sequence[Path]
+    notes: Sequence[str] = ()
+
+    @property
+    def all(self) -> list[Path]:
+        """All files."""
+        return [*self.scores, *self.verdicts, *self.executions]
+
+
+def grade_files(
+    runs: Iterable[Path],
+    scores: Sequence[Path] | None = None,
+    verdicts: Sequence[Path] | None = None,
+    executions: Sequence[Path] | None = None,
+) -> GradeFiles:
+    """Return the files of each kind: the given ones, else those beside the runs."""
+    runs, notes = list(runs), list[str]()
+    return GradeFiles(
+        scores or _scores(runs, notes), verdicts or _verdicts(runs, notes), executions or _executions(runs), notes
+    )
+
+
+def _scores(files: Iterable[Path], notes: list[str]) -> list[Path]:
     """Return the scores of executions, and those of a run's only judge; several judges become a note."""
     chosen: list[Path] = []
     for file in files:
@@ -58,7 +86,7 @@ def find_scores(files: Iterable[Path], notes: list[str]) -> list[Path]:
     return chosen
 
 
-def find_verdicts(files: Iterable[Path], notes: list[str]) -> list[Path]:
+def _verdicts(files: Iterable[Path], notes: list[str]) -> list[Path]:
     """Return the verdicts of every judge; several models of one judge on the same answers become a note."""
     chosen: list[Path] = []
     for file in files:
@@ -70,6 +98,5 @@ def find_verdicts(files: Iterable[Path], notes: list[str]) -> list[Path]:
     return chosen
 
 
-def find_executions(files: Iterable[Path]) -> list[Path]:
-    """Return the records of executed code."""
+def _executions(files: Iterable[Path]) -> list[Path]:
     return [found for file in files for found in graded_files(file, EXECUTIONS)]

@@ -1,4 +1,4 @@
-"""Batches of lines: cut from both files in lockstep, and sent to other processes as the place where they are."""
+"""Batches of lines, cut from both files in lockstep, and sent to other processes as positions in the files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from graphkit.files.jsonl import is_array, is_compressed, line_spans, raw_lines
 
-#: Lines of each file that are worked on together.
+#: The number of lines of each file in a batch.
 SIZE = 1000
 
 
 @dataclass
 class Batch:
-    """Lines of both files from some line number on (from 1)."""
+    """Lines of both files, with the number of the first line of each (from 1)."""
 
     question_start: int
     questions: list[bytes]
@@ -24,7 +24,7 @@ class Batch:
     answers: list[bytes]
 
 
-#: Lines of one file as they travel: where in the file they are, or the bytes themselves where it can't be sought.
+#: Lines of one file on their way: their position in the file, or the bytes themselves if it can't be sought.
 Packed = tuple[int, int] | bytes | None
 
 
@@ -39,7 +39,7 @@ class PackedBatch:
 
 
 def batches(questions_file: Path, run_file: Path) -> Iterator[Batch]:
-    """Yield the lines of both files, as many of each at a time."""
+    """Yield the lines of both files, the same number of each at a time."""
     questions, answers = raw_lines(questions_file), raw_lines(run_file)
     question_number = answer_number = 1
     while True:
@@ -63,7 +63,7 @@ def packed(questions_file: Path, run_file: Path) -> Iterator[PackedBatch]:
 
 
 def _packed(path: Path) -> Iterator[tuple[Packed, int]]:
-    """Yield the lines of a file, ``SIZE`` at a time, and how many they are."""
+    """Yield the lines of a file, ``SIZE`` at a time, and their number."""
     if path.is_file() and not is_compressed(path) and not is_array(path):
         for offset, length, count in line_spans(path, SIZE):
             yield (offset, length), count

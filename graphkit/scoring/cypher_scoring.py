@@ -1,4 +1,4 @@
-"""Score a run in the graph: one set-based query a measure, over all questions at once."""
+"""Score a run in the graph by one set-based query per measure, over all questions at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def measure_values(
     Parameters
     ----------
     invalid
-        What :func:`invalid_questions` says, which is asked where it isn't given: these have no value.
+        The questions without a value and their reasons; by default those of :func:`invalid_questions`.
 
     Raises
     ------

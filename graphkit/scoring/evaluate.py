@@ -203,7 +203,7 @@ def _known_from_graph(
 
 
 def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evaluation) -> Evaluation:
-    """Return one result with the measures in the order that was asked for, from whichever engine computed them."""
+    """Return one result with the measures in their requested order, from both engines."""
     names = [str(measure) for measure in measures]
     by_question = {row.question: row for row in in_cypher.rows}
     rows = []

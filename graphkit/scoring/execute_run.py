@@ -1,15 +1,16 @@
-"""A run whose code is executed: read, run on the tests of its questions, and kept beside its file and in the graph."""
+"""Executes the code of a run on the tests of its questions, and keeps the results beside its file and in the graph."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.execution.questions import wrong_with
+from graphkit.execution.questions import mistakes_in_tests
 from graphkit.execution.running import Unexecuted, execute_all
 from graphkit.execution.sandbox import Sandbox
 from graphkit.files.dataset import Dataset
@@ -28,7 +29,7 @@ from graphkit.records.words import counted
 from graphkit.scoring.results import Summary
 from graphkit.scoring.verdict_job import RunToGrade
 
-#: In which version of what is compared how the scores of executions are given.
+#: The version of the comparison of values that gives the scores.
 VERSION = "1"
 
 
@@ -39,9 +40,9 @@ class ExecutedRun:
     Attributes
     ----------
     scores
-        One for each question with tests, in their order; None with the reason where nothing could be run.
+        One for each question with tests, in their order; its value is None with a reason if nothing could be run.
     executions
-        How each answer's code went; none of an answer that isn't there.
+        The result of each answer's code; a missing answer has none.
     """
 
     run: str
@@ -58,6 +59,15 @@ class ExecutedRun:
     def by_status(self) -> dict[str, int]:
         """The number of answers by status, the most frequent first."""
         return dict(Counter(one.status for one in self.executions).most_common())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as JSON; the code itself stays in the files of the run."""
+        return {
+            "measures": {TESTED: asdict(self.summary)},
+            "by_status": self.by_status,
+            "unscored": {score.question: score.reason for score in self.scores if score.value is None},
+            "executions": [one.model_dump(mode="json", exclude={"code"}) for one in self.executions],
+        }
 
 
 def execute(
@@ -78,19 +88,18 @@ def execute(
     sandbox
         Where the code runs, see :func:`graphkit.execution.sandbox.open_sandbox`.
     store
-        Keeps scores and executions in the graph, beside the answers; dataset and run are loaded where they aren't
-        there.
+        Keeps scores and executions in the graph, beside the answers. A missing dataset or run is loaded.
     keep
         Keep them in files beside the run; those of an earlier execution are replaced.
     name
-        The name that the run goes by, whatever its records say.
+        The name of the run, whatever its records say.
     progress
         Called with the number of tests after each answer.
 
     Raises
     ------
     InputError
-        A file can't be used, no question carries tests, or the store holds another run of the name.
+        A file can't be used, no question has tests, or the store holds another run of the name.
     SandboxError
         The sandbox broke.
     """
@@ -104,7 +113,7 @@ def execute(
     lacking = {name: reason for name in tested if (reason := read.lacking(name)) is not None}
     wanted = [(one, read.answers[name].answer or "") for name, one in tested.items() if name not in lacking]
     found = execute_all(wanted, read.run, sandbox, progress)
-    # One version for all: without a sandbox, code may have had more to go by.
+    # Without a sandbox, code may have had access to more, so such scores have their own version.
     version = f"{VERSION}, without a sandbox" if sandbox.wall.name == "none" else VERSION
     scores = tuple(_score(read, name, lacking.get(name) or found[name], version) for name in tested)
     executed = ExecutedRun(read.run, scores, tuple(one for one in found.values() if isinstance(one, Execution)))
@@ -116,7 +125,7 @@ def execute(
 
 
 def _tested(read: RunToGrade, source: Dataset, problems: Problems) -> dict[str, QuestionStruct]:
-    """Return the questions with usable tests; the others with tests are added to the problems."""
+    """Return the questions with usable tests; add those with unusable tests to the problems."""
     tested = [one for one in read.questions.values() if one.test_cases]
     if not tested:
         raise InputError(
@@ -124,7 +133,7 @@ def _tested(read: RunToGrade, source: Dataset, problems: Problems) -> dict[str, 
             where=str(source.questions_file),
             remedy="See docs/execution.md for how a question says what its code has to do.",
         )
-    wrong = {one.id: what[0] for one in tested if (what := wrong_with(one))}
+    wrong = {one.id: what[0] for one in tested if (what := mistakes_in_tests(one))}
     for name, mistake in wrong.items():
         problems.add(Problem(str(source.questions_file), mistake, name, "See docs/execution.md."))
     problems.raise_if_refused()
@@ -132,7 +141,7 @@ def _tested(read: RunToGrade, source: Dataset, problems: Problems) -> dict[str, 
 
 
 def _score(run: RunToGrade, question: str, found: Execution | Unexecuted | str, version: str) -> Score:
-    """Return the score of one answer; of an answer whose code wasn't run the reason."""
+    """Return the score of one answer, or the reason why its code wasn't run."""
     about = run.questions[question]
     score = Score(
         run=run.run,
@@ -177,11 +186,11 @@ def _keep_beside(run_file: Path, executed: ExecutedRun) -> None:
     if executed.executions:
         write_executions(execution_file, executed.executions)
     else:
-        execution_file.unlink(missing_ok=True)  # a file without a record is none
+        execution_file.unlink(missing_ok=True)  # no file is left without a record
 
 
 def _into_graph(store: Store, run_file: Path, source: Dataset, executed: ExecutedRun, problems: Problems) -> None:
-    """Put scores and executions beside the answers, after the run itself where it isn't there."""
+    """Put scores and executions beside the answers in the graph; load the run first if it is missing."""
     from graphkit.graph.execution_nodes import keep_executions
     from graphkit.graph.score_nodes import load_scores
     from graphkit.scoring.evaluate import evaluate

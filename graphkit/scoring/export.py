@@ -1,8 +1,8 @@
 """Results as files, by the ending of their name: for programs, spreadsheets, CI and people.
 
-``.jsonl`` one line a run, question and measure; ``.summary.json`` the means, by category, difficulty and group too,
-with efficiency; ``.json`` the same with every value; ``.csv`` and ``.parquet`` the
-same rows as a table; ``.xml`` JUnit for CI; ``.md`` a table for a pull request. Each file appears whole, or not at all.
+``.jsonl`` has one line per run, question and measure. ``.csv`` and ``.parquet`` have the same rows as a table.
+``.summary.json`` has the means, also by category, difficulty and group, and the efficiency; ``.json`` adds every value.
+``.xml`` is JUnit for CI, ``.md`` a table for a pull request. Each file appears complete, or not at all.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class HeldGate(Protocol):
 
     @property
     def run(self) -> str:
-        """The run that was held."""
+        """The name of the run."""
 
     @property
     def passed(self) -> bool:
-        """Whether it passed."""
+        """Whether the run passed the gate."""
 
     @property
     def what(self) -> str:
-        """Why, in words."""
+        """The reason in words."""
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate]], None]
 
 
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
-    """Yield one record a run, question and measure: the score, and how a measure of graphkit's own was set."""
+    """Yield one record per run, question and measure: the score, and the parameters of a measure of graphkit."""
     for result in results:
         known = {name: known_measure(name) for name in result.measures}
         parameters = {name: {} if measure is None else measure.settings() for name, measure in known.items()}
@@ -68,17 +68,17 @@ def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
 
 
 def write_results(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> None:
-    """Write results with their rows to one file, in the form that its ending names.
+    """Write results with their rows to one file, in the format of its ending.
 
     Parameters
     ----------
     gates
-        What the gates came to that the results were held to; JUnit, JSON and Markdown hold them.
+        The outcomes of the gates, which JUnit, JSON and Markdown contain.
 
     Raises
     ------
     InputError
-        The ending isn't known, the file can't be written, or Parquet is asked for without pyarrow.
+        The ending is unknown, the file can't be written, or Parquet is requested and pyarrow isn't installed.
     """
     writer = check_output(path)
     with written(path) as temporary:
@@ -86,12 +86,12 @@ def write_results(path: Path, results: Sequence[Evaluation], gates: Sequence[Hel
 
 
 def check_output(path: Path) -> Writer:
-    """Return what writes a file of this name, before any work is done for it.
+    """Return the function that writes a file of this name; call it early, so that a mistake costs no work.
 
     Raises
     ------
     InputError
-        The ending isn't known, or the folder isn't there.
+        The ending is unknown, or there is no such folder.
     """
     ending = next((ending for ending in FORMATS if path.name.endswith(ending)), None)
     writer = FORMATS[ending] if ending is not None else None
@@ -158,9 +158,9 @@ def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate
 
 
 def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
-    """Write a suite a run, with a case a question and a case a gate.
+    """Write one suite per run, with one case per question and one per gate.
 
-    A failed question is an error and one without a record is skipped; a gate that isn't passed is a failure.
+    A failed question is an error, one without a record is skipped, and a failed gate is a failure.
     """
     root = ElementTree.Element("testsuites", name="graphkit")
     for result in results:
@@ -182,7 +182,7 @@ def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate])
             if gate.run == result.run:
                 _gate_case(suite, gate)
         suite.set("tests", str(len(suite.findall("testcase"))))
-        # What is written, not what failed: a question with stale gold is skipped, also where the run failed on it.
+        # Count the written errors: a question with stale gold is skipped, even if the run failed on it.
         for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
@@ -205,7 +205,7 @@ def _markdown(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGat
 
 
 def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> str:
-    """Return the scoreboard as a Markdown table, a column a run, and below it what the gates came to."""
+    """Return the scoreboard as a Markdown table with one column per run, and below it the outcomes of the gates."""
     names = list(dict.fromkeys(name for result in results for name in result.measures))
     header = ["measure", *(_cell(result.run) for result in results)]
     lines = [f"| {' | '.join(header)} |", f"|---|{'---:|' * len(results)}"]

@@ -185,7 +185,7 @@ class _Join:
                 self.questions.pop(name, None)
                 what = f"the id is already taken by line {lines[name]}"
                 problem = Problem(f"{self.scorer.questions.path}:{number}", what, record=name)
-                if problem not in self.problems.left_out:
+                if problem not in self.problems.skipped:
                     self.problems.add(problem)
             if name in self.answers or self.scorer.hash(name) in repeated:
                 lines.setdefault(name, number)

@@ -1,4 +1,4 @@
-"""A run graded from beginning to end: read, judged, and kept beside its file and in the graph."""
+"""Grades a run: reads it, asks a judge, and keeps the grades beside its file and in the graph."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -15,6 +16,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.file_locks import locked
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.reading import RecordReader
+from graphkit.files.run_files import answering_model
 from graphkit.files.verdict_files import grading_lock
 from graphkit.graph.runs import refuse_other_run
 from graphkit.judges.catalogue import graders_named
@@ -48,14 +50,26 @@ WAITING = "note: another grading of this run is being kept; this one waits for i
 
 @dataclass(frozen=True)
 class GradingOptions:
-    """The prompts about the answers of a run, and the material that the judge sees.
+    """The options of :func:`graphkit.grade`, whichever judge is asked.
 
     Attributes
     ----------
     graders, rubrics
         Names of graphkit's graders, and folders of the user's own rubrics.
+    context_tokens
+        How much of the retrieved context the judge sees, in tokens.
+    citation_pattern
+        Further citations, see :func:`graphkit.judges.citations.citation_pattern`.
     answered_by
-        The model that gave the answers, as far as that is known.
+        The model that gave the answers; by default as `graphkit run` noted beside the run.
+    progress
+        Called after each answer with the verdicts on it.
+    batch
+        Ask a model by batches: within a day, at half the price.
+    keep
+        Keep scores and verdicts in files beside the run, see :func:`graphkit.scoring.verdict_store.keep_beside`.
+    name
+        The name of the run, whatever its records say.
     """
 
     graders: Sequence[str] = DEFAULT_GRADERS
@@ -64,6 +78,13 @@ class GradingOptions:
     citation_pattern: re.Pattern[str] | None = None
     answered_by: str | None = None
     progress: Callable[[Sequence[Verdict]], None] = field(default=lambda _: None, repr=False)
+    batch: bool = False
+    keep: bool = False
+    name: str | None = None
+
+    def of_run(self, run_file: Path) -> GradingOptions:
+        """Return the options with the answering model that `graphkit run` noted, unless the user named one."""
+        return replace(self, answered_by=answering_model(run_file, self.answered_by))
 
     def job(self, opened_judge: OpenedJudge, concurrency: int = CONCURRENCY) -> GradingJob:
         """Return the job of a judge."""
@@ -85,7 +106,7 @@ class GradingOptions:
         Raises
         ------
         InputError
-            A grader isn't known, a rubric can't be used, two rubrics have one name, or nothing is asked.
+            A grader is unknown, a rubric can't be used, two rubrics have one name, or no grader is named.
         """
         own = [load_rubric(folder) for folder in self.rubrics]
         names = [grader.name for grader in own]
@@ -97,64 +118,65 @@ class GradingOptions:
         return both
 
 
+DEFAULTS = GradingOptions()
+
+
 def grade(
     run: str | Path,
     dataset: str | Path | Dataset | None = None,
+    options: GradingOptions = DEFAULTS,
     *,
     judge: str | JudgeOptions | Judge = LEXICAL,
-    options: GradingOptions | None = None,
-    batch: bool = False,
     store: Store | None = None,
-    keep: bool = False,
-    name: str | None = None,
     problems: Problems | None = None,
     notify: Callable[[str], None] = lambda _: None,
+    **changes: Any,
 ) -> Graded:
-    """Have a judge say what the answers of a run are worth.
+    """Have a judge grade the answers of a run.
 
     Parameters
     ----------
+    options
+        Graders, material and other options.
     judge
-        Its name (``"lexical"``, ``"anthropic"``, ``"package.module:callable"``), how it is asked, or a judge.
-    batch
-        Ask a model by batches: within a day, at half the price.
+        Its name (``"lexical"``, ``"anthropic"``, ``"package.module:callable"``), its options, or a judge.
     store
-        Keeps scores and verdicts in the graph, beside the answers; dataset and run are loaded where they aren't there.
-    keep
-        Keep them in files beside the run, see :func:`graphkit.scoring.verdict_store.keep_beside`.
-    name
-        The name that the run goes by, whatever its records say.
+        Keeps scores and verdicts in the graph, beside the answers. A missing dataset or run is loaded.
+    problems
+        Collects what is wrong with the files.
     notify
-        Called with messages on the way.
+        Called with each note before the result is there.
+    changes
+        Single options by name, such as ``keep=True``, instead of those in ``options``.
 
     Raises
     ------
     InputError
-        A file can't be used, a grader isn't known, the judge can't be asked, or the store holds another run of the
+        A file can't be used, a grader is unknown, the judge can't be asked, or the store holds another run of the
         name.
     """
     run_file = Path(run)
     source = Dataset.of_run(run_file, dataset)
-    options = options or GradingOptions()
-    graders = options.chosen  # mistakes in them are reported before anybody is asked
+    options = replace(options, **changes).of_run(run_file)
+    graders = options.chosen  # mistakes in them are reported before the judge is asked
     problems = problems if problems is not None else Problems()
-    to_grade = RunToGrade.read(run_file, source, problems, name)
+    to_grade = RunToGrade.read(run_file, source, problems, options.name)
     if store is not None:
         refuse_other_run(store, source.name, to_grade.run, run_file)
-    how = JudgeOptions(judge) if isinstance(judge, str) else judge
-    if not isinstance(how, JudgeOptions):
-        if batch:
-            raise InputError(f"batches ask a model, which the judge {how.name!r} doesn't")
-        graded = event_loop.run(options.job(OpenedJudge(how)).grade(to_grade))
-    elif batch:
-        graded = event_loop.run(_by_batches(to_grade, how, options, notify))
+    settings = JudgeOptions(judge) if isinstance(judge, str) else judge
+    if not isinstance(settings, JudgeOptions):
+        if options.batch:
+            raise InputError(f"batches ask a model, which the judge {settings.name!r} doesn't")
+        graded = event_loop.run(options.job(OpenedJudge(settings)).grade(to_grade))
+    elif options.batch:
+        graded = event_loop.run(_by_batches(to_grade, settings, options, notify))
     else:
-        graded = event_loop.run(_at_once(to_grade, how, options))
-    # Another process may grade the same run: what it keeps is read before anything is written, here and in the graph.
-    with locked(grading_lock(run_file), lambda: notify(WAITING)) if keep else nullcontext():
-        whole = keep_beside(run_file, to_grade, graded, graders, notify) if keep else graded
+        graded = event_loop.run(_at_once(to_grade, settings, options))
+    # Another process may grade the same run: its files are read before anything is written, here and in the graph.
+    with locked(grading_lock(run_file), lambda: notify(WAITING)) if options.keep else nullcontext():
+        whole = keep_beside(run_file, to_grade, graded, graders, notify) if options.keep else graded
         if store is not None:
-            both = with_other_models(run_file, to_grade, whole) if keep else whole
+            both = with_other_models(run_file, to_grade, whole) if options.keep else whole
             _into_graph(store, run_file, source, both, problems.on_error)
     return graded
 
@@ -165,17 +187,16 @@ def estimate_grading(
     judge: JudgeOptions,
     options: GradingOptions,
     *,
-    batch: bool = False,
     problems: Problems | None = None,
 ) -> GradingEstimate:
-    """Return what a grading by a model would take, without sending anything.
+    """Return the estimated calls, tokens and cost of a grading by a model, without sending anything.
 
-    A verdict that can't be used is asked for once more: that isn't foreseen.
+    An unusable verdict is asked for once more; the estimate doesn't foresee that.
 
     Raises
     ------
     InputError
-        A file can't be used, a grader isn't known, or the judge asks no model.
+        A file can't be used, a grader is unknown, or the judge asks no model.
     """
     from graphkit.llm.prices import PriceTable
 
@@ -188,7 +209,7 @@ def estimate_grading(
     with kept_replies(judge) as replies:
         asked = Collecting(replies)
         event_loop.run(options.job(OpenedJudge(model_judge(asked, judge, prices)), judge.concurrency).grade(to_grade))
-    return estimate(asked, prices, batch)
+    return estimate(asked, prices, options.batch)
 
 
 async def _at_once(run: RunToGrade, judge: JudgeOptions, options: GradingOptions) -> Graded:
@@ -199,9 +220,9 @@ async def _at_once(run: RunToGrade, judge: JudgeOptions, options: GradingOptions
 async def _by_batches(
     run: RunToGrade, judge: JudgeOptions, options: GradingOptions, notify: Callable[[str], None]
 ) -> Graded:
-    """Grade by batches: what a grading would ask is collected, answered in a batch, and so on until nothing is left.
+    """Collect the requests of a grading, have a batch answer them, and repeat until no request is left.
 
-    After the first batch only verdicts that couldn't be used are asked for once more.
+    The batches after the first contain only unusable verdicts, each once more.
     """
     async with opened_batches(judge, notify) as (batches, replies, prices):
         asked = Collecting(replies)
@@ -229,13 +250,13 @@ async def _by_batches(
 
 
 def cost_of_run(run_file: Path) -> Spread:
-    """Return what the answers of a run cost, as far as its records say."""
+    """Return the cost of the answers of a run, over the records that state one."""
     figures = (figures_of(answer) for _, answer in RecordReader(run_file, AnswerStruct, Problems("skip")))
     return summarised(figures)["cost"]
 
 
 def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, on_error: OnError) -> None:
-    """Put scores and verdicts beside the answers, after the run itself where it isn't there."""
+    """Put scores and verdicts beside the answers in the graph; load the run first if it is missing."""
     from graphkit.graph.score_nodes import load_scores
     from graphkit.graph.verdict_nodes import keep_verdicts
     from graphkit.scoring.evaluate import evaluate
@@ -245,5 +266,5 @@ def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, o
         run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False, name=graded.run
     )
     load_scores(store, graded.scores)
-    # Also where there is none: what the judge said before goes.
+    # Without new verdicts, too, the former ones of the judge are removed.
     keep_verdicts(store, graded.run, graded.judge, graded.verdicts)

@@ -1,4 +1,4 @@
-"""Judges by name, opened: the lexical one, a model with its cache, budget and prices, or a callable of the user's."""
+"""Opens judges by name: the lexical one, a model with its cache, budget and prices, or a user's callable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JUDGE_MODEL = ANTHROPIC_BACKEND.model
 
 EFFORTS = ("low", "medium", "high")
 
-#: What a verdict takes of output, for an estimate before any was given.
+#: The assumed number of output tokens of a verdict, for estimates.
 ABOUT_OUTPUT = 700
 
 
@@ -43,13 +43,13 @@ class JudgeOptions:
     judge
         ``lexical``, ``anthropic``, or ``package.module:callable``.
     cache
-        The file of replies; None where none are kept.
+        The file of replies; None to keep none.
     replay
-        Serve recorded replies and nothing else.
+        Serve only recorded replies.
     max_cost
-        The limit of what may be spent, in the currency of the prices.
+        The limit of the cost, in the currency of the prices.
     prices
-        A file of the user's prices, laid over those that are shipped.
+        A file of prices that override those of graphkit.
     """
 
     judge: str = LEXICAL
@@ -76,7 +76,7 @@ class JudgeOptions:
 
     @property
     def model_name(self) -> str:
-        """The model to ask for."""
+        """The model to ask."""
         backend = backend_of(self.judge)
         return self.model or (JUDGE_MODEL if backend is None else backend.model)
 
@@ -85,7 +85,7 @@ class JudgeOptions:
 class OpenedJudge:
     """A judge that can be asked.
 
-    ``forget`` receives the replies that couldn't be used; ``prices`` and ``budget`` are those of a model.
+    ``forget`` receives the digests of requests with unusable replies; ``prices`` and ``budget`` belong to a model.
     """
 
     judge: Judge
@@ -96,12 +96,12 @@ class OpenedJudge:
 
 @asynccontextmanager
 async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIterator[OpenedJudge]:
-    """Open a judge, and close it in the end.
+    """Open a judge, and close it at the end of the context.
 
     Parameters
     ----------
     budget
-        What several openings may spend together; by default each has its own, of ``max_cost``.
+        A budget shared by several judges; by default the judge has its own of ``max_cost``.
 
     Raises
     ------
@@ -137,16 +137,16 @@ async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIt
 
 @dataclass
 class Collecting:
-    """A model in the place of one: it serves the replies that are kept, and writes down what would be asked.
+    """A stand-in for a model: it serves recorded replies, and collects the requests that have none.
 
     Attributes
     ----------
     failures
-        Why some requests have no reply although they were asked.
+        The errors of requests that were sent and have no reply, by digest.
     wanted
-        The requests without either, by digest.
+        The requests with neither reply nor error, by digest.
     kept, asked
-        The digests of those whose reply was kept from before, and of those that were asked since.
+        The digests of requests with a reply of an earlier command, and of those sent by this one.
     """
 
     replies: ReplyCache | None
@@ -156,17 +156,17 @@ class Collecting:
     asked: set[str] = field(default_factory=set)
 
     async def ask(self, request: Request) -> Reply:
-        """Return the reply that is kept.
+        """Return the recorded reply.
 
         Raises
         ------
         ModelError
-            There is none: the request is written down, or has failed before.
+            There is none: the request is now wanted, or failed before.
         """
         digest = request.digest
         reply = self.replies.get(digest) if self.replies is not None else None
         if reply is not None and digest in self.asked:
-            return replace(reply, cached=False)  # it came through the cache, and is paid now
+            return replace(reply, cached=False)  # the batch stored it in the cache; it is paid now
         if reply is not None:
             self.kept.add(digest)
             return reply
@@ -176,7 +176,7 @@ class Collecting:
         raise ModelError("it isn't asked yet", label="not_asked", attempts=0)
 
     def asking(self) -> list[Request]:
-        """Return what is wanted, to be asked now."""
+        """Return the wanted requests, and count them as sent."""
         requests = list(self.wanted.values())
         self.asked.update(self.wanted)
         self.wanted.clear()
@@ -190,11 +190,11 @@ class GradingEstimate:
     Attributes
     ----------
     calls, kept
-        How many requests would be sent, and to how many a reply is kept.
+        The number of requests to send, and of those with a recorded reply.
     prompt_tokens
-        Guessed from the length of the prompts.
+        Estimated from the length of the prompts.
     cost, most
-        About what they would cost, and the most that they could; None where the price isn't known.
+        The estimated and the maximum cost; None if a price is unknown.
     """
 
     calls: int
@@ -207,7 +207,7 @@ class GradingEstimate:
 
 
 def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstimate:
-    """Return what the requests that were written down would take."""
+    """Return the estimated calls, tokens and cost of the wanted requests."""
     from graphkit.llm.prices import estimated_tokens
 
     costs = [prices.estimate(request, ABOUT_OUTPUT, batch) for request in asked.wanted.values()]
@@ -227,12 +227,12 @@ def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstim
 async def opened_batches(
     options: JudgeOptions, notify: Callable[[str], None]
 ) -> AsyncIterator[tuple[Batches, ReplyCache, PriceTable]]:
-    """Open what asks a model by batches; the file of replies is what keeps them.
+    """Open the batches of a model, with the file of replies that stores them.
 
     Raises
     ------
     InputError
-        The judge asks no model, or no replies are to be kept.
+        The judge asks no model, or the options forbid to keep replies.
     """
     from graphkit.llm.anthropic_model import AnthropicModel
     from graphkit.llm.message_batches import Batches
@@ -254,7 +254,7 @@ async def opened_batches(
 
 @contextmanager
 def kept_replies(options: JudgeOptions) -> Iterator[ReplyCache | None]:
-    """Open the file of replies to look into it; None where there is none yet, or none is to be used."""
+    """Open an existing file of replies; yield None if there is none, or the options name none."""
     from graphkit.llm.cache import ReplyCache
 
     with ExitStack() as stack:
@@ -275,12 +275,12 @@ def model_judge(model: Model, options: JudgeOptions, prices: PriceTable) -> Mode
 
 
 def prices_and_budget(options: JudgeOptions) -> tuple[PriceTable, Budget | None]:
-    """Return the prices of models, and what may be spent where that is limited.
+    """Return the prices of models, and the budget if the options limit the cost.
 
     Raises
     ------
     InputError
-        The file of prices can't be used, or the price of the model that is to be limited isn't known.
+        The file of prices can't be used, or the cost is limited and the model's price is unknown.
     """
     from graphkit.llm.budget import Budget
     from graphkit.llm.prices import PriceTable

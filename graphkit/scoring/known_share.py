@@ -1,4 +1,4 @@
-"""The share of a run that its dataset knows: reported before the scores, since a log of other ids scores zeros."""
+"""The share of a run that its dataset knows, reported before the scores: a run with other ids scores only zeros."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.first_records import RECORDS, FirstRecords
 
-#: Of how few ids or edges nothing is concluded.
+#: With fewer ids or edges than this, nothing is concluded.
 FEWEST = 10
 
 _RESPELLED = "the ids of {} differ from the gold's in Unicode normalisation alone, and are compared as the gold's"
@@ -33,16 +33,16 @@ class KnownShare:
     Attributes
     ----------
     records
-        The number of records looked at; ``all_records`` is true if the run has no more.
+        The number of examined records; ``all_records`` is true if the run has no more.
     ids
-        How many distinct ids there are, how many of them are known, and to gold, artifacts and edges.
+        The number of distinct ids, of known ones, and of those that gold, artifacts and edges know.
     edges
-        How many traversed edges the knowledge graph holds forward, reversed, by another relation, or not at all; None
-        where the dataset has no edges.
+        The number of traversed edges that the knowledge graph holds forward, reversed, by another relation, or not at
+        all; None if the dataset has no edges.
     line
         The same in words.
     meaning
-        What it usually means, where hardly anything is known.
+        The usual cause if hardly anything is known, else None.
     """
 
     records: int
@@ -53,7 +53,7 @@ class KnownShare:
     meaning: Meaning | None
 
     def explains(self, measure: str) -> bool:
-        """Tell whether a bad score by a measure follows from what isn't known."""
+        """Return whether a bad score by a measure follows from unknown ids or edges."""
         named = known_measure(measure)
         if self.meaning is None or named is None or not named.computed or named.layer != "retrieval":
             return False
@@ -78,7 +78,7 @@ class GoldSeen:
     expects_files: bool = False
 
     def merge(self, other: GoldSeen) -> None:
-        """Add what another part of the questions holds."""
+        """Add the finds of another part of the questions."""
         self.ids |= other.ids
         self.expects_files |= other.expects_files
 
@@ -86,16 +86,16 @@ class GoldSeen:
 def known_share(
     dataset: Dataset, run_file: Path, first: FirstRecords | None = None, gold: GoldSeen | None = None
 ) -> KnownShare | None:
-    """Return how much of a run's first records the dataset knows; None for a pipe, which can't be read again.
+    """Return the share of a run's first records that the dataset knows; None for a pipe, which can't be read again.
 
-    It is asked for after the run was scored, which reports what can't be used: here that is skipped.
+    Unusable records are skipped silently, since scoring has reported them.
 
     Parameters
     ----------
     first
-        The first records, where they were read before.
+        The first records, if they were read before.
     gold
-        What scoring found in the gold; by default the questions are read for it.
+        The ids that scoring found in the gold; by default this function reads the questions.
     """
     first = first or FirstRecords.read(dataset, run_file)
     if first is None:

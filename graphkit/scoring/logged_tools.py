@@ -10,11 +10,11 @@ from graphkit.records.doubts import OPENED_FILES
 from graphkit.records.structs import QuestionStruct
 from graphkit.scoring.first_records import FirstRecords
 
-#: Computed where a run logs its calls, and those for which the questions must say what is expected.
+#: Measures of a run that logs its calls, and those that also need expected calls in the questions.
 OF_CALLS = ("StepsToGold", "Redundancy", "UsedShare")
 OF_EXPECTED_CALLS = ("ToolRecall", "ToolPrecision", "ToolInOrder", "ArgumentMatch")
 
-#: Computed where agents opened whole files of which gold names symbols.
+#: Measures of files, for agents that opened whole files whose symbols gold names.
 OF_FILES = ("EdgeRecall(files=True)",)
 
 #: Part of each name of the fields of tool calls: a line without it isn't decoded.

@@ -1,4 +1,4 @@
-"""The subgraphs of one question as networkx graphs: to draw them, to walk them, and to score them."""
+"""The subgraphs of one question as networkx graphs, to draw, analyse and score."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def gold_graph(question: Question | QuestionStruct) -> Graph:
 def walked_graph(answer: Answer | AnswerStruct) -> Graph:
     """Return the traversal of a run's record as a directed multigraph.
 
-    An edge is one step, with ``path``, ``position``, ``relation``, ``source_commit`` and ``target_commit``. Of a record
-    that doesn't say what was traversed the graph is empty. The attribute ``ordered`` of the graph is False where the
-    traversal is a set of edges.
+    An edge is one step, with ``path``, ``position``, ``relation``, ``source_commit`` and ``target_commit``. A record
+    without a traversal gives an empty graph. The graph's attribute ``ordered`` is False if the traversal is a set of
+    edges.
     """
     import networkx
 
@@ -71,8 +71,9 @@ def walked_graph(answer: Answer | AnswerStruct) -> Graph:
 def comparison_graph(question: Question | QuestionStruct, answer: Answer | AnswerStruct) -> Graph:
     """Return both subgraphs as one, each distinct edge once, with its ``relation`` and its ``status``.
 
-    The status is ``"matched"`` (gold and walked), ``"missed"`` (gold, not walked), ``"optional"`` (gold, not walked,
-    and no loss) or ``"extra"`` (walked, not gold); all gold is ``"unlogged"`` where the record has no traversal.
+    The status is ``"matched"`` (gold and traversed), ``"missed"`` (gold, not traversed), ``"optional"`` (gold, not
+    traversed, and not required) or ``"extra"`` (traversed, not gold). All gold is ``"unlogged"`` if the record has no
+    traversal.
     """
     import networkx
 
@@ -97,9 +98,9 @@ def score_graphs(
 ) -> float | Unscored:
     """Score two networkx graphs by a measure of edges, paths or repositories.
 
-    Edges need no attributes: where ``path`` is absent they are one path, in the order in which they were added; where
-    ``relation`` is absent it isn't compared. Where the attribute ``ordered`` of the walked graph is False, it is a set
-    of edges. Any graph will do, such as one that a GraphRAG library returns.
+    Edges need no attributes. Without ``path`` they are one path, in the order of their addition; without ``relation``
+    relations aren't compared. If the attribute ``ordered`` of the second graph is False, it is a set of edges. Any
+    graph will do, such as one that a GraphRAG library returns.
 
     >>> import networkx
     >>> gold = networkx.MultiDiGraph([("web:a.ts", "api:b.py"), ("api:b.py", "db:c.sql")])

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 from graphkit.measures.base import Unscored
 from graphkit.measures.registry import bounds_of, worst_of
 from graphkit.records.bounds import exact_parts
 from graphkit.records.gold import GoldSum
+from graphkit.records.notebook_html import block
 from graphkit.records.unanswered import FAILED, MISSING, FailedAs, is_failure
 from graphkit.records.usage import Spread, Tally
 from graphkit.records.words import counted, shown
 from graphkit.scoring.doubt_counts import Doubts
+from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresholds
+from graphkit.scoring.question_result import QuestionResult
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 Label = Literal["category", "difficulty", "group"]
 
-#: What questions are summarised by, in the order of a row's labels.
+#: The labels by which questions are grouped, in the order of a row's labels.
 LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
 NO_LABEL = "(none)"
 
@@ -38,27 +40,30 @@ NO_LABEL = "(none)"
 MOST_REASONS = 20
 OTHER_REASONS = "other reasons"
 
-#: Why a question has no value by a measure that others give.
+#: How many measures the short text of a result names.
+SHOWN_IN_REPR = 4
+
+#: The reason of a question without a given score by a measure of others.
 NOT_GIVEN = "no score was given"
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One measure over the questions of a run: the mean over the scored ones (None where none was), and the counts.
+    """One measure over the questions of a run: the mean over the scored ones (None if there are none), and counts.
 
     Attributes
     ----------
     lowest, highest
-        The means that the unscored questions would still allow, each of them worth the lowest or the highest value of
-        the measure; the mean itself where all were scored, None where there is no bound.
+        The bounds of the mean if every unscored question had the lowest or the highest value of the measure: the mean
+        itself if all were scored, None if the measure has no such bound.
     failed, missing
-        How many of the questions that the measure could have scored have a record with an error, and how many have no
-        record.
+        Among the questions that the measure can score, the number of those whose record has an error, and of those
+        without a record.
     worst
-        The worst value of the measure; None where it has no bound in that direction.
+        The worst value of the measure; None if it has no bound in that direction.
     with_failed
-        The mean in which each failed or missing question counts as the worst value; None where there is no such value
-        for them, or nothing was scored.
+        The mean with each failed or missing question as the worst value; None if there is no worst value, or nothing
+        was scored.
     """
 
     mean: float | None
@@ -75,7 +80,7 @@ class Summary:
     def of(
         cls, measure: str, values: Sequence[float], scored: int, total: int, failed: int = 0, missing: int = 0
     ) -> Summary:
-        """Return the summary of a measure, given its values, or parts of them, and how many questions were scored."""
+        """Return the summary of a measure from its values, or sums of them, and the number of scored questions."""
 
         def mean(bound: float | None, unscored: int) -> float | None:
             if not unscored:
@@ -97,7 +102,7 @@ class Summary:
 
     @classmethod
     def of_values(cls, measure: str, values: Iterable[float | str | None]) -> Summary:
-        """Return the summary of the values of all questions: numbers, and reasons (or None) where there is none."""
+        """Return the summary of the values of all questions: numbers, or reasons (or None) for unscored ones."""
         every = list(values)
         numbers = [value for value in every if isinstance(value, float | int)]
         failures = Counter(value for value in every if isinstance(value, str) and is_failure(value))
@@ -110,15 +115,15 @@ class Summary:
         return self.failed + self.missing
 
     def held(self, failed_as: FailedAs = "worst") -> float | None:
-        """Return the value that gates, targets and thresholds are held to.
+        """Return the value that gates, targets and thresholds check.
 
-        It is :attr:`with_failed`, and the mean over the scored questions where failures don't count or can't, since the
-        measure has no worst value.
+        It is :attr:`with_failed`, or the mean over the scored questions if failures don't count, or the measure has no
+        worst value.
         """
         return self.mean if failed_as == "unscored" or self.with_failed is None else self.with_failed
 
     def in_words(self, failed_as: FailedAs = "worst") -> str:
-        """Return the value that is held, with how failures count where there are some.
+        """Return the checked value in words, with the failures and their value.
 
         >>> Summary.of("EdgeRecall", [35.0], 35, 60, failed=25).in_words()
         '0.5833 with 25 failed as 0; 1.0000 over the 35 answered'
@@ -133,7 +138,7 @@ class Summary:
         return f"{shown(self.with_failed)} with {self.failures} as {self.worst:g}; {answered}"
 
     def counts(self, failed_as: FailedAs = "worst") -> str:
-        """Return how many questions were scored, and what failures count as beside them.
+        """Return the number of scored questions in words, with the failures and their value.
 
         >>> Summary.of("EdgeRecall", [35.0], 35, 60, failed=25).counts()
         '35/60, 25 failed as 0'
@@ -143,19 +148,25 @@ class Summary:
             return counts
         return f"{counts}, {self.failures} as {self.worst:g}"
 
+    def __repr__(self) -> str:
+        return f"<Summary: {self.in_words()} ({self.counts()})>"
+
+    def _repr_html_(self) -> str:
+        return block(f"{self.in_words()} ({self.counts()})")
+
     @property
     def failures(self) -> str:
-        """The number of questions that failed or are missing, in words; an empty text for none."""
+        """The number of failed and missing questions in words; an empty text for none."""
         parts = [f"{count} {what}" for count, what in ((self.failed, "failed"), (self.missing, "missing")) if count]
         return " and ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The values of one question, in the order of the measures: a number, or the reason why there is none.
+    """The values of one question, in the order of the measures: a number, or the reason for no number.
 
-    ``labels`` are its category, difficulty and group. ``outcome`` is how it went, where that was asked for, and
-    ``gold_hash`` what its gold was. ``failure`` says why the run gave no answer; None where it gave one.
+    ``labels`` are its category, difficulty and group. ``outcome`` is the outcome, if requested, and ``gold_hash`` the
+    hash of its gold. ``failure`` is the reason why the run gave no answer; None if it gave one.
     """
 
     question: str
@@ -173,37 +184,36 @@ class Evaluation:
     Attributes
     ----------
     questions
-        How many questions the dataset holds: each counts, also those that the run failed on or has no record for.
+        The number of questions of the dataset, with those that failed or have no record.
     failed, missing
-        How many records carry an error, and how many questions have no record.
+        The number of records with an error, and of questions without a record.
     invalid
-        The questions that aren't scored for their gold is stale, and why.
+        The questions that aren't scored because their gold is stale, with the reasons.
     efficiency
-        Latency, model calls, tokens and cost over the records, as far as they say.
+        Latency, model calls, tokens and cost over the records that state them.
     unscored
-        Of each measure, why questions have no value by it, each reason with their number: what failed, is missing or
-        invalid is counted there alone.
+        For each measure, the reasons of questions without a value, with their number. Failed, missing and invalid
+        questions aren't among them.
     measures
         The summary of each measure, by its text.
     rows
-        The values of each question, where they were asked for.
+        The values of each question, if requested.
     given
-        The scores that others gave; their values stand among the rows, and their means among the measures.
+        The scores that others gave; their values are among the rows, and their means among the measures.
     warnings
-        What to beware of: the doubts that the records hold, in the scores that others gave, and of fields that graphkit
-        doesn't know.
+        Warnings: doubts in the records, doubtful scores by others, and fields that graphkit doesn't know.
     known
-        How much of the ids and edges in the run the dataset knows; None where the run came by a pipe.
+        The share of the run's ids and edges that the dataset knows; None for a run from a pipe.
     without_commit
-        How many retrieved chunks name no commit, and how many of them take that of their artifact in the dataset's
-        graph; None where no measure asks for commits.
+        The number of retrieved chunks without a commit, and of those that get the commit of their artifact in the
+        dataset's graph; None if no measure reads commits.
     gold_hash
-        What the gold of its questions was (:mod:`graphkit.records.gold`): results of other gold can't be compared.
+        The hash of the gold (:mod:`graphkit.records.gold`). Results with different gold can't be compared.
     failed_as
         How gates, targets and thresholds count failed and missing questions: each as the worst value of its measure, or
         not at all.
     unanswered
-        How many questions with valid gold failed or are missing.
+        The number of failed or missing questions with valid gold.
     """
 
     run: str
@@ -225,12 +235,12 @@ class Evaluation:
     unanswered: int = 0
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
-        """Return the result with scores that others gave this run: from here on nothing asks who gave a value.
+        """Return the result with scores that others gave this run; later steps treat them like its own.
 
         Raises
         ------
         InputError
-            A question isn't known, or a measure is already there.
+            A question is unknown, or the result has the measure already.
         """
         own = tuple(score for score in scores if score.run == self.run)
         values: dict[str, dict[str, float | str]] = {}
@@ -280,11 +290,11 @@ class Evaluation:
         )
 
     def known_efficiency(self) -> dict[str, Spread]:
-        """Return the figures of efficiency that some record knows."""
+        """Return the efficiency figures that some record states."""
         return {name: cost for name, cost in self.efficiency.items() if cost.total is not None}
 
     def borrowed_commits(self) -> str:
-        """Return in words how many chunks take the commit of their artifact; nothing where none does."""
+        """Return a sentence on chunks that get the commit of their artifact; an empty text if there are none."""
         if self.without_commit is None or not self.without_commit[1]:
             return ""
         lacking, taken = self.without_commit
@@ -292,7 +302,7 @@ class Evaluation:
         return f"{chunks} {'takes' if taken == 1 else 'take'} that of their artifact in the dataset's graph"
 
     def reasons(self) -> list[str]:
-        """Return why questions aren't scored, each reason with its measures; what keeps most from it comes first."""
+        """Return the reasons of unscored questions, each with its measures, the most frequent first."""
         found: dict[str, dict[str, int]] = {}
         for name, reasons in self.unscored.items():
             for reason, count in reasons.items():
@@ -304,11 +314,11 @@ class Evaluation:
         ]
 
     def outcomes(self) -> list[Outcome]:
-        """Return how each question went, where that was asked for."""
+        """Return the outcome of each question, if requested."""
         return [row.outcome for row in self.rows if row.outcome is not None]
 
     def outcomes_as_json(self) -> dict[str, Any]:
-        """Return the questions by right or wrong answer and path, and how many ended at each stage."""
+        """Return the questions by right or wrong answer and path, and the number that ended at each stage."""
         from graphkit.measures.outcome import stage_counts, two_by_two
 
         outcomes = self.outcomes()
@@ -319,7 +329,7 @@ class Evaluation:
     def grouped(self, by: Label) -> dict[str, dict[str, Summary]]:
         """Return the summary of each measure within each category, difficulty or group, sorted by its name.
 
-        Questions without one are summarised as ``"(none)"``; nothing where no question has one, or without rows.
+        Questions without one are the group ``"(none)"``. The result is empty if no question has one, or without rows.
         """
         place = LABELS.index(by)
         members: dict[str, list[Row]] = {}
@@ -353,12 +363,12 @@ class Evaluation:
         }
 
     def groups_as_json(self) -> dict[str, Any]:
-        """Return the summaries by category, difficulty and group, as far as questions have one."""
+        """Return the summaries by those of category, difficulty and group that questions have."""
         found = {by: self.grouped(by) for by in LABELS}
         return {by: {name: _as_json(group) for name, group in groups.items()} for by, groups in found.items() if groups}
 
     def records(self) -> Iterator[Score]:
-        """Yield one score a question and measure, value or reason, whoever gave it."""
+        """Yield one score per question and measure, with its value or its reason, given ones too."""
         from graphkit import __version__
         from graphkit.records.scores import GRAPHKIT, Score
 
@@ -366,7 +376,7 @@ class Evaluation:
         for row in self.rows:
             for name, value in zip(self.measures, row.values, strict=True):
                 score = given.get((row.question, name))
-                # Not validated again: what is in a result was when it was read.
+                # The values of a result were validated when they were read.
                 yield score or Score.model_construct(
                     run=self.run,
                     question=row.question,
@@ -379,7 +389,7 @@ class Evaluation:
                 )
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a table with a row a question and a column a measure; not scored is NaN.
+        """Return a table with one row per question and one column per measure; unscored is NaN.
 
         Raises
         ------
@@ -397,29 +407,74 @@ class Evaluation:
             index=pandas.Index([row.question for row in self.rows], name="question"),
         )
 
-    def _repr_html_(self) -> str:
-        """Draw the summary as a table in a notebook."""
-        cells = "".join(
-            f"<tr><td>{html.escape(name)}</td><td style='text-align:right'>{shown(summary.mean)}</td>"
-            f"<td style='text-align:right'>{scored_in_words(summary, self.failed_as)}</td></tr>"
+    def question(self, question: str) -> QuestionResult:
+        """Return the result of one question.
+
+        Raises
+        ------
+        InputError
+            The question is unknown, which the message answers with the closest id, or the result holds no rows.
+        """
+        row = next((row for row in self.rows if row.question == question), None)
+        if row is None:
+            hint = did_you_mean(question, [one.question for one in self.rows])
+            remedy = f"{hint}The result has {counted(len(self.rows), 'question')}."
+            if not self.rows:
+                remedy = "The result holds no rows: evaluate with keep_rows=True."
+            raise InputError(f"no question has the id {question!r}", remedy=remedy)
+        labels: dict[str, str] = {
+            name: value for name, value in zip(LABELS, row.labels, strict=True) if value is not None
+        }
+        values = dict(zip(self.measures, row.values, strict=True))
+        invalid = self.invalid.get(question)
+        return QuestionResult(self.run, question, values, row.failure, invalid, labels)
+
+    def sample(self, measure: str) -> list[float]:
+        """Return the values that the held value of a measure is the mean of; nothing without rows."""
+        place, summary = [*self.measures].index(measure), self.measures[measure]
+        worst = summary.worst if self.failed_as == "worst" and summary.with_failed is not None else None
+        values = [row.values[place] for row in self.rows]
+        numbers = (worst if isinstance(value, str) and is_failure(value) else value for value in values)
+        return [value for value in numbers if isinstance(value, float)]
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: how the run stands against the targets of its measures, and how many questions it failed on."""
+        against = on_targets(self._measured(samples=False)) or f"{counted(len(self.measures), 'measure')} scored"
+        failed = f", {self.failed} failed, {self.missing} missing" if self.failed or self.missing else ""
+        return f"{self.run}: {against}; {counted(self.questions, 'question')}{failed}"
+
+    def _measured(self, samples: bool = True) -> list[Measured]:
+        return [
+            Measured(
+                name,
+                summary.held(self.failed_as),
+                scored_in_words(summary, self.failed_as),
+                self.sample(name) if samples else (),
+                own_thresholds(name),
+            )
             for name, summary in self.measures.items()
-        )
-        questions = counted(self.questions, "question")
-        caption = f"{html.escape(self.run)}: {questions}, {self.failed} failed, {self.missing} missing"
-        return (
-            f"<table><caption>{caption}</caption><thead><tr><th>measure</th><th>mean</th><th>scored</th></tr></thead>"
-            f"<tbody>{cells}</tbody></table>"
-        )
+        ]
+
+    def __repr__(self) -> str:
+        first = [*self.measures.items()][:SHOWN_IN_REPR]
+        means = ", ".join(f"{name} {shown(one.held(self.failed_as))}" for name, one in first)
+        more = len(self.measures) - SHOWN_IN_REPR
+        return f"<Evaluation of {self.verdict}; {means}{f', and {more} more' if more > 0 else ''}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the result in a notebook: the verdict, then each measure with its interval and target."""
+        return block(self.verdict, COLUMNS, [one.row() for one in self._measured()], self.warnings)
 
 
-#: What an output says where failures don't count.
+#: The note of an output in which failures don't count.
 FAILURES_UNSCORED = "failed and missing questions are unscored at gates, targets and thresholds (failed_as=unscored)"
 
 
 def scored_in_words(summary: Summary, failed_as: FailedAs) -> str:
-    """Return how many questions were scored, and the mean with failures as the gates count them.
+    """Return the number of scored questions in words, and the mean with failures as the gates count them.
 
-    Without failures, return the bounds between which the mean lies, whatever the unscored questions are worth.
+    Without failures, return the bounds of the mean for any values of the unscored questions.
 
     >>> scored_in_words(Summary.of("EdgeRecall", [35.0], 35, 60, failed=25), "worst")
     '35/60; 0.5833 with 25 failed as 0'
@@ -447,7 +502,7 @@ def _summary(name: str, place: int, rows: Sequence[Row]) -> Summary:
 
 
 def count_reasons(values: Iterable[float | str | Unscored]) -> tuple[Counter[str], int, int]:
-    """Return how many values are each reason, and apart from these how many failed and have no record."""
+    """Return the number of each reason, without failed and missing questions, and the numbers of these."""
     reasons = (value.reason if isinstance(value, Unscored) else value for value in values)
     found = Counter(one for one in reasons if isinstance(one, str))
     missing = found.pop(MISSING, 0)
@@ -456,7 +511,7 @@ def count_reasons(values: Iterable[float | str | Unscored]) -> tuple[Counter[str
 
 
 def _bounded(reasons: Counter[str]) -> Counter[str]:
-    """Return reasons with those beyond the most frequent as one: a measure of one's own may name each question."""
+    """Return the most frequent reasons, and the others as one: a user's measure may name each question."""
     if len(reasons) <= MOST_REASONS:
         return reasons
     kept = Counter(dict((reasons - Counter({OTHER_REASONS: reasons[OTHER_REASONS]})).most_common(MOST_REASONS)))
@@ -469,14 +524,14 @@ def _some(reasons: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
 
 
 class Totals:
-    """Running sums of each measure: what the means are made of.
+    """Running sums of each measure, from which the means are computed.
 
-    The sums are kept exactly, in parts, so that a mean doesn't depend on how a run was cut into batches.
+    The sums are exact, in parts, so that a mean doesn't depend on the batches.
 
     Parameters
     ----------
     apart
-        The reasons of questions that are counted by themselves.
+        The reasons of questions that are counted separately.
     """
 
     def __init__(self, count: int, apart: Iterable[str] = ()) -> None:
@@ -497,7 +552,7 @@ class Totals:
         self.scored[index] += len(values)
 
     def add_unscored(self, index: int, values: Iterable[float | str | Unscored]) -> None:
-        """Count why some questions have no value by the measure of that index."""
+        """Count the reasons of questions without a value by the measure of that index."""
         found, failed, missing = count_reasons(values)
         before = self.unanswered[index]
         self.unanswered[index] = before[0] + failed, before[1] + missing
@@ -506,7 +561,7 @@ class Totals:
         self.reasons[index] = _bounded(self.reasons[index] + found)
 
     def count_without_commit(self, lacking: int, of_artifact: int) -> None:
-        """Count chunks that name no commit, and those of them that take the one of their artifact."""
+        """Count chunks without a commit, and those of them that get the commit of their artifact."""
         self.without_commit += lacking
         self.commit_of_artifact += of_artifact
 
@@ -533,5 +588,5 @@ class Totals:
         }
 
     def unscored(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
-        """Return of each measure that leaves questions out why, each reason with their number, most frequent first."""
+        """Return the reasons of unscored questions for each measure, with their number, the most frequent first."""
         return _some(dict(zip(names, self.reasons, strict=True)))

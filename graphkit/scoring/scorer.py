@@ -1,4 +1,4 @@
-"""Scores batches of a run in one process: each question with its record, and what is odd about either."""
+"""Scores batches of a run in one process, and reports oddities of questions and records."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from graphkit.scoring.results import Row, Totals
 #: A line with its number.
 Numbered = tuple[int, bytes]
 
-#: Describes a scored question: takes its case, its values, and the reason if the question is invalid.
+#: Describes a scored question from its case, its values, and the reason if the question is invalid.
 Describe = Callable[[Case, Sequence[float | str], str | None], Any]
 
-#: Looks at a scored question: takes its case, its values, and the reason if the question is invalid.
+#: Observes a scored question by its case, its values, and the reason if the question is invalid.
 Observer = Callable[[Case, Sequence[float | Unscored], str | None], None]
 
 
@@ -49,7 +49,7 @@ class Job:
     keep_answers
         Whether the records of the run are kept as they were read.
     describe
-        Describes each scored question, perhaps in another process; its result is handed on.
+        Describes each scored question, perhaps in another process; the caller gets its result.
     unordered
         Whether all traversals are sets of edges, whatever the records say.
     versions
@@ -273,7 +273,7 @@ class Scorer:
         return rows
 
     def _note(self, case: Case, number: int) -> None:
-        """Report what is odd about a record that can be scored nonetheless."""
+        """Report the oddities of a record that can still be scored."""
         where = f"{self.answers.path}:{number}"
         if case.repeats:
             what = "the ranking holds an id more than once; each counts at its first rank"

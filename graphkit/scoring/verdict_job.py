@@ -1,16 +1,17 @@
-"""Grading: judges say what a run's answers are worth, a verdict a grader, and what they say becomes scores.
+"""Grading: a judge gives a verdict on each answer of a run by each grader, and the verdicts become scores.
 
-Answers are judged side by side, the graders of one answer one after the other: they share most of their prompt, which
-a model's server reads again for less.
+Several answers are judged at a time, but the graders of one answer one after the other: they share most of their
+prompt, and a model's server charges less for a prompt that it has just read.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.problems import Problems
@@ -21,6 +22,7 @@ from graphkit.judges.contract import Finding, Grader, Judge, effort_of, model_of
 from graphkit.judges.forms import unscored
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
 from graphkit.judges.verdict_request import ask, prompt_hash
+from graphkit.llm.event_loop import in_parallel
 from graphkit.measures.case import Case
 from graphkit.measures.judged import TESTED
 from graphkit.records.gold import gold_hash
@@ -32,10 +34,10 @@ from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.scoring.results import Summary
 from graphkit.scoring.run_pass import known_from_files
 
-#: How many answers are judged at the same time where nobody says otherwise.
+#: The default number of answers that are judged at the same time.
 CONCURRENCY = 8
 
-#: The graders that are asked where nobody names others: with them the generation layer is scored.
+#: The default graders, which score the generation layer.
 DEFAULT_GRADERS = ("claims", "rubric", "aggregation")
 
 
@@ -43,7 +45,7 @@ DEFAULT_GRADERS = ("claims", "rubric", "aggregation")
 class RunToGrade:
     """A run read for grading: the questions of its dataset in their order, and its records.
 
-    ``invalid`` holds the questions whose gold is stale, and why: they aren't judged.
+    ``invalid`` maps questions with stale gold, which aren't judged, to the reason.
     """
 
     run: str
@@ -53,7 +55,7 @@ class RunToGrade:
 
     @classmethod
     def read(cls, run_file: Path, source: Dataset, problems: Problems, name: str | None = None) -> RunToGrade:
-        """Read a run and its questions; ``name`` is what the run goes by, whatever its records say.
+        """Read a run and its questions; ``name`` replaces the name in its records.
 
         Raises
         ------
@@ -73,15 +75,15 @@ class RunToGrade:
         return replace(self, questions={name: one for name, one in self.questions.items() if name in chosen})
 
     def case(self, question: str) -> Case:
-        """Return a question with what the run did with it."""
+        """Return a question with the record of the run."""
         return Case(self.questions[question], self.answers.get(question))
 
     def lacking(self, question: str) -> str | None:
-        """Return why there is nothing to judge of a question, whatever is asked; None where there is."""
+        """Return why no grader can judge a question; None if one can."""
         return self.invalid.get(question) or unjudged(self.case(question))
 
     def unscored_by(self, grader: Grader, question: str) -> str | None:
-        """Return why a grader gives a question without an answer no score: what the question lacks comes first."""
+        """Return why a grader gives no score to a question without an answer; the question's own lack comes first."""
         case = self.case(question)
         if question in self.invalid or case.failure is None:
             return self.lacking(question)
@@ -95,12 +97,14 @@ class Graded:
     Attributes
     ----------
     scores
-        A score a question and measure of each grader, in the order of the questions; None with its reason where
-        there is none. What tests say of an answer no judge does: by FactualCorrectness a question with tests has none.
+        One for each question and measure of each grader, in the order of the questions; its value may be None with a
+        reason. A question with tests has no score by FactualCorrectness, since its tests decide that.
     verdicts
-        What was said, failures too.
+        All verdicts, with the failed ones.
     model
-        The model that the judge asked for; None of a judge that asks none.
+        The model that the judge asked; None for a judge that asks none.
+    answered_by
+        The model that gave the answers; None if unknown.
     """
 
     run: str
@@ -108,11 +112,27 @@ class Graded:
     scores: tuple[Score, ...] = field(repr=False)
     verdicts: tuple[Verdict, ...] = field(repr=False)
     model: str | None = None
+    answered_by: str | None = None
 
     @property
     def failed(self) -> list[Verdict]:
-        """The verdicts that couldn't be had, or used."""
+        """The verdicts that are missing or unusable."""
         return [verdict for verdict in self.verdicts if verdict.failure is not None]
+
+    @property
+    def warning(self) -> str | None:
+        """The warning that judge and answering model are of one family, or None."""
+        return self_evaluation(self.model or self.judge, self.answered_by)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the summaries as JSON, without the single scores and verdicts."""
+        return {
+            "run": self.run,
+            "judge": self.judge,
+            "measures": {name: asdict(summary) for name, summary in self.summaries().items()},
+            "verdicts": len(self.verdicts),
+            "failures": dict(Counter(str(verdict.failure) for verdict in self.failed)),
+        }
 
     def summaries(self) -> dict[str, Summary]:
         """Return the summary of each measure."""
@@ -129,9 +149,9 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The calls, and the tokens of prompts, that it would have taken more to ask for each measure of claims by itself.
+    """The calls and prompt tokens that were saved by not asking for each measure of claims separately.
 
-    ``prompt_tokens`` is None where a judge doesn't count any.
+    ``prompt_tokens`` is None if the judge counts none.
     """
 
     calls: int
@@ -139,7 +159,7 @@ class Saving:
 
     @classmethod
     def of(cls, verdicts: Iterable[Verdict]) -> Saving:
-        """Return what was saved: a question with the same parts would have been as long as the one that was asked."""
+        """Return the saving, assuming that a question with the same parts would have had the same length."""
         claims = [verdict for verdict in verdicts if verdict.grader == CLAIMS.name and verdict.failure is None]
         tokens = [verdict.prompt_tokens for verdict in claims if verdict.prompt_tokens is not None]
         more = SEPARATE_QUESTIONS - 1
@@ -153,15 +173,15 @@ class GradingJob:
     Attributes
     ----------
     context_tokens
-        How much of the retrieved context a judge is shown.
+        How much of the retrieved context a judge sees.
     citation_pattern
-        What else is a citation, see :func:`graphkit.judges.citations.citation_pattern`.
+        Further citations, see :func:`graphkit.judges.citations.citation_pattern`.
     answered_by
-        The model that gave the answers, as far as that is known: kept with each verdict.
+        The model that gave the answers, if known; each verdict states it.
     progress
         Called after each answer with the verdicts on it.
     forget
-        Called with the digest of each request whose reply couldn't be used, so that it isn't served again.
+        Called with the digest of each request with an unusable reply, so that the cache doesn't serve it again.
     """
 
     judge: Judge
@@ -174,7 +194,7 @@ class GradingJob:
     forget: Callable[[str], None] = lambda _: None
 
     async def grade(self, run: RunToGrade) -> Graded:
-        """Have the judge say what the answers of a run are worth.
+        """Have the judge grade the answers of a run.
 
         Raises
         ------
@@ -182,27 +202,19 @@ class GradingJob:
             The judge can't be asked at all, such as without a key.
         """
         graded: dict[str, tuple[list[Score], list[Verdict]]] = {}
-        waiting = iter(run.questions)
 
-        async def work() -> None:
-            for question in waiting:
-                graded[question] = await self._judged(run, question)
-                self.progress(graded[question][1])
+        async def work(question: str) -> None:
+            graded[question] = await self._judged(run, question)
+            self.progress(graded[question][1])
 
-        workers = [asyncio.create_task(work()) for _ in range(max(1, min(self.concurrency, len(run.questions))))]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+        await in_parallel(run.questions, work, max(1, min(self.concurrency, len(run.questions))))
         ordered = [graded[question] for question in run.questions]
         scores = tuple(score for some, _ in ordered for score in some)
         verdicts = tuple(verdict for _, some in ordered for verdict in some)
-        return Graded(run.run, self.judge.name, scores, verdicts, model_of(self.judge))
+        return Graded(run.run, self.judge.name, scores, verdicts, model_of(self.judge), self.answered_by)
 
     async def _judged(self, run: RunToGrade, question: str) -> tuple[list[Score], list[Verdict]]:
-        """Return the scores of one answer, none where tests say it, and the verdicts behind them."""
+        """Return the scores of one answer, without those that its tests decide, and the verdicts behind them."""
         tested = {TESTED} if run.questions[question].test_cases else set()
         scores: list[Score] = []
         verdicts: list[Verdict] = []
@@ -235,7 +247,7 @@ class GradingJob:
     def _score(
         self, run: RunToGrade, question: str, finding: Finding, grader: Grader, verdict: Verdict | None = None
     ) -> Score:
-        """Return the score that a finding is; what the verdict took stands beside its first score alone."""
+        """Return a finding as a score; only the first score of a verdict states its cost and tokens."""
         about = run.questions[question]
         paid = verdict if verdict is not None and finding.measure == grader.measures[0] else None
         return Score(
@@ -260,7 +272,7 @@ class GradingJob:
         )
 
     def version(self, grader: Grader) -> JudgeVersion:
-        """Return a text that differs for another judge, wording or setting, to keep the scores of a grader apart."""
+        """Return the judge's version with prompt and settings; scores of different versions aren't mixed."""
         return JudgeVersion(
             judge=self.judge.version,
             prompt=prompt_hash(grader)[:8],

@@ -1,4 +1,4 @@
-"""Verdicts on a run in files beside it: each model of a judge has its own, and those of other prompts stay."""
+"""Verdicts in files beside their run: each model of a judge has its own files, and verdicts of other prompts stay."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from graphkit.scoring.verdict_job import Graded, RunToGrade
 def keep_beside(
     run_file: Path, run: RunToGrade, graded: Graded, graders: Sequence[Grader], notify: Callable[[str], None]
 ) -> Graded:
-    """Keep scores and verdicts in files beside a run, and return them with those that the files held and hold on.
+    """Keep scores and verdicts in files beside a run, and return everything that the files now hold.
 
-    What the same judge said before by other graders stays, unless answers have changed since. Each model of a judge has
-    files of its own.
+    Earlier verdicts of the same judge by other graders stay, unless their answers changed. Each model of a judge has
+    its own files.
 
     Raises
     ------
     InputError
-        A file can't be written, or what is there can't be read.
+        A file can't be written, or an existing one can't be read.
     """
     score_file, verdict_file = _files_of(run_file, graded)
     check_output(verdict_file, "verdicts", [run_file])
@@ -57,17 +57,17 @@ def keep_beside(
     elif not changed:
         graded = former.added_to(graded)
     grades_folder(run_file).mkdir(exist_ok=True)
-    # The verdicts last: by them it is seen of which answers the other scores are, whoever is killed in between.
+    # Verdicts are written last: they show which answers the scores belong to, even if the process is killed in between.
     write_scores(score_file, graded.scores)
     if graded.verdicts:
         write_verdicts(verdict_file, graded.verdicts)
     else:
-        verdict_file.unlink(missing_ok=True)  # a file without a record is none
+        verdict_file.unlink(missing_ok=True)  # no file is left without a record
     return graded
 
 
 def with_other_models(run_file: Path, run: RunToGrade, graded: Graded) -> Graded:
-    """Return what a judge said with what its other models said by other graders, as the files beside the run hold it.
+    """Return the grades of a judge together with those of its other models by other graders, from the files.
 
     The graph keeps the verdicts of a judge as a whole, whichever model gave them.
     """
@@ -86,7 +86,7 @@ def with_other_models(run_file: Path, run: RunToGrade, graded: Graded) -> Graded
 
 
 def _files_of(run_file: Path, graded: Graded) -> tuple[Path, Path]:
-    """Return the files of scores and of verdicts that a judge has beside a run."""
+    """Return the files of a judge's scores and verdicts beside a run."""
     scores, verdicts = (
         file_beside(run_file, graded.judge, f"{kind}.jsonl", graded.model) for kind in (SCORES, VERDICTS)
     )
@@ -96,7 +96,7 @@ def _files_of(run_file: Path, graded: Graded) -> tuple[Path, Path]:
 
 
 def _rename_former(run_file: Path, graded: Graded, scores: Path, verdicts: Path) -> None:
-    """Rename the files of a judge that were named without its model, where all they hold is of this model."""
+    """Rename the files of a judge that are named without its model, if all their records are of this model."""
     former_scores, former_verdicts = (
         file_beside(run_file, graded.judge, f"{kind}.jsonl") for kind in (SCORES, VERDICTS)
     )
@@ -116,8 +116,8 @@ class Beside:
     Attributes
     ----------
     every
-        All verdicts in the file: they show which answers the scores belong to, also if key terms gave a score without
-        a verdict.
+        All verdicts in the file. They show which answers the scores belong to, even those that key terms gave without a
+        verdict.
     """
 
     scores: tuple[Score, ...] = ()
@@ -126,14 +126,14 @@ class Beside:
 
     @classmethod
     def read(cls, score_file: Path, verdict_file: Path) -> Beside:
-        """Read what the files hold; nothing where there are no scores."""
+        """Read the files; without scores, return no verdicts either."""
         if not score_file.exists():
             return cls()
         said = tuple(read_verdicts([verdict_file], Problems())) if verdict_file.exists() else ()
         return cls(tuple(read_scores([score_file], Problems())), said, said)
 
     def without(self, graders: Collection[str], measures: Collection[str]) -> Beside:
-        """Return what other graders gave, and by other measures."""
+        """Return the grades by other graders and other measures."""
         return replace(
             self,
             scores=tuple(one for one in self.scores if one.measure not in measures),
@@ -141,23 +141,23 @@ class Beside:
         )
 
     def outdated(self, run: RunToGrade) -> set[str]:
-        """Return the questions whose answers have changed since."""
+        """Return the questions whose answers changed since."""
         changed = {one.question for one in self.every if not _is_about(one, run)}
         return changed | {one.question for one in self.scores if _is_outdated(one, run)}
 
     def added_to(self, graded: Graded) -> Graded:
-        """Return a grading with what was said before."""
+        """Return a grading with the former scores and verdicts."""
         return replace(graded, scores=(*graded.scores, *self.scores), verdicts=(*graded.verdicts, *self.verdicts))
 
 
 def _is_about(verdict: Verdict, run: RunToGrade) -> bool:
-    """Tell whether a verdict is about the answer that the run now gives."""
+    """Return whether a verdict is about the current answer of the run."""
     answer = run.answers.get(verdict.question)
     return verdict.run == run.run and answer is not None and verdict.answer_hash == answer_hash(answer.answer or "")
 
 
 def _is_outdated(score: Score, run: RunToGrade) -> bool:
-    """Tell whether a score says that there is an answer where there is none now, or the other way round."""
+    """Return whether a score assumes an answer and the run has none, or the other way round."""
     if score.run != run.run or score.question not in run.questions:
         return True
     lacking = run.lacking(score.question)

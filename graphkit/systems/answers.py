@@ -55,7 +55,7 @@ def answer_of(value: Any, run: str, question_id: str, problems: Problems) -> Ans
     of_answer = Problems()
     answer = parse_record(Answer, line, f"{run}:0", of_answer)
     if answer is None:
-        raise UnusableAnswerError("; ".join(problem.what for problem in of_answer.left_out))
+        raise UnusableAnswerError("; ".join(problem.what for problem in of_answer.skipped))
     for name in ("retrieved", "traversal"):
         _refuse_too_many(getattr(answer, name), name)
     if problems.strict and of_answer.first_ignored:

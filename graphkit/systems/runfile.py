@@ -137,7 +137,7 @@ class RunFile:
                 if answer is None and not line.isspace():
                     if not last:
                         remedy = "Correct or delete that line, or choose another name or --out."
-                        raise InputError(str(problems.left_out[0]), remedy=remedy)
+                        raise InputError(str(problems.skipped[0]), remedy=remedy)
                     os.ftruncate(self._file, end)
                     self.dropped = True
                     return end

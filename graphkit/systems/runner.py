@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphkit.files.problems import Problems
-from graphkit.llm.event_loop import call_in_thread
+from graphkit.llm.event_loop import call_in_thread, in_parallel
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Prices
 from graphkit.systems.answers import answer_of, failed_answer
@@ -72,19 +72,13 @@ class Runner:
 
     async def run(self, jobs: Iterable[Task]) -> None:
         """Run all tasks. If ``keep`` raises, or this is cancelled, abandon those under way."""
-        source = iter(jobs)
 
-        async def work() -> None:
-            for job in source:
-                self.keep(job, await self._answer(job))
+        async def work(job: Task) -> None:
+            self.keep(job, await self._answer(job))
 
-        workers = [asyncio.create_task(work()) for _ in range(self.limits.concurrency)]
         try:
-            await asyncio.gather(*workers)
+            await in_parallel(jobs, work, self.limits.concurrency)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
             for loop in self._loops.values():
                 await loop.stop()
 

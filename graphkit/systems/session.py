@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,10 @@ from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.llm import event_loop
 from graphkit.records.models import Answer, Question
+from graphkit.records.notebook_html import block
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
+from graphkit.records.words import counted
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, run_name, system_of
 from graphkit.systems.runfile import RunFile
@@ -87,6 +89,30 @@ class RunSummary:
     dropped: bool
     first_error: str | None
 
+    @property
+    def all_failed(self) -> bool:
+        """Whether the run has no answer at all: then the system is wrong, not its answers."""
+        return 0 < self.questions == self.failed
+
+    def known_figures(self) -> dict[str, Spread]:
+        """Return the efficiency figures that some record has."""
+        return {name: spread for name, spread in self.figures.items() if spread.total is not None}
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: how many questions the run answered, failed on and left."""
+        counts = f"{self.answered} of {counted(self.questions, 'question')} answered"
+        return f"{self.run}: {counts}, {self.failed} failed, {self.missing} missing"
+
+    def __repr__(self) -> str:
+        return f"<{self.verdict}; {self.file}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the summary in a notebook: the verdict, the figures, and the errors."""
+        rows = [[name, spread.total, spread.mean] for name, spread in self.figures.items()]
+        errors = [f"{count} failed with {name}" for name, count in self.errors.items()]
+        return block(self.verdict, ("figure", "total", "mean"), rows, errors)
+
     def as_json(self) -> dict[str, Any]:
         """Return the summary as JSON."""
         return {
@@ -111,6 +137,15 @@ def plan(dataset: Dataset, problems: Problems, size: int | None = None, seed: in
     problems.raise_if_refused(len(questions))
     drawn = questions if size is None else sample(questions, size, seed)
     return Plan(tuple(drawn), tuple(question.id for question in questions))
+
+
+def require_answers(summaries: Iterable[RunSummary]) -> None:
+    """Raise an InputError with the first error of each run of which every question failed."""
+    if broken := [summary for summary in summaries if summary.all_failed]:
+        errors = "; ".join(f"{summary.run}: {summary.first_error}" for summary in broken)
+        raise InputError(
+            f"every question failed ({errors})", remedy="Correct the system, and run again with --retry-failed."
+        )
 
 
 def _without_gold(question: QuestionStruct) -> Question:
@@ -261,7 +296,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def run_systems(
-    dataset: str | Path, systems: Mapping[str, Callable[..., Any]], **options: Unpack[RunOptions]
+    dataset: str | Path | Dataset, systems: Mapping[str, Callable[..., Any]], **options: Unpack[RunOptions]
 ) -> list[RunSummary]:
     """Ask systems the questions of a dataset and keep their answers as runs. A second call resumes where it stopped.
 
@@ -275,7 +310,8 @@ def run_systems(
     Returns
     -------
     list[RunSummary]
-        The state of each run: the numbers of answers and failures, the efficiency, and the file.
+        The state of each run: the numbers of answers and failures, the efficiency, and the file. A run may have no
+        answer at all; :func:`require_answers` refuses that, as the command does.
 
     Raises
     ------
@@ -286,7 +322,7 @@ def run_systems(
     """
     if unknown := options.keys() - RunOptions.__annotations__.keys():
         raise TypeError(f"run_systems() got an unexpected keyword argument {min(unknown)!r}")
-    source, problems = Dataset(dataset), Problems(strict=options.get("strict", False))
+    source, problems = Dataset.of(dataset), Problems(strict=options.get("strict", False))
     out = options.get("out")
     session = Session(
         source,

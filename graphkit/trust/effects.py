@@ -49,6 +49,13 @@ async def drift(recorded: Sequence[Score], rejudge: Rejudge) -> list[Effect]:
     return effects("drift", recorded, await rejudge(questions, variant="same"))
 
 
+def between_judges(first: Iterable[Score], second: Iterable[Score]) -> list[Effect]:
+    """Return the difference of a second judge from a first on the same answers, by each common measure."""
+    one, two = list(first), list(second)
+    names = (next((score.grader or "nobody named" for score in some), "nobody") for some in (one, two))
+    return effects(" against ".join(names), one, two)
+
+
 def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Score]) -> Effect:
     one, two = values(first), values(second)
     both = [question for question in one if question in two]

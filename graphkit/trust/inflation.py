@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.analysis.calibration import Corrected, PredictionPowered, prediction_powered, rogan_gladen
 from graphkit.analysis.estimates import Estimate, fields_of, proportion
-from graphkit.analysis.paired import interval
+from graphkit.scoring.intervals import interval
 from graphkit.trust.label_scales import LabelScale
 
 

@@ -45,7 +45,7 @@ class Built:
 
 @dataclass
 class Raw:
-    """What a retriever's ``get_search_results`` returns."""
+    """The result of a retriever's ``get_search_results``."""
 
     records: list[neo4j.Record]
     metadata: dict[str, Any] | None = None
@@ -136,7 +136,7 @@ def test_columns_of_each_kind() -> None:
 
 
 def test_a_retriever_of_retrievers() -> None:
-    """What a tool's retriever formatted without loss is kept by whatever formats or records it again."""
+    """Items that a tool's retriever formatted without loss stay so when they are formatted or recorded again."""
     inner = record_item(walked_back())
     outer = recorded(content=inner["content"], tool_name="t", metadata={**inner["metadata"], "tool": "t"})
     for item in (record_item(outer), {"content": str(outer), "metadata": outer["metadata"]}):

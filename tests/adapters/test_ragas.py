@@ -72,7 +72,7 @@ def test_a_run_as_rows(tmp_path: Path) -> None:
 
 
 def test_chunks_that_were_not_logged(tmp_path: Path) -> None:
-    """Where a record doesn't say what was retrieved, both columns of it stay empty: an empty list would say nothing."""
+    """If a record doesn't say what was retrieved, both columns of it stay empty: an empty list would say nothing."""
     file, done = exported(tmp_path, answers=[{"run": "r", "question_id": "q1", "answer": "y"}])
     (row,) = lines(file)
     assert (row["retrieved_contexts"], row["retrieved_context_ids"]) == (None, None)
@@ -80,7 +80,7 @@ def test_chunks_that_were_not_logged(tmp_path: Path) -> None:
 
 
 def test_texts_that_are_not_known(tmp_path: Path) -> None:
-    """Half of the gold's texts would be another gold: the column stays empty, and that is told; so for the chunks."""
+    """Half of the gold's texts would be another gold, so the column stays empty with a note; so does that of chunks."""
     file, done = exported(tmp_path)
     [row] = lines(file)
     assert row["reference_contexts"] is None
@@ -110,7 +110,7 @@ def test_csv_is_harmless_and_the_same(tmp_path: Path) -> None:
 
 
 def test_there_and_back(tmp_path: Path) -> None:
-    """What is exported comes back as the same question, ranking and answer."""
+    """An exported row comes back as the same question, ranking and answer."""
     texts = write_lines(tmp_path / "gold.jsonl", GOLD)
     file, _ = exported(tmp_path, "out.jsonl", "--texts", texts)
     inside("ragas", "import", file, "-o", "back", cwd=tmp_path, code=0)
@@ -201,13 +201,13 @@ def test_results_as_scores(tmp_path: Path) -> None:
     # Another metric, later, leaves the first ones alone.
     later = taken(tmp_path, run, results(tmp_path, "question_id,user_input,later\nq1,Who calls z?,1\n"))
     assert {measure for _, measure in later} == {"ragas.faithfulness", "ragas.exact", "ragas.later"}
-    told = inside(
+    reported = inside(
         *("evaluate", run, "--no-store", "--json", "--scores", run.parent / "r.grades/ragas.scores.jsonl"),
         *("--fail-under", "ragas.faithfulness=0.3"),
         cwd=tmp_path,
         code=1,
     )
-    assert told.object()["measures"]["ragas.faithfulness"]["scored"] == 1
+    assert reported.object()["measures"]["ragas.faithfulness"]["scored"] == 1
 
 
 def test_results_that_belong_nowhere(tmp_path: Path) -> None:
@@ -227,20 +227,20 @@ def test_results_that_belong_nowhere(tmp_path: Path) -> None:
     assert "results.csv:4:" not in done.err
 
 
-def test_a_metric_that_holds_a_word_is_told(tmp_path: Path) -> None:
+def test_a_metric_that_holds_a_word_is_reported(tmp_path: Path) -> None:
     """A column of numbers with a word among them is no metric by itself, and isn't left out in silence."""
     run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)
     file = results(tmp_path, "user_input,exact,faithfulness,note\nWho calls z?,1,0.5,good\nWhy?,1,failed,bad\n")
     said = inside("ragas", "scores", file, "--run", run, "--on-error", "skip", cwd=tmp_path, code=0).err
     assert "results.csv:3" in said
     assert "the column 'faithfulness' isn't read as values of a metric" in said
-    # A column of words alone is no metric that failed: it is told as a field that isn't used.
+    # A column of words alone is no metric that failed: it is reported as a field that isn't used.
     assert "the column 'note'" not in said
     assert "the field 'note' isn't used (2 records)" in said
 
 
 def test_a_metric_that_is_not_there(tmp_path: Path) -> None:
-    """A column that isn't there, or holds text, is told with those that are."""
+    """A column that isn't there, or holds text, is reported with those that are."""
     run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)
     file = results(tmp_path, "user_input,faithfulness,note\nWho calls z?,1,good\n")
     for name, what in (("faithfullness", "Did you mean faithfulness?"), ("note", "has other values than numbers")):

@@ -111,7 +111,7 @@ def test_metrics_without_a_model() -> None:
 
 
 def test_nan_is_unscored_and_zero_is_zero() -> None:
-    """Of nothing retrieved RAGAS gives no precision (NaN) and a recall of 0: the one isn't scored, the other is 0."""
+    """Without retrieved items RAGAS gives no precision (NaN) and a recall of 0: one is unscored, the other 0."""
     empty = BARE.model_copy(update={"reference_context_ids": ("x",)})
     found = scored(["IDBasedContextPrecision", "IDBasedContextRecall"], None, empty)
     assert found["q2", "id_based_context_precision"].value is None
@@ -120,7 +120,7 @@ def test_nan_is_unscored_and_zero_is_zero() -> None:
 
 
 def test_an_error_of_the_library_is_a_reason() -> None:
-    """Where a metric raises, that answer has the error as its reason, and the others have their scores."""
+    """If a metric raises, that answer has the error as its reason, and the others have their scores."""
     empty = SAMPLE.model_copy(update={"question_id": "q2", "reference_contexts": ()})
     found = scored(["NonLLMContextRecall"], None, SAMPLE, empty)
     # No reference at all is 0 / 0, which RAGAS makes NaN, and no retrieved context is max() of nothing.
@@ -166,7 +166,7 @@ class Scripted:
 
 
 def test_a_reply_that_does_not_fit_is_asked_for_again() -> None:
-    """What doesn't fit is asked for once more with the reason, and counts; then the answer isn't scored."""
+    """An unsuitable reply is asked for once more with the reason, and counts; then the answer isn't scored."""
     model = Scripted("well ...", STATEMENTS, VERDICTS)
     score = scored(["Faithfulness"], model, SAMPLE)["q1", "faithfulness"]
     assert (score.value, score.prompt_tokens) == (0.5, 30)

@@ -128,7 +128,7 @@ def test_alpha_of_krippendorff(metric: Metric, expected: float) -> None:
 
 
 def test_one_category_is_no_agreement_beyond_chance() -> None:
-    """Where both say the same of everything, kappa and alpha don't exist, and AC1 is told with what it rests on."""
+    """If both say the same of everything, kappa and alpha don't exist, and AC1 is reported with what it rests on."""
     same = ["y"] * 15
     assert kappa(same, same, YES_NO).value is None
     assert "gave only 'y'" in str(kappa(same, same, YES_NO).reason)
@@ -154,7 +154,7 @@ def test_no_item_and_one_item() -> None:
 
 
 def test_perfect_agreement_on_a_few_is_no_certainty() -> None:
-    """Of ten answers, five of each kind, that are graded alike, kappa is 1 and its interval begins well below."""
+    """If ten answers, five of each kind, are graded alike, kappa is 1 and its interval begins well below."""
     labels = ["y"] * 5 + ["n"] * 5
     low = 10 / (10 + stats.t.ppf(0.975, 9) ** 2)  # of the share that agrees
     for figure in (kappa(labels, labels, YES_NO), gwet(labels, labels, YES_NO)):
@@ -222,7 +222,7 @@ def drawn(source: random.Random, shares: Sequence[float], follows: float, items:
     ("shares", "follows", "items"), [((0.5, 0.5), 0.8, 30), ((0.2, 0.8), 0.6, 60), ((0.2, 0.1, 0.3, 0.4), 0.6, 30)]
 )
 def test_intervals_hold_the_truth(shares: tuple[float, ...], follows: float, items: int) -> None:
-    """Of 400 drawn samples, no fewer hold the true kappa and alpha than 95% would by chance in 999 of 1000 cases."""
+    """At least as many of 400 drawn samples hold the true kappa and alpha as 95% would in 999 of 1000 cases."""
     # Who follows with probability s, and else draws from the same habit, agrees s beyond chance.
     source, names = random.Random(7), [str(place) for place in range(len(shares))]
     figures: dict[str, Callable[[list[str], list[str]], Estimate]] = {
@@ -238,7 +238,7 @@ def test_intervals_hold_the_truth(shares: tuple[float, ...], follows: float, ite
 
 
 def test_normal_interval_would_fail() -> None:
-    """What the test of coverage looks for exists: the normal interval holds the truth too seldom."""
+    """The test of coverage can fail: the normal interval holds the truth too seldom."""
     source, held = random.Random(7), 0
     for _ in range(400):
         found = kappa(*drawn(source, (0.1, 0.9), 0.8, 30), DIGITS)

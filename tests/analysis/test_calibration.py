@@ -89,7 +89,7 @@ def test_ppi_at_the_edges() -> None:
 
 @pytest.mark.parametrize(("truth", "right", "wrong"), [(0.5, 0.9, 0.8), (0.8, 0.95, 0.7), (0.6, 0.99, 0.95)])
 def test_intervals_hold_the_true_accuracy(truth: float, right: float, wrong: float) -> None:
-    """Of 500 drawn runs, no fewer hold the true accuracy than 95% would by chance in 999 of 1000 cases."""
+    """At least as many of 500 drawn runs hold the true accuracy as 95% would in 999 of 1000 cases."""
     source = random.Random(3)
     held = {"PPI++": [0, 0], "Rogan-Gladen": [0, 0]}  # of how many that have an interval
     widths = [0.0, 0.0]

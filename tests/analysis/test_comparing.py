@@ -90,7 +90,7 @@ def test_no_comparison_with_itself_or_with_strangers(compared_store: Store) -> N
         compare_runs(compared_store, "bm25-expand", "ppr", measures=["AnswerContainment@5"])
 
 
-def test_questions_of_one_run_only_are_told(compared_store: Store) -> None:
+def test_questions_of_one_run_only_are_reported(compared_store: Store) -> None:
     """A question that only one run was scored on is left out, and counted."""
     compared = compare_runs(compared_store, "bm25-expand", "ppr", measures=["EdgePrecision"])
     result = compared.overall[0]
@@ -191,7 +191,7 @@ def test_scale_is_decided_over_all_that_is_shown(tmp_path: Path) -> None:
 
 
 def test_summary_knows_the_direction(tmp_path: Path) -> None:
-    """Where lower is better 0 of 1 is right, and of scores to 10 those up to 3, in summaries as in comparisons."""
+    """If lower is better 0 of 1 is right, and of scores to 10 those up to 3, in summaries as in comparisons."""
     path = graded(tmp_path, ("a", [0, 0, 1]), ("b", [0, 0, 0]), measure="HallucinationRate")
     tens = write_lines(
         tmp_path / "tens.jsonl",
@@ -227,7 +227,7 @@ def test_the_declared_scale_of_0_to_10(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999", "1e308", "1" + "0" * 400, '"7"'])
 def test_grades_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> None:
-    """A score that can't be reckoned with is told with its file, line, question and remedy, by both commands."""
+    """A score that can't be reckoned with is reported with its file, line, question and remedy, by both commands."""
     lines = [f'{{"run": "{run}", "question": "q1", "value": {one}}}' for run, one in (("a", "1"), ("b", value))]
     path = write_lines(tmp_path / "g.jsonl", lines)
     for command in (lambda: summarize([path]), lambda: compare_scores([path], "a", "b")):
@@ -239,7 +239,7 @@ def test_grades_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> N
 
 
 def test_what_neither_run_was_graded_on_is_counted(tmp_path: Path) -> None:
-    """Questions without a score in either run are told for each measure, also where none is left."""
+    """Questions without a score in either run are reported for each measure, also where none is left."""
     rows = [
         {"run": run, "question": f"q{number}", "measure": measure, "value": value}
         for run in "ab"
@@ -270,8 +270,8 @@ def test_several_graders_of_one_measure(tmp_path: Path) -> None:
     path = tmp_path / "g.jsonl"
     [found] = compare_scores([write_lines(path, rows("m 2", "1"))], "a", "b").overall
     assert (found.first, found.second) == (0.5, 1.0)
-    told = "the scores by FactualCorrectness are of different versions: 1, 2, m 2"
-    with pytest.raises(InputError, match=told):
+    reported = "the scores by FactualCorrectness are of different versions: 1, 2, m 2"
+    with pytest.raises(InputError, match=reported):
         compare_scores([write_lines(path, rows("m 2", "2"))], "a", "b")
     # Two judges are no more compared than two versions of one.
     other = [{**row, "grader": "k", "version": "n"} if row["run"] == "b" else row for row in rows("m 2", "1")]
@@ -287,7 +287,7 @@ def test_no_accuracy_of_other_values(tmp_path: Path) -> None:
 
 
 def test_accuracy_where_lower_is_better(tmp_path: Path) -> None:
-    """Of a measure where lower is better 0 is right, and more of 1 is a regression."""
+    """0 is right by a measure for which lower is better, and more of 1 is a regression."""
     path = graded(tmp_path, ("a", [0] * 8), ("b", [1] * 8), measure="HallucinationRate")
     compared = compare_scores([path], "a", "b")
     accuracy = compared.overall[0].accuracy

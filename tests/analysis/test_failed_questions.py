@@ -43,11 +43,11 @@ def test_a_system_that_crashes_on_hard_questions_does_not_pass(tmp_path: Path) -
     asked = ("evaluate", "--no-store", "--json", "-m", "EdgeRecall", "--fail-under", "EdgeRecall=0.9")
     honest = inside(*asked, sixty(tmp_path / "honest", crashes=False), cwd=tmp_path, code=1)
     assert "EdgeRecall is 0.6667, under 0.9" in honest.err
-    told = "EdgeRecall is 0.5833 with 25 failed as 0; 1.0000 over the 35 answered, under 0.9"
-    assert told in inside(*asked, sixty(tmp_path / "crashes", crashes=True), cwd=tmp_path, code=1).err
-    told = "EdgeRecall is 0.5833 with 25 missing as 0; 1.0000 over the 35 answered, under 0.9"
+    reported = "EdgeRecall is 0.5833 with 25 failed as 0; 1.0000 over the 35 answered, under 0.9"
+    assert reported in inside(*asked, sixty(tmp_path / "crashes", crashes=True), cwd=tmp_path, code=1).err
+    reported = "EdgeRecall is 0.5833 with 25 missing as 0; 1.0000 over the 35 answered, under 0.9"
     without = sixty(tmp_path / "missing", crashes=True, missing=True)
-    assert told in inside(*asked, without, cwd=tmp_path, code=1).err
+    assert reported in inside(*asked, without, cwd=tmp_path, code=1).err
     # The former behaviour can be had, and every output says so.
     done = inside(*asked, "--failed-as", "unscored", without, cwd=tmp_path, code=0)
     assert done.object()["failed_as"] == "unscored"
@@ -149,7 +149,7 @@ class Graded(Measure):
 
 
 def test_a_measure_of_ones_own(tmp_path: Path) -> None:
-    """What raises on an empty answer is scored no worse for it: its failures count as its worst value."""
+    """A measure that raises on an empty answer counts failures as its worst value."""
     result = graphkit.evaluate(no_gold(tmp_path), measures=[Graded()])
     [summary] = result.measures.values()
     # 1 for q1, and q2 and q3 as 0, for nothing says that q3 can't be scored by it.
@@ -157,7 +157,7 @@ def test_a_measure_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_nothing_was_scored(tmp_path: Path) -> None:
-    """Where all questions failed there is no mean, and the gate isn't passed."""
+    """If all questions failed there is no mean, and the gate isn't passed."""
     [gate] = gates.fail_under([result_of("EdgeRecall", ["failed: a", "failed: b"])], [("EdgeRecall", 0.0)])
     assert not gate.passed
     assert gate.what == "EdgeRecall was scored on no question (2 failed)"
@@ -267,7 +267,7 @@ def test_scores_that_others_gave(tmp_path: Path) -> None:
 
 
 def test_summaries_count_failures(tmp_path: Path) -> None:
-    """Of 1, 1 and a failure the mean is 1, and 2/3 with the failure as 0; so is the accuracy."""
+    """The mean of 1, 1 and a failure is 1, and 2/3 with the failure as 0; so is the accuracy."""
     rows = [
         {"run": "r", "question": f"q{number}", "measure": "EdgeRecall", "value": value, "reason": reason}
         for number, (value, reason) in enumerate(((1.0, None), (1.0, None), (None, "failed: boom")))

@@ -1,4 +1,4 @@
-"""What grading cost beside its run: a share where both are known, and never 0 for what isn't."""
+"""The cost of grading beside that of its run: a share if both are known, and never 0 for an unknown cost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_share_of_grading() -> None:
 
 
 @pytest.mark.parametrize(
-    ("costs", "run", "cost", "spent", "told"),
+    ("costs", "run", "cost", "spent", "reported"),
     [
         ([None], RUN, None, None, "grading: 1 verdict at an unknown cost; the run cost 8.00"),
         ([0.5, None], RUN, 0.5, None, "for 0.5000, the cost of 1 is unknown; the run cost 8.00"),
@@ -49,10 +49,10 @@ def test_the_share_of_grading() -> None:
     ],
 )
 def test_what_is_not_known_is_not_nothing(
-    costs: list[float | None], run: object, cost: float | None, spent: float | None, told: str
+    costs: list[float | None], run: object, cost: float | None, spent: float | None, reported: str
 ) -> None:
-    """Where a verdict's cost or that of an answer isn't known there is no share, and the line says so."""
+    """If a verdict's cost or that of an answer isn't known there is no share, and the line says so."""
     found = judge_cost([verdict(f"q{place}", cost=one) for place, one in enumerate(costs)], run)  # type: ignore[arg-type]
     assert (found.cost, found.spent, found.share) == (cost, spent, None)
-    assert told in str(found)
+    assert reported in str(found)
     assert "%" not in str(found)

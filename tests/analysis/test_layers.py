@@ -54,7 +54,7 @@ def test_full_layers_by_hand() -> None:
 
 
 def test_missing_component_rescales_its_layer() -> None:
-    """What was not scored leaves the layer: the other weights are rescaled and the coverage is what they carry."""
+    """An unscored component leaves the layer: the other weights are rescaled and their sum is the coverage."""
     card = score_layers(_evaluation(nDCG_10=0.5, Recall_20=None, EdgeRecall=1.0))
     # (.30*.5 + .15*1) / .45 = .30 / .45
     retrieval = card.layers[0]
@@ -215,7 +215,7 @@ def test_the_diagnosis_is_documented() -> None:
 
 
 def test_the_terminal_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
-    """All gold is found, and three of four walked edges are none: the layer is good, the walk is told to be noisy."""
+    """All gold is found, and three of four walked edges aren't gold: the layer is good, and the walk is noisy."""
     noise = [["a:m.py#w", "CALLS", f"a:m.py#{number}"] for number in range(3)]
     answers = [{**ANSWERS[1], "traversal": [["a:m.py#x", "CALLS", "a:m.py#w"], *noise]}]
     out = inside("evaluate", "--full", tiny(tmp_path, [QUESTIONS[1]], answers), "--no-store", cwd=tmp_path, code=0).out
@@ -224,7 +224,7 @@ def test_the_terminal_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("failed", "missing", "invalid", "told"),
+    ("failed", "missing", "invalid", "reported"),
     [
         (0, 0, 0, ""),
         (1, 0, 0, "of 4 questions 1 failed"),
@@ -233,17 +233,17 @@ def test_the_terminal_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
         (0, 0, 2, "of 4 questions 2 are invalid for stale gold"),
     ],
 )
-def test_what_was_not_scored_is_told(failed: int, missing: int, invalid: int, told: str) -> None:
+def test_what_was_not_scored_is_reported(failed: int, missing: int, invalid: int, reported: str) -> None:
     """A scorecard says how many questions failed, have no record or are invalid, each where there is one."""
     stale = {f"q{number}": "stale" for number in range(invalid)}
     measures = {"EdgeRecall": Summary(0.9, 1, 4)}
     card = score_layers(Evaluation("r", "d", 4, failed, missing, measures, invalid=stale))
-    assert card.unscored == told
+    assert card.unscored == reported
     assert card.judged
 
 
 def test_the_terminal_tells_first_what_was_not_scored(tmp_path: Path) -> None:
-    """What failed or is missing stands before what is low: of three questions the only scored one has EdgeRecall 0."""
+    """Failed and missing questions come before low scores: the only scored one of three has EdgeRecall 0."""
     questions = [QUESTIONS[0], QUESTIONS[1], {**QUESTIONS[1], "id": "q3"}]
     answers = [{**ANSWERS[0], "traversal": []}, {"run": "r", "question_id": "q2", "error": "timed out"}]
     out = inside("evaluate", "--full", tiny(tmp_path, questions, answers), "--no-store", cwd=tmp_path, code=0).out
@@ -255,15 +255,15 @@ def test_the_terminal_tells_first_what_was_not_scored(tmp_path: Path) -> None:
 def test_the_terminal_tells_how_answers_are_judged(tmp_path: Path) -> None:
     """Without a judge's scores generation has none, and the command that gives them is named; with one it isn't."""
     run = tiny(tmp_path)
-    told = f"generation: {NOT_GRADED}"
-    assert told in inside("evaluate", "--full", run, "--no-store", cwd=tmp_path, code=0).out
+    reported = f"generation: {NOT_GRADED}"
+    assert reported in inside("evaluate", "--full", run, "--no-store", cwd=tmp_path, code=0).out
     line = {"run": "r", "question": "q1", "measure": "Groundedness", "value": 1}
     scores = write_lines(tmp_path / "s.jsonl", [line])
-    assert told not in inside("evaluate", "--full", run, "--no-store", "--scores", scores, cwd=tmp_path, code=0).out
+    assert reported not in inside("evaluate", "--full", run, "--no-store", "--scores", scores, cwd=tmp_path, code=0).out
 
 
 def test_a_run_of_failures_is_not_judged(tmp_path: Path) -> None:
-    """Where every question failed nothing is called good: the terminal says so first, and the severe gate fails."""
+    """If every question failed nothing is called good: the terminal says so first, and the severe gate fails."""
     failures = [{"run": "r", "question_id": one["id"], "error": "timed out"} for one in QUESTIONS]
     run = tiny(tmp_path, answers=failures)
     done = inside("evaluate", "--full", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
@@ -295,7 +295,7 @@ def test_config_overrides_and_keeps(tmp_path: Path) -> None:
     ],
 )
 def test_bad_config_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    """A mistake in the file is told with the file and, for a name, the closest one."""
+    """A mistake in the file is reported with the file and, for a name, the closest one."""
     path = tmp_path / "graphkit.toml"
     path.write_text(text)
     with pytest.raises(InputError) as caught:

@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from graphkit.analysis.gates import ComparisonGates
-from graphkit.analysis.paired import compare_pairs, detectable, interval
+from graphkit.analysis.paired import compare_pairs, detectable
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.records.unanswered import MISSING
+from graphkit.scoring.intervals import interval
 from tests.helpers.cli import Graph, Row, inside, write_lines
 from tests.helpers.crashing import crashing_run, worst
 
@@ -136,7 +137,7 @@ def test_a_crash_is_a_regression(tmp_path: Path, reason: str | None) -> None:
 
 
 def test_the_baseline_failed(tmp_path: Path) -> None:
-    """Where a failed and b was scored, the pair counts as well: b is better there."""
+    """If a failed and b was scored, the pair counts as well: b is better there."""
     file = scores(tmp_path, ["EdgeRecall"], ["failed: boom"] * 10 + [1.0] * 10, [1.0] * 20)
     compared = compare_scores([file], "a", "b")
     [judged] = compared.with_failed

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from graphkit.analysis.paired import compare_pairs, detectable, holm, interval, randomisation_p
+from graphkit.analysis.paired import compare_pairs, detectable, holm, randomisation_p
+from graphkit.scoring.intervals import interval
 from tests.helpers.properties import examples
 
 SAMPLE = [0.25, -0.5, 0.0, 0.75, 0.5, 0.125, -0.25, 1.0, 0.375, 0.0, 0.625, -0.125]
@@ -29,7 +30,7 @@ def test_randomisation_leaves_out_ties() -> None:
 
 
 def test_randomisation_agrees_with_scipy_exactly() -> None:
-    """Where every pattern is tried, the p-value is scipy's exact one."""
+    """If every pattern is tried, the p-value is scipy's exact one."""
     exact = stats.permutation_test(
         ([d for d in SAMPLE if d],), numpy.mean, permutation_type="samples", n_resamples=2000
     )
@@ -71,7 +72,7 @@ def test_interval_agrees_with_scipy_of_another_seed() -> None:
 
 
 def test_interval_at_the_edges() -> None:
-    """Of one difference, or few equal ones, there is no interval; of more equal ones it is their value."""
+    """One difference, or few equal ones, have no interval; that of more equal ones is their value."""
     assert interval([0.5]) == (None, None)
     # Of five differences of one size, all have one sign in 2 of 2^5 = 1 of 16 cases by chance; of six in 1 of 32.
     assert interval([0.5] * 5) == (None, None)
@@ -140,7 +141,7 @@ def test_noise_among_differences_changes_nothing() -> None:
 
 
 def test_no_effect_size_of_a_constant_difference() -> None:
-    """Where every question gains the same, the spread is rounding only, so there is no d_z."""
+    """If every question gains the same, the spread is rounding only, so there is no d_z."""
     # .1 more on each: as floats .4 - .3 and .8 - .7 differ in the last digit.
     first = [0.1, 0.2, 0.3, 0.4, 0.7, 0.8] * 3
     second = [0.2, 0.3, 0.4, 0.5, 0.8, 0.9] * 3
@@ -154,18 +155,18 @@ def test_no_effect_size_of_a_constant_difference() -> None:
 
 def test_caution_beside_intervals_of_few() -> None:
     """Below 20 questions, or below 6 that differ, an interval comes with a caution; from there on with none."""
-    told = {
+    reported = {
         count: compare_pairs("RR", [0.25] * count, ([0.0, 0.5] * 20)[:count], resamples=200).caution
         for count in (19, 20)
     }
-    assert told == {19: "the interval may be too narrow: 19 questions, fewer than 20", 20: None}
+    assert reported == {19: "the interval may be too narrow: 19 questions, fewer than 20", 20: None}
     for count, caution in ((5, "the interval may be too narrow: 5 of 40 differ, fewer than 6"), (6, None)):
         second = [0.5] * count + [0.0] * (40 - count)
         assert compare_pairs("RR", [0.0] * 40, second, resamples=200).caution == caution
 
 
 def test_interval_holds_where_bca_alone_does_not() -> None:
-    """Of ten differences of thirds it holds the true one in at least 93 of 100 samples, BCa alone in fewer."""
+    """It holds the true one of ten differences of thirds in at least 93 of 100 samples, BCa alone in fewer."""
     # Of two thirds drawn alike the difference is 0 on average.
     random = numpy.random.default_rng(17)
     held = alone = 0
@@ -191,7 +192,7 @@ def test_compare_pairs_refuses_what_is_not_paired() -> None:
 @examples(50)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=12))
 def test_swapping_the_runs_mirrors_the_result(pairs: list[tuple[float, float]]) -> None:
-    """What one run wins the other loses, with the same p-value."""
+    """The wins of one run are the losses of the other, with the same p-value."""
     first, second = [one for one, _ in pairs], [two for _, two in pairs]
     there, back = (compare_pairs("RR", *both, resamples=200) for both in ((first, second), (second, first)))
     assert there.delta == pytest.approx(-back.delta)

@@ -22,7 +22,7 @@ def recorded(path: Path) -> Path:
 
 
 def test_stats(tmp_path: Path) -> None:
-    """Replies, tokens and times by model are told, in words and as JSON; no model's name drives the terminal."""
+    """Replies, tokens and times by model are reported, in words and as JSON; no model's name drives the terminal."""
     path = recorded(tmp_path / ".graphkit" / "replies.sqlite")
     found = graphkit("cache", "stats", "--json", cwd=tmp_path, code=0).object()
     assert (found["path"], found["entries"]) == (".graphkit/replies.sqlite", 3)
@@ -39,7 +39,7 @@ def test_stats(tmp_path: Path) -> None:
 
 
 def test_stats_where_nothing_is(tmp_path: Path) -> None:
-    """Where there is no file, that is no mistake, and none is made."""
+    """If there is no file, that is no mistake, and none is made."""
     found = inside("cache", "stats", "--json", cwd=tmp_path, code=0).object()
     assert (found["entries"], found["size"], found["oldest"], found["hits"]) == (0, 0, None, None)
     assert "0 replies" in inside("cache", "stats", cwd=tmp_path, code=0).out
@@ -60,7 +60,7 @@ def test_which_file(tmp_path: Path) -> None:
 
 
 def test_prune(tmp_path: Path) -> None:
-    """What fits all that is given is dropped, and what is left is told."""
+    """Replies that fit all options are removed, and the rest is counted."""
     recorded(tmp_path / "r.sqlite")
 
     def prune(*options: object) -> tuple[int, int]:

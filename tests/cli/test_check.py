@@ -41,7 +41,7 @@ def checked(folder: Path, rows: list[Row], *options: object, code: int, **files:
     return graphkit("check", "data", "--json", *options, cwd=folder, code=code).object()
 
 
-def told(result: Row) -> list[tuple[str, str, str | None]]:
+def reported(result: Row) -> list[tuple[str, str, str | None]]:
     """Return kind, level and question of each finding."""
     return [(one["kind"], one["level"], one["question"]) for one in result["findings"]]
 
@@ -57,7 +57,7 @@ def test_nothing_to_find(tmp_path: Path) -> None:
     }
 
 
-def test_fields_that_are_not_known_are_told(tmp_path: Path) -> None:
+def test_fields_that_are_not_known_are_reported(tmp_path: Path) -> None:
     """A field of a question, or of the baseline's records, that graphkit doesn't know is a warning with the closest."""
     questions = [{**question(number), "dificulty": "easy"} for number in range(5)]
     write_lines(tmp_path / "base.jsonl", [{"run": "b", "question_id": questions[0]["id"], "anser": "x"}])
@@ -76,9 +76,9 @@ def test_storefront_is_sound() -> None:
 
 
 def test_pallets_has_no_stale_gold(pallets: Path) -> None:
-    """In the real data nothing is stale, and its spread of 50, 25 and 25 % is told (and fields of its own)."""
+    """In the real data nothing is stale, and its spread of 50, 25 and 25 % is reported (and fields of its own)."""
     done = graphkit("check", pallets, "--json", cwd=Path.cwd(), code=0)
-    found = told(done.object())
+    found = reported(done.object())
     assert [one for one in found if one[0] != "unknown-field"] == [("difficulty", "warning", None)]
 
 
@@ -96,32 +96,32 @@ def test_stale_gold(tmp_path: Path, fields: Row, reason: str) -> None:
     rows = [question(number) for number in range(5)]
     rows[2] = question(2, **fields)
     result = checked(tmp_path, rows, code=1)
-    assert told(result) == [("stale-gold", "invalid", "q2")]
+    assert reported(result) == [("stale-gold", "invalid", "q2")]
     assert reason in result["findings"][0]["what"]
     assert result["invalid"] == ["q2"]
 
 
 def test_commit_that_is_not_known(tmp_path: Path) -> None:
-    """A commit of the annotation that commits.jsonl does not list is told; a repository it doesn't list is not.
+    """A commit of the annotation that commits.jsonl does not list is reported; a repository it doesn't list is not.
 
     Gold may hold there nonetheless: the question stays valid.
     """
     rows = [question(number) for number in range(5)]
     result = checked(tmp_path, rows, code=0, commits=({"repo": "b", "sha": "b2"},))
-    assert told(result) == [("unknown-commit", "warning", f"q{number}") for number in range(5)]
+    assert reported(result) == [("unknown-commit", "warning", f"q{number}") for number in range(5)]
     assert result["invalid"] == []
     assert "b@b1, a commit that commits.jsonl does not hold" in result["findings"][0]["what"]
 
 
 def test_annotated_commits_are_named_by_tag_and_beginning(tmp_path: Path) -> None:
-    """Names that mean a listed commit are listed, and not stale where the graph has that; an ambiguous one is told."""
+    """Names of a listed commit are listed, and not stale if the graph has that commit; an ambiguous one is reported."""
     one, two = "ab12" + 36 * "1", "ab12" + 36 * "2"
     commits = ({"repo": "a", "sha": one, "tags": ["v1"]}, {"repo": "a", "sha": two})
     artifacts = ({"id": "a:m.py#x", "commit": one}, {"id": "a:m.py#y", "commit": "v1"})
     names = {0: "v1", 1: "ab121", 2: one, 3: "ab12", 4: "ab122"}
     rows = [question(number, commits={"a": name}) for number, name in names.items()]
     result = checked(tmp_path, rows, code=1, commits=commits, artifacts=artifacts)
-    assert told(result) == [
+    assert reported(result) == [
         ("stale-gold", "invalid", "q3"),
         ("stale-gold", "invalid", "q4"),
         ("unknown-commit", "warning", "q3"),
@@ -151,7 +151,7 @@ def test_gold_that_only_a_trace_shows_is_not_stale(tmp_path: Path) -> None:
         step = {"source": "a:m.py#y", "relation": "CALLS", "target": "b:n.py#z", "evidence": evidence}
         rows[number] = question(number, paths=[{"steps": [step]}])
     result = checked(tmp_path, rows, code=1)
-    assert told(result) == [("stale-gold", "invalid", "q1")]
+    assert reported(result) == [("stale-gold", "invalid", "q1")]
 
 
 def test_edge_of_another_stack_is_stale(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_edge_of_another_stack_is_stale(tmp_path: Path) -> None:
     rows[3] = question(3, stack="new")
     other = {**EDGES[0], "relation": "IMPORTS"}
     result = checked(tmp_path, rows, code=1, **{"artifacts-new": ARTIFACTS, "edges-new": (other,)})
-    assert told(result) == [("stale-gold", "invalid", "q3")]
+    assert reported(result) == [("stale-gold", "invalid", "q3")]
 
 
 def test_missing_fields(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_missing_fields(tmp_path: Path) -> None:
     rows[2] = question(2, category=None, commits={})
     rows[3] = question(3, question=" \n ")
     result = checked(tmp_path, rows, code=1)
-    assert told(result)[:4] == [
+    assert reported(result)[:4] == [
         ("record", "invalid", "q0"),
         ("field", "invalid", "q1"),
         ("field", "warning", "q2"),
@@ -188,7 +188,7 @@ def test_duplicates(tmp_path: Path) -> None:
     rows[3] = question(3, question="  question   0 ")
     rows[4] = question(4, question="Question 0+?")
     result = checked(tmp_path, rows, code=0)
-    assert told(result) == [("duplicate", "warning", "q3")]
+    assert reported(result) == [("duplicate", "warning", "q3")]
     assert result["findings"][0]["what"] == "asks the same as q0"
 
 
@@ -196,20 +196,20 @@ def test_repeated_id(tmp_path: Path) -> None:
     """A second question of an id can't be used."""
     rows = [question(number) for number in range(5)]
     result = checked(tmp_path, [*rows, question(0, question="Something else?")], code=1)
-    assert told(result) == [("record", "invalid", "q0")]
+    assert reported(result) == [("record", "invalid", "q0")]
 
 
 def test_difficulty_spread(tmp_path: Path) -> None:
     """Five easy questions are not the wanted spread: a warning, which only --strict holds against the set."""
     rows = [question(number, difficulty="easy") for number in range(5)]
     result = checked(tmp_path, rows, code=0)
-    assert told(result) == [("difficulty", "warning", None)]
+    assert reported(result) == [("difficulty", "warning", None)]
     assert "easy 100 %, medium 0 %, hard 0 %" in result["findings"][0]["what"]
     checked(tmp_path, rows, "--strict", code=1)
 
 
 def test_no_room_to_improve(tmp_path: Path) -> None:
-    """What the baseline's answer contains leaves no room: by the expected output, else by the gold answer."""
+    """A baseline's right answer leaves no room: by the expected output, else by the gold answer."""
     rows = [question(number) for number in range(5)]
     rows[1] = question(1, expected_output="the span")
     answers = [
@@ -220,11 +220,11 @@ def test_no_room_to_improve(tmp_path: Path) -> None:
     ]
     run = write_lines(tmp_path / "b.jsonl", answers)
     result = checked(tmp_path, rows, "--baseline", run, code=0)
-    assert told(result) == [("no-room", "warning", "q0")]
+    assert reported(result) == [("no-room", "warning", "q0")]
 
 
 def test_text_output(tmp_path: Path) -> None:
-    """Without --json there is a row a finding and a sum; the reason of the exit code is told on standard error."""
+    """Without --json there is a row a finding and a sum; the reason of the exit code is reported on standard error."""
     checked(tmp_path, [question(0, paths=[]), question(0)], code=1)
     done = graphkit("check", "--full", "data", cwd=tmp_path, code=1)
     assert "record invalid q0" in " ".join(done.out.split())
@@ -261,7 +261,7 @@ def test_no_dataset(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["python", "cypher"])
 def test_stale_gold_is_not_scored(any_graph: Graph, tmp_path: Path, engine: str) -> None:
-    """The invalid question leaves the mean, has its reason, is no failure, and is told; a repaired graph scores it.
+    """The invalid question leaves the mean, has its reason, is no failure, and is reported; a repaired graph scores it.
 
     Both runs walk the gold of s1 and nothing else: EdgeRecall is 1 over s1 alone, and 0.5 once s2 is valid.
     """

@@ -46,8 +46,8 @@ def test_compare_tells_what_is_left_out(shop: Graph) -> None:
     assert f"warning: {SECOND} failed on 2 of 30 questions: {counts}\n" in done.err
     assert f"{SECOND} minus {FIRST}, a failed question counting as the worst value" in done.out
     asked = ("compare", "--full", FIRST, SECOND, "-m", "EdgeRecall", "--failed-as", "unscored")
-    told = graphkit(*asked, cwd=ROOT, env=shop.env, code=0).err
-    assert "note: EdgeRecall: 2 questions were scored in one run only, and are not compared\n" in told
+    reported = graphkit(*asked, cwd=ROOT, env=shop.env, code=0).err
+    assert "note: EdgeRecall: 2 questions were scored in one run only, and are not compared\n" in reported
     for group in ("easy", "medium", "hard"):
         assert f"{SECOND} minus {FIRST}, {group}" in done.out
 
@@ -77,7 +77,7 @@ def test_regression_gate(shop: Graph) -> None:
     ],
 )
 def test_compare_refuses_in_words(shop: Graph, arguments: tuple[str, ...], message: str) -> None:
-    """What can't be compared is told with what to do, and exit code 2."""
+    """Runs that can't be compared give an error with its remedy, and exit code 2."""
     assert message in graphkit("compare", *arguments, cwd=ROOT, env=shop.env, code=2).err
 
 
@@ -112,7 +112,7 @@ def test_accuracy_in_points(shop: Graph) -> None:
 
 
 def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) -> None:
-    """Missing and failed records, and a dataset that changed after it was loaded, are told loudly; so is an old run."""
+    """Missing and failed records, a dataset that changed after its load, and an old run are reported first."""
     first = tiny(tmp_path)
     third = {**QUESTIONS[1], "id": "q3"}
     write_lines(tmp_path / "questions.jsonl", [*QUESTIONS, third])
@@ -127,7 +127,7 @@ def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) ->
     assert done.object()["left_out"] == {"EdgeRecall": 1}
     assert len(done.object()["warnings"]) == 2
     graphkit("evaluate", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
-    # Of q1 both walk one of two edges. Its gold is changed on the disk, not in the graph: that is told.
+    # Of q1 both walk one of two edges. Its gold is changed on the disk, not in the graph: that is reported.
     write_lines(tmp_path / "questions.jsonl", [{**QUESTIONS[0], "paths": QUESTIONS[1]["paths"]}, QUESTIONS[1], third])
     done = graphkit("compare", "r", "s", "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
     assert f"warning: {tmp_path} has changed since it was loaded" in done.err
@@ -159,13 +159,13 @@ def test_equal_ratios_of_other_counts_are_ties(any_graph: Graph, tmp_path: Path)
         assert (result["first"], result["second"], result["delta"]) == (1 / 3, 1 / 3, 0.0)
         assert (result["p_value"], result["low"], result["high"], result["effect"]) == (1.0, 0.0, 0.0, None)
         assert done.object()["movers"] == []
-        # Nothing is known of commits: that is told with its count.
+        # Nothing is known of commits: that is reported with its count.
         assert "note: Coherence: 20 questions were scored in neither run, and are not compared\n" in done.err
         assert (done.object()["questions"], done.object()["unscored"]) == (20, {"Coherence": 20})
 
 
 def test_groups_failures_and_shared_edges(any_graph: Graph, tmp_path: Path) -> None:
-    """Questions without paths are a group, a failure alone is told alone, and an edge of two paths moves once."""
+    """Questions without paths are a group, a failure alone is reported alone, and an edge of two paths moves once."""
     shared = ["a:m#x", "CALLS", "b:n#y"]
     questions: list[Row] = [
         {
@@ -222,21 +222,21 @@ def scored(folder: Path, gold: dict[str, tuple[str | None, str | None]]) -> Path
 
 
 def test_different_gold_is_not_compared_in_silence(tmp_path: Path) -> None:
-    """A question whose gold differs is left out and told, refused if strict, and alone nothing can be compared."""
+    """A question whose gold differs is left out and reported, refused if strict, and alone nothing can be compared."""
     file = scored(tmp_path, {"q1": ("1", "1"), "q2": ("2", "2"), "q3": ("3", "x")})
     done = inside("compare", "a", "b", "--scores", file, "--json", cwd=tmp_path, code=0)
-    told = "a and b were scored by different gold of 1 question, such as 'q3'"
-    assert done.err == f"warning: {told}: it is not compared there\n"
+    reported = "a and b were scored by different gold of 1 question, such as 'q3'"
+    assert done.err == f"warning: {reported}: it is not compared there\n"
     found = done.object()
     assert (found["different_gold"], found["groups"][0]["measures"][0]["questions"]) == (["q3"], 2)
     refused = inside("compare", "a", "b", "--scores", file, "--strict", cwd=tmp_path, code=2).err
-    assert f"{told}, which strict reading refuses" in refused
+    assert f"{reported}, which strict reading refuses" in refused
     file = scored(tmp_path, {"q1": ("1", "x"), "q2": ("2", "x")})
     refused = inside("compare", "a", "b", "--scores", file, cwd=tmp_path, code=2).err
     assert "different gold of 2 questions, such as 'q1', which leaves nothing to compare" in refused
 
 
-def test_gold_that_is_not_told_is_a_word_only_where_one_side_tells_it(tmp_path: Path) -> None:
+def test_gold_that_is_not_reported_is_a_word_only_where_one_side_tells_it(tmp_path: Path) -> None:
     """Scores of others tell no gold, and nothing is said of it; beside scores that do, it is."""
     file = scored(tmp_path, {"q1": (None, None), "q2": (None, None)})
     assert inside("compare", "a", "b", "--scores", file, "--strict", cwd=tmp_path, code=0).err == ""
@@ -262,7 +262,7 @@ def test_summarize_tells_different_gold(tmp_path: Path) -> None:
 
 
 def test_grades_of_former_gold(any_graph: Graph, tmp_path: Path) -> None:
-    """Gold that was corrected between two gradings is told: what judges said by the former isn't compared.
+    """Gold that was corrected between two gradings is reported: what judges said by the former isn't compared.
 
     Of q1 the gold is changed after the run r was graded, and before the run s is. Measures of graphkit's own are
     computed by the gold that the graph holds now, for both.
@@ -293,8 +293,8 @@ def test_grades_of_former_gold(any_graph: Graph, tmp_path: Path) -> None:
     assert "strict reading refuses" in graphkit("compare", "r", "s", "-m", "RubricGrade", "--strict", code=2).err
     # The scores that lie beside r are of the former gold: evaluated with them, that is said.
     beside = run.with_name("r.grades") / "lexical.scores.jsonl"
-    told = graphkit("evaluate", run, "--scores", beside, "-m", "EdgeRecall").err
-    assert "warning: r: 1 question, such as 'q1', had other gold when lexical" in told
+    reported = graphkit("evaluate", run, "--scores", beside, "-m", "EdgeRecall").err
+    assert "warning: r: 1 question, such as 'q1', had other gold when lexical" in reported
     graphkit("report", run, "-o", "r.html")
     page = (tmp_path / "r.html").read_text("utf-8")
     assert f"gold {after}" in page
@@ -315,7 +315,7 @@ def test_runs_of_several_datasets_are_no_comparison(tmp_path: Path) -> None:
 
 
 def test_compare_results_of_evaluate(tmp_path: Path) -> None:
-    """What ``evaluate --out`` wrote is compared in the same way; results of two versions are refused."""
+    """Results of ``evaluate --out`` are compared in the same way; those of two versions are refused."""
     run = tiny(tmp_path)
     other = write_lines(tmp_path / "runs" / "s.jsonl", [{**answer, "run": "s", "traversal": []} for answer in ANSWERS])
     out = tmp_path / "results.jsonl"
@@ -339,7 +339,7 @@ def test_compare_results_of_evaluate(tmp_path: Path) -> None:
     ],
 )
 def test_grades_that_cannot_be_compared(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    """What can't be compared is told in words, and exit code 2."""
+    """Grades that can't be compared give an error and exit code 2."""
     rows = [{"run": "a", "question": "q1", "score": 1}, {"run": "b", "question": "q2", "score": 1}]
     graded = write_lines(tmp_path / "graded.jsonl", rows)
     assert message in inside("compare", *arguments, "--scores", graded, cwd=tmp_path, code=2).err
@@ -358,7 +358,7 @@ def test_layers_and_severe_gate(tmp_path: Path) -> None:
 
 
 def test_weights_come_from_a_file(tmp_path: Path) -> None:
-    """A file of weights changes the layer, and a mistake in it is told before anything is read."""
+    """A file of weights changes the layer, and a mistake in it is reported before anything is read."""
     run = tiny(tmp_path)
     config = write_lines(tmp_path / "graphkit.toml", ["[weights.retrieval]", "EdgeRecall = 1.0"])
     done = graphkit("evaluate", run, "--no-store", "--json", "--config", config, cwd=tmp_path, code=0)
@@ -373,7 +373,7 @@ def test_weights_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_summarize(tmp_path: Path) -> None:
-    """Files of scores are summarised, and one that was cut in the middle is told by its line."""
+    """Files of scores are summarised, and one that was cut in the middle is reported by its line."""
     graded = write_lines(tmp_path / "graded.jsonl", [{"run": "a", "question": "q", "value": 1}, '{"run": "a", "que'])
     assert f"{graded}:2: not valid JSON" in graphkit("summarize", graded, cwd=tmp_path, code=2).err
     done = graphkit("summarize", graded, "--json", "--on-error", "skip", cwd=tmp_path, code=0)

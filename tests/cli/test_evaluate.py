@@ -78,7 +78,7 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
 
 
 def test_severe_alerts_follow_from_ids_that_nobody_knows(tmp_path: Path) -> None:
-    """What isn't known is told before the scores, and the alerts that follow from it are one; others stand alone."""
+    """Unknown ids are reported before the scores, and the alerts that follow from them are one; others are separate."""
     upper = tmp_path / "upper.jsonl"
     answers = read_jsonl(STOREFRONT / "runs" / "storefront-graph-v2.jsonl")
     for answer in answers:
@@ -108,12 +108,12 @@ def test_severe_alerts_follow_from_ids_that_nobody_knows(tmp_path: Path) -> None
     assert "EdgeRecall is 0.0000, severe" in gated.err + gated.out
 
 
-def test_chunks_that_take_the_commit_of_their_artifact_are_told(tmp_path: Path) -> None:
-    """Where a measure asks for commits, a line and the JSON say how many chunks name none, and take another's."""
+def test_chunks_that_take_the_commit_of_their_artifact_are_reported(tmp_path: Path) -> None:
+    """If a measure asks for commits, a line and the JSON say how many chunks name none, and take another's."""
     run = tiny(tmp_path, artifacts=[{"id": "a:m.py#x", "commit": "1"}, {"id": "a:m.py#y", "commit": "1"}])
-    told = "note: r: 2 of 3 chunks without a commit take that of their artifact in the dataset's graph\n"
+    reported = "note: r: 2 of 3 chunks without a commit take that of their artifact in the dataset's graph\n"
     done = graphkit("evaluate", "--no-store", "-m", "Coherence", "--json", run, cwd=tmp_path, code=0)
-    assert told in done.err
+    assert reported in done.err
     assert done.object()["without_commit"] == {"chunks": 3, "commit_of_artifact": 2}
     done = graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--json", run, cwd=tmp_path, code=0)
     assert "commit" not in done.err
@@ -128,7 +128,7 @@ def test_text_is_a_scoreboard(tmp_path: Path) -> None:
 
 
 def test_default_measures(tmp_path: Path) -> None:
-    """Where no measure is named, the documented ones come first, in their order, then what else the layers need."""
+    """If no measure is named, the documented ones come first, in their order, then what else the layers need."""
     done = graphkit("evaluate", "--no-store", "--json", tiny(tmp_path), cwd=tmp_path, code=0)
     assert list(done.object()["measures"])[: len(DEFAULT_MEASURES)] == list(DEFAULT_MEASURES)
 
@@ -165,7 +165,7 @@ def test_several_runs_keep_their_order_and_names(tmp_path: Path) -> None:
 
 
 def test_efficiency_of_the_records(tmp_path: Path) -> None:
-    """What records say of time and cost is summarised; a failed one counts in the total alone.
+    """Time and cost of the records are summarised; a failed one counts only in the total.
 
     Of 100 and 300 ms the mean and the median are 200, p95 by nearest rank 300; with 50 ms of the failed one 450 in all.
     """
@@ -208,7 +208,7 @@ def test_failed_and_missing_questions_are_counted(tmp_path: Path) -> None:
 
 
 def test_notes_go_to_standard_error(tmp_path: Path) -> None:
-    """A field that graphkit doesn't use is told beside the result, not within it."""
+    """A field that graphkit doesn't use is reported beside the result, not within it."""
     run = tiny(tmp_path, answers=[{**answer, "colour": "red"} for answer in ANSWERS])
     done = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", run, cwd=tmp_path, code=0)
     assert "'colour'" in done.err
@@ -245,14 +245,14 @@ def test_cut_off_that_is_none(tmp_path: Path, k: str) -> None:
     ],
 )
 def test_unknown_measure(tmp_path: Path, name: str, hint: str) -> None:
-    """A measure that isn't known is told with the nearest name, or where the names are found."""
+    """A measure that isn't known is reported with the nearest name, or where the names are found."""
     done = inside("evaluate", "--no-store", "-m", name, tiny(tmp_path), cwd=tmp_path, code=2)
     assert hint in done.err
     assert done.out == ""
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (("--engine", "java"), "'java' is not one of 'python', 'cypher'"),
         (("--on-error", "stop"), "'stop' is not one of 'fail', 'skip'"),
@@ -260,10 +260,10 @@ def test_unknown_measure(tmp_path: Path, name: str, hint: str) -> None:
         (("--colour",), "--colour"),
     ],
 )
-def test_wrong_option(tmp_path: Path, options: tuple[str, ...], told: str) -> None:
+def test_wrong_option(tmp_path: Path, options: tuple[str, ...], reported: str) -> None:
     """An option that can't be used is named, and no database is started for it."""
     done = inside("evaluate", tiny(tmp_path / "data"), *options, cwd=tmp_path, code=2)
-    assert told in done.err
+    assert reported in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -336,7 +336,7 @@ def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
     assert ", so " not in whole.out
 
 
-def test_what_keeps_questions_from_being_scored_is_told(tmp_path: Path) -> None:
+def test_what_keeps_questions_from_being_scored_is_reported(tmp_path: Path) -> None:
     """Each reason is named once, with the measures that it holds for; what failed has no reason beside its count."""
     asked = [*QUESTIONS, {**QUESTIONS[1], "id": "q3"}]
     answers: list[dict[str, Any]] = [
@@ -362,11 +362,11 @@ def test_unordered_takes_walks_as_sets_of_edges(tmp_path: Path) -> None:
     done = inside("evaluate", "--no-store", "--json", *options, run, cwd=tmp_path, code=0)
     measures = done.object()["measures"]
     assert (measures["PathPrefix"]["scored"], measures["EdgeRecall"]["mean"]) == (0, 0.75)
-    told = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
-    assert {one["reason"] for one in told if one["measure"] == "PathPrefix"} == {NO_ORDER}
+    reported = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
+    assert {one["reason"] for one in reported if one["measure"] == "PathPrefix"} == {NO_ORDER}
 
 
-def test_undirected_is_told_by_the_names_of_the_measures(tmp_path: Path) -> None:
+def test_undirected_is_reported_by_the_names_of_the_measures(tmp_path: Path) -> None:
     """The walk of q1 backwards finds both its edges; every output names the measure so, layers and gates too."""
     back = [["a:m.py#y", "CALLS", "a:m.py#x"], ["b:n.py#z", "CALLS", "a:m.py#y"]]
     run = tiny(tmp_path, QUESTIONS[:1], [{**ANSWERS[0], "traversal": back}])

@@ -11,7 +11,7 @@ from tests.helpers.cli import inside as graphkit
 
 
 @pytest.mark.parametrize(
-    ("option", "gate", "code", "told"),
+    ("option", "gate", "code", "reported"),
     [
         ("--fail-under", "EdgeRecall=0.75", 0, ""),
         ("--fail-under", "EdgeRecall=0.76", 1, "r: EdgeRecall is 0.7500, under 0.76"),
@@ -22,11 +22,11 @@ from tests.helpers.cli import inside as graphkit
         ("--fail-over", "Coherence=1", 1, "r: Coherence was scored on no question"),
     ],
 )
-def test_gate(tmp_path: Path, option: str, gate: str, code: int, told: str) -> None:
+def test_gate(tmp_path: Path, option: str, gate: str, code: int, reported: str) -> None:
     """A mean on the wrong side of its gate ends with 1 and says by how much; the result is printed all the same."""
     done = inside("evaluate", "--no-store", "--json", option, gate, tiny(tmp_path), cwd=tmp_path, code=code)
     assert done.object()["run"] == "r"
-    assert told in done.err
+    assert reported in done.err
     assert bool(done.unasked) == bool(code)
 
 
@@ -45,7 +45,7 @@ def test_a_mean_at_its_gate_holds_it(tmp_path: Path, option: str) -> None:
 
 
 def test_a_gate_shows_the_digits_that_break_it(tmp_path: Path) -> None:
-    """A mean that four decimals would show as its bound is told with more of them."""
+    """A mean that four decimals would show as its bound is reported with more of them."""
     # EdgeRecall .75 is under .75001, and would read as .7500.
     arguments = ("evaluate", "--no-store", "--json", "--fail-over", "EdgeRecall=0.74999", tiny(tmp_path))
     assert "EdgeRecall is 0.7500, over 0.74999" in inside(*arguments, cwd=tmp_path, code=1).err
@@ -104,7 +104,7 @@ def test_the_gate_on_coverage(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", ["1.5", "-0.1", "nan"])
 def test_a_share_lies_between_0_and_1(tmp_path: Path, share: str) -> None:
-    """What is no share is refused before anything is scored."""
+    """A value that isn't a share is refused before anything is scored."""
     done = inside("evaluate", tiny(tmp_path), "--no-store", f"--min-scored={share}", cwd=tmp_path, code=2)
     assert "--min-scored" in done.err
     assert done.out == ""

@@ -102,7 +102,7 @@ NO_GOLD = "note: the question has neither gold paths nor relevant ids: most meas
 
 
 @pytest.mark.parametrize("spelling", ["id", "query_id"])
-def test_questions_without_gold_are_told(spelling: str, graph: Graph, tmp_path: Path) -> None:
+def test_questions_without_gold_are_reported(spelling: str, graph: Graph, tmp_path: Path) -> None:
     """Each evaluation says once how many questions nothing can be scored against, with and without a database."""
     questions = [{spelling: f"bare-{spelling}-{number}", "question": "?"} for number in range(2)]
     questions.append({**QUESTIONS[0], "id": f"bare-{spelling}-2"})
@@ -152,8 +152,8 @@ def test_a_name_is_of_one_run(tmp_path: Path) -> None:
     run = tiny(tmp_path)
     mixed = write_lines(run.with_name("mixed.jsonl"), [ANSWERS[0], {**ANSWERS[1], "run": "s"}])
     for command in ("evaluate", "execute"):
-        told = inside(command, run, mixed, "--no-store", "--run", "n", cwd=tmp_path, code=2).err
-        assert "--run names one run, and there are 2 files" in told
+        reported = inside(command, run, mixed, "--no-store", "--run", "n", cwd=tmp_path, code=2).err
+        assert "--run names one run, and there are 2 files" in reported
     for command in ("evaluate", "grade"):
         assert "records of 2 runs: r, s" in inside(command, mixed, "--no-store", "--run", "n", cwd=tmp_path, code=2).err
         long = inside(command, run, "--no-store", "--run", "n" * 1001, cwd=tmp_path, code=2).err
@@ -174,5 +174,5 @@ def test_a_log_that_changed_is_evaluated_again(graph: Graph, tmp_path: Path) -> 
     done = inside("evaluate", other, *options, cwd=tmp_path, env=graph.env, code=2)
     assert f"the log {other}: the graph holds another run 'logged', from the log {log}" in done.err
     inside("evaluate", other, *options, "--run", "logged-too", cwd=tmp_path, env=graph.env, code=0)
-    told = inside("report", "logged", "-o", "r.html", cwd=tmp_path, env=graph.env, code=2).err
-    assert f"the run 'logged' was loaded from the log {log}, which isn't the file of a run" in told
+    reported = inside("report", "logged", "-o", "r.html", cwd=tmp_path, env=graph.env, code=2).err
+    assert f"the run 'logged' was loaded from the log {log}, which isn't the file of a run" in reported

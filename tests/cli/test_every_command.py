@@ -1,4 +1,4 @@
-"""What all commands share: help and its page, JSON, the running database, pipes, Ctrl-C, and hostile text."""
+"""Properties of all commands: help and its page, JSON, the running database, pipes, Ctrl-C, hostile text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import graphkit as package
-from graphkit.analysis import paired
 from graphkit.cli.app import GROUPS
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.records.schemas import RECORDS
+from graphkit.scoring import intervals
 from graphkit.scoring.grade_run import GradingOptions
 from graphkit.scoring.judge_setup import JudgeOptions
 from graphkit.systems import session
@@ -64,16 +64,16 @@ def test_known_commands() -> None:
 
 
 def test_defaults_are_those_of_the_library() -> None:
-    """What an option is when it isn't given is what the function is called with in a notebook."""
+    """The default of each option is that of the library's function."""
     limits = Limits()
     expected: dict[tuple[str, ...], Row] = {
-        ("compare",): {"resamples": paired.RESAMPLES, "seed": paired.SEED},
+        ("compare",): {"resamples": intervals.RESAMPLES, "seed": intervals.SEED},
         ("grade",): {
             "judge": JudgeOptions().judge,
             "concurrency": JudgeOptions().concurrency,
             "context_tokens": GradingOptions().context_tokens,
         },
-        ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": paired.SEED},
+        ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": intervals.SEED},
         ("judge", "consistency"): {"repeat": REPEAT},
         ("run",): {
             "seed": session.DEFAULT_SEED,
@@ -113,7 +113,7 @@ def test_every_command_is_documented(words: tuple[str, ...]) -> None:
 
 
 def test_shared_options_and_exit_codes_are_documented() -> None:
-    """What all commands share stands at the top of the page, with the exit codes and the variables."""
+    """The options of all commands are at the top of the page, with the exit codes and the variables."""
     top = PAGE.partition("\n## graphkit ")[0]
     for text in (*SHARED, "NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "GRAPHKIT_HOME"):
         assert f"`{text}`" in top, text
@@ -131,7 +131,7 @@ def test_every_command_that_reads_the_graph_reports_half_written_ones(graph: Gra
     sources = {path.name: path.read_text() for path in (ROOT / "graphkit" / "cli").glob("*.py")}
     opening = {name for name, text in sources.items() if re.search(r"\b(Store\.open|open_store|prepared)\(", text)}
     assert opening == {"base.py", "db.py"}
-    assert "unfinished_loads(store)" in sources["db.py"]
+    assert "graph_content(store)" in sources["db.py"]
     graph.store.write("CREATE (:Load {name: 'dataset shop', owner: 'nobody', heartbeat: 0})")
     try:
         for words in (("query", "-e", "RETURN 1 AS one"), ("failures", "r"), ("compare", "r", "r")):
@@ -196,6 +196,8 @@ READING = (
     ("report", "d/runs/r.jsonl", "-o", "r.html"),
     ("compare", "d/runs/r.jsonl", "d/runs/s.jsonl"),
     ("compare", "r", "s", "--scores", "scores.jsonl"),
+    ("failures", "d/runs/r.jsonl"),
+    ("why", "d/runs/r.jsonl", "strict-q1"),
     ("summarize", "scores.jsonl"),
     ("load-scores", "scores.jsonl"),
     ("run", "d", "--system", "r=systems:answer"),
@@ -326,7 +328,7 @@ def test_cycle_of_the_embedded_database(process: Process, tmp_path: Path) -> Non
 
 
 def test_a_server_of_ones_own_is_left_alone(tmp_path: Path) -> None:
-    """Where a Neo4j server is named, db start and stop say that it isn't theirs."""
+    """If a Neo4j server is named, db start and stop say that it isn't theirs."""
     for word in ("start", "stop"):
         done = inside("db", word, cwd=tmp_path, env={"NEO4J_URI": "bolt://127.0.0.1:1"}, code=2)
         assert "Unset NEO4J_URI" in done.err
@@ -400,7 +402,7 @@ def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_terminal_without_unicode(encoding: str, process: Process, tmp_path: Path) -> None:
-    """What a terminal's character set lacks is shown another way, and JSON stays the same JSON."""
+    """Characters that the terminal lacks are escaped, and JSON stays the same JSON."""
     run = tiny(tmp_path, answers=[{**answer, "run": "größe ∑"} for answer in ANSWERS])
     env = {"PYTHONIOENCODING": encoding}
     assert "0.7500" in process("evaluate", "--full", "--no-store", run, cwd=tmp_path, env=env, code=0).out

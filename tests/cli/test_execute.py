@@ -79,7 +79,7 @@ def test_by_another_name(bubblewrap: Wall, code: Path, graph: Graph, tmp_path: P
 
 
 def test_without_a_sandbox_says_so(code: Path, tmp_path: Path) -> None:
-    """Only who asks for it runs code unprotected, and is told on each run; one harmless answer is left of the run."""
+    """Code runs unprotected only on request, and each run says so; one harmless answer is left of the run."""
     lines = [line for line in code.read_text().splitlines() if json.loads(line)["question_id"] == "sc-02"]
     code.write_text("\n".join(lines) + "\n")
     done = inside("execute", code, "--no-store", "--unsafe-no-sandbox", "--json", cwd=tmp_path, code=0)
@@ -88,7 +88,7 @@ def test_without_a_sandbox_says_so(code: Path, tmp_path: Path) -> None:
 
 
 def test_no_sandbox_is_a_refusal(process: Process, code: Path, tmp_path: Path) -> None:
-    """Where no wall can be built nothing is run: the machine's own tools are out of reach here."""
+    """If no wall can be built nothing is run: the machine's own tools are out of reach here."""
     empty = tmp_path / "empty"
     empty.mkdir()
     # No bwrap on the path, and no package that speaks to Landlock.
@@ -103,7 +103,7 @@ def test_no_sandbox_is_a_refusal(process: Process, code: Path, tmp_path: Path) -
 
 
 def test_a_dataset_without_tests(tmp_path: Path) -> None:
-    """It is told what a question has to carry, before anything is kept."""
+    """It is reported what a question has to carry, before anything is kept."""
     run = tiny(tmp_path)
     done = inside("execute", run, "--no-store", "--unsafe-no-sandbox", cwd=tmp_path, code=2)
     assert "no question carries test_cases" in done.err
@@ -111,6 +111,6 @@ def test_a_dataset_without_tests(tmp_path: Path) -> None:
 
 
 def test_defaults_are_those_of_the_library() -> None:
-    """What the help says is what the library does."""
+    """The defaults in the help are those of the library."""
     assert SandboxLimits().memory == command.MEMORY * MIB
     assert "memory" in inspect.signature(command.execute).parameters

@@ -118,7 +118,7 @@ def edges(steps: list[Row]) -> list[tuple[str, str | None, str]]:
 
 @pytest.mark.parametrize("question", ["sf-04", "sf-14", "sf-25", "sf-29"])
 def test_explanation_agrees_with_the_log(question: str, rows: dict[str, list[Row]]) -> None:
-    """What is told of a question with one gold path follows from the two files by plain counting."""
+    """The report on a question with one gold path follows from the two files by plain counting."""
     gold, answer = lines("questions.jsonl")[question], lines(f"runs/{RUN}.jsonl")[question]
     [path] = gold["paths"]
     walked = edges(answer["traversal"])
@@ -164,7 +164,7 @@ def test_one_kind_and_limit(shop: Graph, rows: dict[str, list[Row]]) -> None:
 
 
 def test_a_limit_says_what_it_leaves_out(shop: Graph, rows: dict[str, list[Row]]) -> None:
-    """Where rows are left out, their number and the way to all of them are shown, and 0 shows all."""
+    """If rows are left out, their number and the way to all of them are shown, and 0 shows all."""
     total = len(rows["extra-edges"])
     assert total > 20
     text = ask(shop, RUN, "--full", "--kind", "extra-edges")
@@ -206,7 +206,7 @@ def test_one_question(shop: Graph, rows: dict[str, list[Row]]) -> None:
 
 
 def test_question_without_failures(shop: Graph) -> None:
-    """Where a kind has no rows, that is said, and it is no error."""
+    """If a kind has no rows, that is said, and it is no error."""
     done = ask(shop, RUN, "--question", "sf-02", "--kind", "missed-edges")
     assert done.out == "no such failure\n"
     assert ask(shop, RUN, "--question", "sf-02", "--kind", "missed-edges", "--json").out == ""
@@ -227,7 +227,7 @@ def test_found_and_lost(shop: Graph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("storefront-grap",), ("no run is called 'storefront-grap'", f"Did you mean {RUN}?", OTHER)),
         (("qqq",), ("no run is called 'qqq'", f"The graph holds: {RUN}, {OTHER}.")),
@@ -239,15 +239,43 @@ def test_found_and_lost(shop: Graph) -> None:
         ((), ("RUN",)),
     ],
 )
-def test_what_is_unknown(shop: Graph, arguments: tuple[str, ...], told: tuple[str, ...]) -> None:
-    """A run, question or kind that isn't known ends with 2, and what there is is told."""
+def test_what_is_unknown(shop: Graph, arguments: tuple[str, ...], reported: tuple[str, ...]) -> None:
+    """A run, question or kind that isn't known ends with 2, and what there is is reported."""
     done = ask(shop, *arguments, code=2)
     assert done.out == ""
-    for text in told:
+    for text in reported:
         assert text in done.err
 
 
+def test_a_file_needs_no_database(shop: Graph, tmp_path: Path) -> None:
+    """A run file gives the graph's rows of a kind without a database, whose folder isn't even made."""
+    kind = ("--kind", "missed-edges", "--limit", 0, "--json")
+    done = inside("failures", f"runs/{RUN}.jsonl", *kind, "--data", tmp_path / "none", cwd=STOREFRONT, code=0)
+    assert not (tmp_path / "none").exists()
+    assert done.objects() == ask(shop, RUN, *kind).objects()
+    assert "Missed edges" in inside("failures", f"runs/{RUN}.jsonl", cwd=STOREFRONT, code=0).out
+
+
+def test_a_file_names_its_dataset(tmp_path: Path) -> None:
+    """``--dataset`` is for a file that lies elsewhere, and the command that shows all rows repeats it."""
+    file = tmp_path / "moved.jsonl"
+    file.write_bytes((STOREFRONT / "runs" / f"{RUN}.jsonl").read_bytes())
+    done = inside("failures", file, "--dataset", STOREFRONT, "--kind", "missed-edges", cwd=tmp_path, code=0)
+    assert f"20 of 50 shown; all: graphkit failures {file} --kind missed-edges --dataset {STOREFRONT}" in done.out
+    assert "Name its dataset by --dataset" in inside("failures", file, cwd=tmp_path, code=2).err
+
+
+def test_what_only_the_graph_answers(shop: Graph) -> None:
+    """A file is refused for another kind and another run, and a run of the graph for a dataset, each with a remedy."""
+    file = f"runs/{RUN}.jsonl"
+    done = inside("failures", file, "--kind", "extra-edges", cwd=STOREFRONT, code=2)
+    assert "extra-edges needs the graph" in done.err
+    assert f"graphkit evaluate {file}" in done.err
+    assert "--other compares two runs" in inside("failures", file, "--other", OTHER, cwd=STOREFRONT, code=2).err
+    assert "Leave --dataset out" in ask(shop, RUN, "--dataset", ".", code=2).err
+
+
 def test_empty_graph(tmp_path: Path, any_graph: Graph) -> None:
-    """An empty database, where not even the labels are known, is told as one that holds no run."""
+    """An empty database, where not even the labels are known, is reported as one that holds no run."""
     done = graphkit("failures", "r", cwd=tmp_path, env=any_graph.env, code=2)
     assert "The graph holds no run yet" in done.err

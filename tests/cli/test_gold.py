@@ -102,7 +102,7 @@ def test_a_new_question_with_alternatives(propose: Open, tmp_path: Path) -> None
 
 
 def test_leaving_early(propose: Open, tmp_path: Path) -> None:
-    """What was accepted before one quits is kept; nothing accepted leaves the file as it is, and so does Ctrl-C."""
+    """Paths accepted before quitting are kept; without any, or after Ctrl-C, the file stays unchanged."""
     file = tmp_path / "mine" / "questions.jsonl"
     before = file.read_bytes()
     for said in ("q\n", "\x04", "\x03"):
@@ -124,7 +124,7 @@ def test_leaving_early(propose: Open, tmp_path: Path) -> None:
 
 
 def test_other_commits_than_pinned(propose: Open, tmp_path: Path) -> None:
-    """A path at another commit than the question is pinned to isn't asked about, and that is told."""
+    """A path at another commit than the question is pinned to isn't asked about, and that is reported."""
     file = tmp_path / "mine" / "questions.jsonl"
     first, second = file.read_text().splitlines()
     file.write_text(first + "\n" + json.dumps({**json.loads(second), "commits": {"a": "zero"}}) + "\n")

@@ -87,7 +87,7 @@ def test_in_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
 def test_another_file_of_a_name_is_refused_before_anybody_is_asked(
     run: Path, tmp_path: Path, any_graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the graph holds of another file is no run to grade: no verdict is asked for; by another name it is one."""
+    """A run that the graph holds from another file is refused before grading; by another name it is graded."""
     inside("grade", run, cwd=tmp_path, env=any_graph.env, code=0)
     other = write_lines(run.with_name("other.jsonl"), [{**json.loads(run.read_text().splitlines()[0]), "answer": "b"}])
     refused = inside("grade", other, cwd=tmp_path, env=any_graph.env, code=2)
@@ -101,7 +101,7 @@ def test_another_file_of_a_name_is_refused_before_anybody_is_asked(
 
 
 def test_left_out_also_on_the_way_to_the_graph(tmp_path: Path, graph: Graph) -> None:
-    """With --on-error skip a record that can't be used is told once, and the others are graded and kept."""
+    """With --on-error skip a record that can't be used is reported once, and the others are graded and kept."""
     run = to_grade(tmp_path, [*GIVEN, {"run": "r", "question_id": "nowhere", "answer": "?"}])
     assert "nowhere" in inside("grade", run, cwd=tmp_path, env=graph.env, code=2).err
     assert not run.with_name("r.grades").exists()
@@ -133,7 +133,7 @@ def test_no_verdict_stays_in_the_graph_where_none_is_given(run: Path, tmp_path: 
 
 
 def test_grades_of_former_answers_stay_out_of_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
-    """What was said of answers that have changed since isn't put beside the new ones, neither scores nor verdicts."""
+    """Scores and verdicts of changed answers aren't stored beside the new answers."""
     inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
     to_grade(tmp_path, [{**GIVEN[0], "answer": "Nobody does."}, *GIVEN[1:]])
     inside("evaluate", run, "-m", "EdgeRecall", cwd=tmp_path, env=graph.env, code=0)
@@ -144,7 +144,7 @@ def test_grades_of_former_answers_stay_out_of_the_graph(run: Path, tmp_path: Pat
 
 
 def test_stale_gold_is_not_judged(tmp_path: Path) -> None:
-    """Whose gold path names an edge that the knowledge graph doesn't hold is not judged, and says why."""
+    """A question whose gold path has an edge unknown to the knowledge graph isn't judged, and says why."""
     stale: Row = {**ASKED[0], "paths": [[["a:m.py#x", "CALLS", "a:m.py#gone"]]]}
     edges: list[Row] = [{"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y"}]
     run = tiny(tmp_path, [stale, ASKED[1]], GIVEN[:2], edges=edges)
@@ -187,7 +187,7 @@ def change(file: Path, number: int, **fields: object) -> None:
     ids=["another answer", "answered now", "a record now", "failed now"],
 )
 def test_changed_answers_are_not_mixed(number: int, fields: Row, run: Path, tmp_path: Path) -> None:
-    """Where an answer changed since another grader judged it, what that one gave is dropped, and that is told."""
+    """If an answer changed since another grader judged it, what that one gave is dropped, and that is reported."""
     inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
     change(run, number, **fields)
     done = inside("grade", run, "-g", "scale", "--no-store", cwd=tmp_path, code=0)
@@ -228,7 +228,7 @@ def test_killed_between_the_files(dies_at: str, run: Path, tmp_path: Path, monke
 
 
 def test_run_of_another_name_is_not_mixed(run: Path, tmp_path: Path) -> None:
-    """Where the file holds another run than the one that was graded, the former grades are dropped."""
+    """If the file holds another run than the one that was graded, the former grades are dropped."""
     inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
     for number in range(3):
         change(run, number, run="other")
@@ -312,7 +312,7 @@ def test_rubric_and_judge_of_ones_own(run: Path, tmp_path: Path) -> None:
 
 
 def test_judge_that_always_fails(run: Path, tmp_path: Path) -> None:
-    """Where no verdict at all can be had the command ends with 2, after the failures are kept with their reason."""
+    """If no verdict at all can be had the command ends with 2, after the failures are kept with their reason."""
     (tmp_path / "mine_that_fails.py").write_text(JUDGE)
     done = inside("grade", run, "-j", "mine_that_fails:broken", "-g", "rubric", "--no-store", cwd=tmp_path, code=2)
     assert "raised RuntimeError: no luck" in done.err
@@ -344,7 +344,7 @@ def test_judge_that_always_fails(run: Path, tmp_path: Path) -> None:
         (["--citations", "("], "the pattern of citations isn't a regular expression"),
     ],
 )
-def test_what_can_not_be_done_is_told(options: list[str], words: str, run: Path, tmp_path: Path) -> None:
+def test_what_can_not_be_done_is_reported(options: list[str], words: str, run: Path, tmp_path: Path) -> None:
     """Options that contradict each other or name nothing end with 2, a message, and no file."""
     for name in "ab":
         (tmp_path / name / "same").mkdir(parents=True)
@@ -356,7 +356,7 @@ def test_what_can_not_be_done_is_told(options: list[str], words: str, run: Path,
 
 
 def test_no_such_run(tmp_path: Path) -> None:
-    """A run that isn't there is told as such."""
+    """A run that isn't there is reported as such."""
     assert "no such file" in inside("grade", "absent.jsonl", "--no-store", cwd=tmp_path, code=2).err
 
 

@@ -93,8 +93,8 @@ def test_graders_share_the_data(run: Path) -> None:
     assert first[-1]["text"] != second[-1]["text"]
 
 
-def test_another_grader_is_told_by_itself(run: Path) -> None:
-    """What another grader gave before stays in the files, and is neither shown nor counted as spent once more."""
+def test_another_grader_is_reported_by_itself(run: Path) -> None:
+    """Grades of another grader stay in the files, and are neither shown nor counted as spent again."""
     scale = json.dumps({"reasoning": "So.", "score": 7})
     with served(judging({"score": scale})) as api:
         grade(run, api)
@@ -156,7 +156,7 @@ def test_replay(run: Path) -> None:
 
 
 def test_replay_of_what_is_not_recorded(run: Path) -> None:
-    """A changed answer has no recorded verdict: the nearest is told with the line that differs, and nothing is kept."""
+    """A changed answer has no recorded verdict: the nearest is shown with the different line, and nothing is kept."""
     with served(judging({})) as api:
         grade(run, api)
     before = run.with_name("r.grades").joinpath("anthropic.m.scores.jsonl").read_bytes()
@@ -185,7 +185,7 @@ OUT_OF_RANGE = json.dumps({"reasoning": "So.", "grade": "wrong", "failure": None
     ],
 )
 def test_failures(reply: Reply, label: str, words: str, asked: int, run: Path) -> None:
-    """What can't be used is asked for once more and then kept as a failure with its reason, never as a score.
+    """An unusable verdict is asked for once more and then kept as a failure with its reason, never as a score.
 
     It isn't served again: once the model says what can be used, that is asked for and counts.
     """
@@ -231,7 +231,7 @@ def test_second_try_counts(run: Path) -> None:
 
 
 def test_second_try_that_got_no_reply(run: Path) -> None:
-    """Where the repetition got no reply, the next grading asks for that alone: the first reply is kept and paid."""
+    """If the repetition got no reply, the next grading asks for that alone: the first reply is kept and paid."""
 
     def script(api: Api, body: dict[str, Any]) -> Reply:
         if len(body["messages"]) > 1:
@@ -283,13 +283,13 @@ def test_dry_run(run: Path, tmp_path: Path) -> None:
 
 
 def test_dry_run_without_a_price(run: Path) -> None:
-    """What a model without a price would cost isn't guessed."""
+    """The cost of a model without a price isn't guessed."""
     done = grade(run, None, "--dry-run", "--model", "another")
     assert "their cost is unknown" in done.out
 
 
 def test_dry_run_of_one_call(tmp_path: Path) -> None:
-    """One call is told as one."""
+    """One call is reported as one."""
     (tmp_path / "prices.toml").write_text(PRICES)
     done = grade(many(tmp_path, 1), None, "-g", "rubric", "--dry-run")
     assert done.out.startswith("1 call, about ")
@@ -315,7 +315,7 @@ def test_budget(run: Path) -> None:
 
 
 def test_budget_needs_a_price(run: Path) -> None:
-    """What can't be counted can't be limited: nothing is sent."""
+    """A cost that can't be counted can't be limited, so nothing is sent."""
     with served(judging({})) as api:
         done = grade(run, api, "--max-cost", 1, "--model", "another", code=2)
         assert api.requests == []
@@ -339,7 +339,7 @@ def test_batch(run: Path) -> None:
 
 
 def test_batch_asks_once_more(run: Path) -> None:
-    """What can't be used is asked for once more, with the reason, in a second batch; there is no third."""
+    """An unusable verdict is asked for once more, with the reason, in a second batch; there is no third."""
 
     def result(body: dict[str, Any]) -> Reply:
         if "users" in shown(body):
@@ -370,7 +370,7 @@ def test_batch_without_a_result(run: Path) -> None:
 
 
 def test_budget_of_a_batch(run: Path) -> None:
-    """Of a batch only what the limit can pay for is submitted: 0.3 is enough for one at half the price of 0.45."""
+    """Only the affordable part of a batch is submitted: 0.3 is enough for one at half the price of 0.45."""
     batches = BatchApi(lambda body: message(RIGHT, 100, 20))
     with served(no_messages, batches) as api:
         done = grade(run, api, "--batch", "--max-cost", 0.3, code=1)
@@ -389,7 +389,7 @@ class Deaf(BatchApi):
 
 
 def test_batch_that_can_not_be_read(run: Path) -> None:
-    """Where the server tells nothing of a batch the command ends in words, and the same command reads it later."""
+    """If the server tells nothing of a batch the command ends in words, and the same command reads it later."""
     batches = Deaf(lambda body: message(RIGHT, 100, 20))
     with served(no_messages, batches) as api:
         done = grade(run, api, "--batch", code=2)
@@ -447,8 +447,8 @@ def test_batch_is_resumed(tmp_path: Path) -> None:
             assert not run.with_name("r.grades").exists()
         batches.batches["msgbatch_1"].looks = 0
         running = process(run, api, "--batch")
-        told = running.communicate(timeout=60)[1]
-        assert running.returncode == 0, told
+        reported = running.communicate(timeout=60)[1]
+        assert running.returncode == 0, reported
     assert [len(batch.requests) for batch in batches.batches.values()] == [40]
     verdicts = verdicts_beside(run, "anthropic", JUDGE_MODEL)
     assert len(verdicts) == 40
@@ -459,7 +459,7 @@ def test_batch_is_resumed(tmp_path: Path) -> None:
 
 
 def test_interrupted(tmp_path: Path) -> None:
-    """Ctrl-C leaves no file but the replies, which are told and kept: the same command asks for the others alone."""
+    """Ctrl-C leaves only the file of replies, and names it: the same command asks for the others alone."""
     run, answered = many(tmp_path, 30), list[str]()
 
     def script(api: Api, body: dict[str, Any]) -> Reply:
@@ -472,10 +472,10 @@ def test_interrupted(tmp_path: Path) -> None:
     with served(script) as api:
         running = process(run, api, "--concurrency", "1")
         until(lambda: len(api.requests) == 11, running)
-        told = ended(running, signal.SIGINT)
-        assert running.returncode == 130, told
-        assert "stopped: the replies so far are kept in" in told
-        assert "Traceback" not in told
+        reported = ended(running, signal.SIGINT)
+        assert running.returncode == 130, reported
+        assert "stopped: the replies so far are kept in" in reported
+        assert "Traceback" not in reported
     assert not run.with_name("r.grades").exists()
     with ReplyCache(replies) as cache:
         assert cache.stats().entries == 10
@@ -491,7 +491,7 @@ def test_interrupted(tmp_path: Path) -> None:
 
 
 def test_judge_of_the_same_family(run: Path) -> None:
-    """Where judge and answering model are of one family it is warned of, by option or by what `graphkit run` noted."""
+    """If judge and answering model are of one family it is warned of, by option or by what `graphkit run` noted."""
     with served(judging({})) as api:
         done = grade(run, api, "--model", "claude-sonnet-5-5", "--answered-by", "claude-haiku-5-5")
         assert "warning: judge and answering model are of one family (Claude" in done.err
@@ -503,7 +503,7 @@ def test_judge_of_the_same_family(run: Path) -> None:
 
 
 def test_text_of_the_server_drives_no_terminal(run: Path) -> None:
-    """What a judge says is data: its control characters reach neither terminal nor page unescaped."""
+    """A judge's text is data: its control characters reach neither terminal nor page unescaped."""
     with served(judging({"users": refusal(400, "invalid_request_error", "\x1b[2Jgone")})) as api:
         done = grade(run, api)
     assert "\x1b" not in done.err + done.out

@@ -58,15 +58,15 @@ def test_settings_are_part_of_the_version(run: Path, tmp_path: Path) -> None:
     plain = version()
     assert plain == version("--context-tokens", 24_000)
     pattern = r"<(?P<target>\w+)>"
-    told = [version("--effort", "high"), version("--context-tokens", 500), version("--citations", pattern)]
+    reported = [version("--effort", "high"), version("--context-tokens", 500), version("--citations", pattern)]
     added = ["effort=high", "context-tokens=500", f"citations={json.dumps(pattern)}"]
-    assert told == [f"{plain} {setting}" for setting in added]
+    assert reported == [f"{plain} {setting}" for setting in added]
     inside("grade", run, "--context-tokens", 500, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
     assert str(scores_beside(run, "lexical")["q1", "RubricGrade"].version).endswith(" context-tokens=500")
 
 
 def test_scores_of_other_settings_are_not_compared(run: Path, tmp_path: Path) -> None:
-    """Two runs that a model graded with different effort aren't compared: the versions are told."""
+    """Two runs that a model graded with different effort aren't compared: the versions are reported."""
     second = tmp_path / "data" / "runs" / "s.jsonl"
     second.write_text(run.read_text().replace('"run": "r"', '"run": "s"'))
     by_model(run, "m")
@@ -83,7 +83,7 @@ def test_scores_of_other_settings_are_not_compared(run: Path, tmp_path: Path) ->
 
 
 def test_two_models_of_a_judge_have_files_of_their_own(run: Path, tmp_path: Path) -> None:
-    """What one model said stays when another grades the run, and each is chosen by --model."""
+    """The grades of one model stay when another grades the run, and --model chooses one."""
     by_model(run, "m")
     by_model(run, "a/b", wrong=("users",))
     assert scores_beside(run, "anthropic", "m")["q2", "RubricGrade"].value == 1.0
@@ -111,9 +111,9 @@ def test_two_models_of_a_judge_have_files_of_their_own(run: Path, tmp_path: Path
             and str(read_scores([one], Problems())[0].version).startswith(f"{model} ")
         ]
         gate = ("evaluate", run, "--no-store", "-m", "RR", "--scores", file, "--min-kappa", "0.99")
-        told = inside(*gate, cwd=tmp_path, code=code).err
-        assert "is of version" not in told
-        assert "interval" in told
+        reported = inside(*gate, cwd=tmp_path, code=code).err
+        assert "is of version" not in reported
+        assert "interval" in reported
 
 
 def test_the_page_asks_which_model_is_meant(run: Path, tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_the_page_asks_which_model_is_meant(run: Path, tmp_path: Path) -> None:
     by_model(run, "m")
     by_model(run, "n", wrong=("users",))
     page = ("report", run, "--out", "page.html")
-    told = inside(*page, cwd=tmp_path, code=0).err
-    assert f"2 models of one judge graded {run}: choose whose verdicts are shown by --verdicts" in told
+    reported = inside(*page, cwd=tmp_path, code=0).err
+    assert f"2 models of one judge graded {run}: choose whose verdicts are shown by --verdicts" in reported
     chosen = graded_files(run, VERDICTS)[0]
     assert "choose whose verdicts" not in inside(*page, "--verdicts", chosen, cwd=tmp_path, code=0).err
 
@@ -229,8 +229,8 @@ def let_go(server: socket.socket, count: int) -> None:
 
 def ended(processes: list[subprocess.Popen[str]]) -> None:
     """Wait for all processes to end well."""
-    told = [process.communicate(timeout=300)[1] for process in processes]
-    assert [process.returncode for process in processes] == [0] * len(processes), told
+    reported = [process.communicate(timeout=300)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * len(processes), reported
 
 
 def test_gradings_at_the_same_time_lose_nothing(run: Path, tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_gradings_at_the_same_time_lose_nothing_in_the_graph(run: Path, tmp_path
 
 
 def test_a_lock_is_taken_over_from_a_dead_process(tmp_path: Path) -> None:
-    """A lock file that a killed process left locks nobody out; a folder that can't be written is told."""
+    """A lock file that a killed process left locks nobody out; a folder that can't be written is reported."""
     lock = tmp_path / "r.grades" / ".lock"
     lock.parent.mkdir()
     lock.write_text("")

@@ -54,7 +54,7 @@ def log(folder: Path) -> Path:
 
 @pytest.mark.usefixtures("plain")
 def test_a_log_becomes_a_run(tmp_path: Path) -> None:
-    """Table, key of the question, commits and name are taken from the options, and what is told is printed."""
+    """Table, key of the question, commits and name are taken from the options, and what is reported is printed."""
     data = tiny(tmp_path / "data").parent.parent
     write_jsonl(tmp_path / "ids.jsonl", [{"name": "m/x", "id": "a:m.py#x"}, {"name": "m/y", "id": "a:m.py#y"}])
     options = ("--ids", "ids.jsonl", "--question-key", "ticket.nr", "--commit", "a=1", "--run", "mine")
@@ -76,8 +76,8 @@ def test_a_log_becomes_a_run(tmp_path: Path) -> None:
     assert lines[-1] == "mine: out.jsonl"
     again = inside(*words, cwd=tmp_path, code=2)
     assert "out.jsonl: there is a file already" in again.err
-    told = inside(*words, "--force", "--json", cwd=tmp_path, code=0).object()
-    assert (told["run"], told["answers"], told["ids"]["known"]) == ("mine", 1, 2)
+    reported = inside(*words, "--force", "--json", cwd=tmp_path, code=0).object()
+    assert (reported["run"], reported["answers"], reported["ids"]["known"]) == ("mine", 1, 2)
 
 
 @pytest.mark.usefixtures("plain")
@@ -94,7 +94,7 @@ def test_a_log_becomes_a_run(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(options: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    """What can't be used ends with 2, says what and where, and leaves no file."""
+    """An unusable log ends with 2, a message with its place, and no file."""
     data = tiny(tmp_path / "data").parent.parent
     done = inside("import", "auto", log(tmp_path), "--dataset", data, *options, "-o", "out.jsonl", cwd=tmp_path, code=2)
     assert message in done.err

@@ -92,22 +92,24 @@ def test_the_gate_holds_what_other_gates_name(tmp_path: Path) -> None:
     inside(*command, cwd=tmp_path, code=0)
     inside(*command, "--fail-under", "Correct=0.1", cwd=tmp_path, code=0)
     for gate in (("--fail-under", "Groundedness=0.1"), ("--fail-over", "HallucinationRate=0.9")):
-        told = inside(*command, *gate, cwd=tmp_path, code=1).err
+        reported = inside(*command, *gate, cwd=tmp_path, code=1).err
         name = gate[1].partition("=")[0]
-        assert told.endswith(f"gate failed: r: lexical by {name}: nobody checked it: run `graphkit judge spot-check`\n")
-    told = inside(*command, "--fail-over", "RR=0.9", "--fail-under", "Correct=0.1", cwd=tmp_path, code=1).err
-    assert "nobody checked" not in told
+        assert reported.endswith(
+            f"gate failed: r: lexical by {name}: nobody checked it: run `graphkit judge spot-check`\n"
+        )
+    reported = inside(*command, "--fail-over", "RR=0.9", "--fail-under", "Correct=0.1", cwd=tmp_path, code=1).err
+    assert "nobody checked" not in reported
 
 
 def test_a_sheet_to_be_filled_passes_no_gate(run: Path, tmp_path: Path) -> None:
-    """Where the sheet is only written, nobody has checked the judge: a build with the gate doesn't pass."""
+    """If the sheet is only written, nobody has checked the judge: a build with the gate doesn't pass."""
     done = inside("judge", "spot-check", run, "--csv", "sheet.csv", "--min-kappa", "0.1", cwd=tmp_path, code=1)
     assert "by RubricGrade: nobody checked it" in done.err
     assert (tmp_path / "sheet.csv").exists()
 
 
 def test_a_sheet_is_written_and_read(run: Path, tmp_path: Path) -> None:
-    """Where the sheet is absent, the sample is written without what the judge said; filled, it is compared."""
+    """If the sheet is absent, the sample is written without what the judge said; filled, it is compared."""
     command = ("judge", "spot-check", run, "--csv", "sheet.csv", "--n", "6")
     assert inside(*command, "--json", cwd=tmp_path, code=0).object() == {"sheet": "sheet.csv", "drawn": 6}
     with (tmp_path / "sheet.csv").open(newline="") as stream:
@@ -148,17 +150,17 @@ def test_a_sheet_names_its_own_measure(tmp_path: Path) -> None:
         found = inside(*command, cwd=tmp_path, code=0).object()
         assert (found["measure"], found["n"], found["agreement"]["value"]) == ("Correct", 2, 0.5)
     (tmp_path / "sheet.csv").write_text("question_id,measure,grade\nq1,Correct,y\n")
-    told = inside(*command, "-m", "RubricGrade", cwd=tmp_path, code=2).err
-    assert "the sheet grades r by Correct, not by RubricGrade" in told
-    assert "--measure" in told
+    reported = inside(*command, "-m", "RubricGrade", cwd=tmp_path, code=2).err
+    assert "the sheet grades r by Correct, not by RubricGrade" in reported
+    assert "--measure" in reported
     (tmp_path / "sheet.csv").write_text("question_id,measure,grade\nq1,Correct,y\nq1,RubricGrade,wrong\n")
     assert inside(*command, cwd=tmp_path, code=0).object()["measure"] == "RubricGrade"
     (tmp_path / "sheet.csv").write_text("question_id,measure,grade\nq1,Faithfulness,1\n")
     assert "lexical gave no score by Faithfulness" in inside(*command, cwd=tmp_path, code=2).err
     (tmp_path / "sheet.csv").write_text("run,question_id,measure,grade\ns,q1,Correct,y\n")
-    told = inside(*command, cwd=tmp_path, code=2).err
-    assert "no answer of r is graded by RubricGrade" in told
-    assert "The sheet grades s." in told
+    reported = inside(*command, cwd=tmp_path, code=2).err
+    assert "no answer of r is graded by RubricGrade" in reported
+    assert "The sheet grades s." in reported
 
 
 def test_a_scale_of_1_to_5(tmp_path: Path) -> None:
@@ -194,18 +196,18 @@ def test_the_scale_is_what_the_sheet_uses(tmp_path: Path) -> None:
     (tmp_path / "sheet.csv").write_text("question_id,grade\nq1,8\nq2,2\n")
     command = ("judge", "spot-check", run, "--csv", "sheet.csv", "--json")
     assert len(inside(*command, cwd=tmp_path, code=0).object()["scale"]) == 11
-    told = inside(*command, "--scale", "1-5", cwd=tmp_path, code=2).err
-    assert "sheet.csv:2: record q1: '8' is no grade by tone" in told
-    assert "Give 1 to 5." in told
-    told = inside(*command, "--scale", "1-3", cwd=tmp_path, code=2).err
-    assert "lexical 1 gave 4 by tone, which isn't on the scale 1 to 3" in told
+    reported = inside(*command, "--scale", "1-5", cwd=tmp_path, code=2).err
+    assert "sheet.csv:2: record q1: '8' is no grade by tone" in reported
+    assert "Give 1 to 5." in reported
+    reported = inside(*command, "--scale", "1-3", cwd=tmp_path, code=2).err
+    assert "lexical 1 gave 4 by tone, which isn't on the scale 1 to 3" in reported
     for wrong in ("5", "5-1", "1-999", "a-b", "1-²"):
         assert "Write it as 1-5." in inside(*command, "--scale", wrong, cwd=tmp_path, code=2).err
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_a_sheet_between_semicolons_or_tabs(delimiter: str, tmp_path: Path) -> None:
-    """What a spreadsheet of another language saves is read: its delimiter, its decimal comma, the names in any case."""
+    """A sheet from a spreadsheet of another language is read: its delimiter, decimal comma, and names in any case."""
     run = tiny_graded(tmp_path)
     write_scores(
         tmp_path / "runs" / "r.grades" / "lexical.scores.jsonl", values("Faithfulness", {"q1": 0.5, "q2": 0.25})
@@ -296,7 +298,7 @@ def test_leaving_a_terminal(keys: str, tmp_path: Path, terminal: list[Terminal])
 
 
 def test_no_terminal_to_ask_in(tmp_path: Path) -> None:
-    """Without a terminal and without a sheet, it is told what to do."""
+    """Without a terminal and without a sheet, it is reported what to do."""
     done = graphkit("judge", "spot-check", tiny_graded(tmp_path), cwd=tmp_path, code=2)
     assert "there is no terminal to ask in" in done.err
     assert "--csv FILE" in done.err
@@ -329,7 +331,7 @@ def test_consistency_of_given_gradings(run: Path, tmp_path: Path) -> None:
 
 
 def test_bias_and_drift_of_given_gradings(run: Path, tmp_path: Path) -> None:
-    """Effects with their intervals; one whose interval leaves out 0 is told, and another version by name."""
+    """Effects with their intervals; one whose interval leaves out 0 is reported, and another version by name."""
     higher = write_scores(tmp_path / "p.jsonl", graded(dict.fromkeys(list(human_grades())[:20], "fully_correct")))
     same = write_scores(tmp_path / "s.jsonl", graded(LENIENT))
     found = inside("judge", "bias", run, "--swapped", same, "--padded", higher, "--json", cwd=tmp_path, code=0)
@@ -354,23 +356,23 @@ def test_judge_and_answers_of_one_family(run: Path, tmp_path: Path) -> None:
     assert done.err.count("warning: judge and answering model are of one family") == 1
 
 
-def test_own_kind_is_told_wherever_scores_are_shown(run: Path, tmp_path: Path) -> None:
+def test_own_kind_is_reported_wherever_scores_are_shown(run: Path, tmp_path: Path) -> None:
     """evaluate, its files and the page warn, whoever says what answered: the user, a note, or the verdicts."""
     scores = run.parent / f"{RUN}.grades" / "lexical.scores.jsonl"
     write_scores(scores, graded(LENIENT, version="claude-opus-4-5 prompt 12ab34cd"))
     command = ("evaluate", run, "--no-store", "--json", "-m", "RR", "--scores", scores)
-    told = "one family (Claude: claude-opus-4-5 judges claude-haiku-4-5)"
+    reported = "one family (Claude: claude-opus-4-5 judges claude-haiku-4-5)"
     # Nobody says what answered.
     done = inside(*command, cwd=tmp_path, code=0)
     assert (done.object()["warnings"], done.unasked) == ([], "")
     sheet = tmp_path / "board.md"
     done = inside(*command, "--answered-by", "claude-haiku-4-5", "--out", sheet, cwd=tmp_path, code=0)
-    assert told in done.object()["warnings"][0]
-    assert f"warning: {RUN}: judge and answering model are of {told}" in done.err
+    assert reported in done.object()["warnings"][0]
+    assert f"warning: {RUN}: judge and answering model are of {reported}" in done.err
     assert "warning: judge and answering model are of one family" in sheet.read_text()
     verdicts = scores.with_name("lexical.verdicts.jsonl")
     write_verdicts(verdicts, [verdict("sf-01", run=RUN, answered_by="claude-haiku-4-5")])
-    assert told in inside(*command, cwd=tmp_path, code=0).object()["warnings"][0]
+    assert reported in inside(*command, cwd=tmp_path, code=0).object()["warnings"][0]
     verdicts.unlink()
     run.with_suffix(".made-by").write_text("baseline with gpt-5\n")
     assert inside(*command, cwd=tmp_path, code=0).object()["warnings"] == []
@@ -398,7 +400,7 @@ def test_a_verdict_on_ones_own_kind_says_so(tmp_path: Path) -> None:
 # Mistakes ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_missing_is_told(run: Path, tmp_path: Path) -> None:
+def test_what_is_missing_is_reported(run: Path, tmp_path: Path) -> None:
     """No grades, no such judge or measure, several of them, two versions, two gradings at once, and none to repeat."""
     folder = run.parent / f"{RUN}.grades"
     check = ("judge", "spot-check", run, "--csv", HUMAN_GRADES)

@@ -47,7 +47,7 @@ def test_rules_are_stable(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_rubric_of_ones_own_is_not_asked_again(run: Path, tmp_path: Path) -> None:
-    """What no grader of graphkit's gave can't be graded again from here: that is told, with what to do."""
+    """Grades that no grader of graphkit gave can't be graded again: the message gives the remedy."""
     (tmp_path / "manner").mkdir()
     (tmp_path / "manner" / "prompt.txt").write_text("How is the tone?")
     schema = '{"type": "object", "properties": {"tone": {"type": "number", "minimum": 0, "maximum": 1}}}'

@@ -18,22 +18,30 @@ def test_readme_judging(tmp_path: Path, graph: Graph) -> None:
     copy, *commands = lines
     assert copy == ["cp", "-r", "fixtures/storefront", "."]
     shutil.copytree(ROOT / copy[2], tmp_path / "storefront")
-    told = {}
+    reported = {}
     for command in commands:
         assert command[0] == "graphkit"
         gate = "--min-kappa" in command
         # Of 30 answers 18 are graded alike: weighted kappa is .4345, and its interval begins at .112: no 0.6.
         done = inside(*command[1:], cwd=tmp_path, env=graph.env, code=int(gate))
-        told["gate" if gate else " ".join(command[1:3] if command[1] == "judge" else command[1:2])] = (
+        reported["gate" if gate else " ".join(command[1:3] if command[1] == "judge" else command[1:2])] = (
             done.out + done.err
         )
-    assert list(told) == ["grade", "failures", "judge spot-check", "judge consistency", "judge bias", "gate", "report"]
-    assert "judged by lexical" in told["grade"]
-    assert "unsupported" in told["failures"].lower()
-    assert re.search(r"agreement +0\.6 ", told["judge spot-check"])
-    assert "inflation: judge minus person" in told["judge spot-check"]
-    assert "calibrated (PPI++)" in told["judge spot-check"]
-    assert re.search(r"RubricGrade +3 +1\.000", told["judge consistency"])
-    assert {"swapped", "padded"} <= set(told["judge bias"].split())
-    assert "kappa is 0.434, its interval over 30 answers begins at 0.112, under 0.6" in told["gate"]
+    assert list(reported) == [
+        "grade",
+        "failures",
+        "judge spot-check",
+        "judge consistency",
+        "judge bias",
+        "gate",
+        "report",
+    ]
+    assert "judged by lexical" in reported["grade"]
+    assert "unsupported" in reported["failures"].lower()
+    assert re.search(r"agreement +0\.6 ", reported["judge spot-check"])
+    assert "inflation: judge minus person" in reported["judge spot-check"]
+    assert "calibrated (PPI++)" in reported["judge spot-check"]
+    assert re.search(r"RubricGrade +3 +1\.000", reported["judge consistency"])
+    assert {"swapped", "padded"} <= set(reported["judge bias"].split())
+    assert "kappa is 0.434, its interval over 30 answers begins at 0.112, under 0.6" in reported["gate"]
     assert "Verdicts on the answer" in (tmp_path / "judged.html").read_text()

@@ -102,9 +102,9 @@ def test_json_at_the_end(dataset: Path) -> None:
         meanwhile=lambda endpoint: send(endpoint, retrieval("q1", "a:m.py#x", TRACE)),
     )
     assert code == 0, err
-    told = json.loads(out)
-    assert (told["run"], told["spans"], told["refused"]) == ("live", 1, {})
-    assert told["file"].endswith("live.jsonl")
+    reported = json.loads(out)
+    assert (reported["run"], reported["spans"], reported["refused"]) == ("live", 1, {})
+    assert reported["file"].endswith("live.jsonl")
 
 
 def test_the_format_is_given(dataset: Path) -> None:

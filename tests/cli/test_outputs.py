@@ -119,7 +119,7 @@ def test_what_graphkit_wrote_is_replaced(tmp_path: Path) -> None:
 
 
 def test_results_of_judges_are_no_results_of_evaluate(tmp_path: Path) -> None:
-    """What a judge gave, which may have been paid for, isn't replaced by what evaluate computes."""
+    """Grades of a judge, which may have cost money, aren't replaced by results of evaluate."""
     run, scores = tiny(tmp_path), write_lines(tmp_path / "judged.scores.jsonl", [SCORE])
     done = inside("evaluate", "--no-store", "-m", "RR", run, "-o", scores, cwd=tmp_path, code=2)
     assert "the file holds scores, and results would be written over it" in done.err
@@ -175,7 +175,7 @@ def test_a_run_doesnt_go_into_a_file_of_the_dataset(tmp_path: Path) -> None:
 
 
 def test_grades_dont_go_through_links(tmp_path: Path) -> None:
-    """What a judge or a sandbox keeps beside a run replaces no run that a link there leads to."""
+    """Files of a judge or a sandbox beside a run don't replace a run through a link there."""
     run = tiny(tmp_path)
     before = run.read_bytes()
     (tmp_path / "runs" / "r.grades").mkdir()
@@ -231,7 +231,7 @@ def test_kinds(text: str, kind: str, tmp_path: Path) -> None:
 
 
 def test_pipes_and_devices_are_written(tmp_path: Path) -> None:
-    """What isn't a file can't be written over; nor can one that holds nothing yet."""
+    """Pipes, devices and empty files may be written, since nothing in them can be replaced."""
     run = tiny(tmp_path)
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "null.jsonl").symlink_to("/dev/null")

@@ -100,7 +100,7 @@ def test_evaluate_by_a_pattern(run: Path, tmp_path: Path) -> None:
 
 
 def test_runs_of_several_datasets(run: Path, tmp_path: Path) -> None:
-    """Of runs in two datasets the table can't be looked up in both."""
+    """A table of ids can't be looked up for runs in two datasets."""
     second = tmp_path / "other" / "runs" / "second.jsonl"
     write_jsonl(tmp_path / "other" / "questions.jsonl", [{"id": "q1", "question": "?"}])
     write_jsonl(second, [{"run": "second", "question_id": "q1", "retrieved": []}])
@@ -110,7 +110,7 @@ def test_runs_of_several_datasets(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_record_that_cannot_be_used(run: Path, tmp_path: Path) -> None:
-    """A mistake in a record is told with its line, and nothing is written."""
+    """A mistake in a record is reported with its line, and nothing is written."""
     run.write_text('{"run": "mine", "question_id": "q1", "retrieved": 5}\n', "utf-8")
     words = ("import", "graphkit", run, "--dataset", run.parent.parent, "--ids", "ids.jsonl", "-o", "out.jsonl")
     write_jsonl(tmp_path / "ids.jsonl", TABLE)

@@ -113,7 +113,7 @@ def test_file_without_a_header(held: Graph, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("missed-edges",), ("missed-edges: the parameter 'run' is missing", "-p run=... -p question=null")),
         (("missed-edges", "-p", "runs=r"), ("no parameter 'runs'", "It takes: -p run=...")),
@@ -135,17 +135,17 @@ def test_file_without_a_header(held: Graph, tmp_path: Path) -> None:
         (("/dev/null/x.cypher",), ("there is no such file",)),
     ],
 )
-def test_mistake(arguments: tuple[str, ...], told: tuple[str, ...], held: Graph, tmp_path: Path) -> None:
+def test_mistake(arguments: tuple[str, ...], reported: tuple[str, ...], held: Graph, tmp_path: Path) -> None:
     """A query that can't be run ends with 2, with the server's or our own reason."""
     done = query(held, *arguments, cwd=tmp_path, code=2)
     assert done.out == ""
-    for text in told:
+    for text in reported:
         assert text in done.err
 
 
 @pytest.mark.parametrize("form", ["text", "file", "file with a header"])
-def test_a_run_that_is_not_there_is_told_of_any_query(form: str, any_graph: Graph, tmp_path: Path) -> None:
-    """A query of one's own is run whatever its parameters say; a run that the graph doesn't hold is told."""
+def test_a_run_that_is_not_there_is_reported_of_any_query(form: str, any_graph: Graph, tmp_path: Path) -> None:
+    """A query of one's own is run whatever its parameters say; a run that the graph doesn't hold is reported."""
     graphkit("evaluate", "-m", "EdgeRecall", tiny(tmp_path / "d"), cwd=tmp_path, env=any_graph.env, code=0)
     text = "MATCH (a:Answer) WHERE a.run IN [$run, $other] AND a.question = $question RETURN a.run AS run"
     header = "// parameters: run, other, question\n" if form == "file with a header" else ""
@@ -156,7 +156,7 @@ def test_a_run_that_is_not_there_is_told_of_any_query(form: str, any_graph: Grap
     assert done.out == '{"run": "r"}\n'
     assert done.err.startswith("note: no run is called 'rr'\n  Did you mean r?")
     assert query(any_graph, *source, "-p", "run=r", *rest, cwd=tmp_path).err == ""
-    # The later -p counts: a question that isn't there is told as well, and there are no rows.
+    # The later -p counts: a question that isn't there is reported as well, and there are no rows.
     done = query(any_graph, *source, "-p", "run=r", *rest, "-p", "question=q9", cwd=tmp_path)
     assert (done.out, done.err.count("note: ")) == ("", 1)
     assert "no question has the id 'q9'" in done.err

@@ -18,8 +18,8 @@ def test_the_command_prints_the_path(tmp_path: Path) -> None:
     assert done.out == "r.html\n"
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "<title>Tuesday &lt;1&gt;</title>" in text
-    told = cli.inside("report", run, "-o", "r.html", "--json", cwd=tmp_path, code=0).object()
-    assert told == {"report": "r.html", "bytes": (tmp_path / "r.html").stat().st_size}
+    reported = cli.inside("report", run, "-o", "r.html", "--json", cwd=tmp_path, code=0).object()
+    assert reported == {"report": "r.html", "bytes": (tmp_path / "r.html").stat().st_size}
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def test_the_command_prints_the_path(tmp_path: Path) -> None:
         (["runs/r.jsonl", "-o", "no/such/r.html"], "the file can't be written"),
     ],
 )
-def test_bad_arguments_are_told(arguments: list[str], message: str, tmp_path: Path) -> None:
-    """What can't be done is refused with exit code 2 and no page."""
+def test_bad_arguments_are_reported(arguments: list[str], message: str, tmp_path: Path) -> None:
+    """Impossible requests are refused with exit code 2 and no page."""
     plain(tmp_path)
     plain(tmp_path / "other")
     done = cli.inside("report", *arguments, cwd=tmp_path, code=2)
@@ -70,8 +70,8 @@ def test_runs_are_named_as_compare_takes_them(any_graph: cli.Graph, tmp_path: Pa
     assert [(one.get("found", 0), one.get("required", 0)) for one in new["questions"]] == [(1, 2), (0, 0)]
 
 
-def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path) -> None:
-    """An unknown name is told as compare tells it; a file that is gone or changed is refused with what to do."""
+def test_a_run_that_cannot_be_found_is_reported(any_graph: cli.Graph, tmp_path: Path) -> None:
+    """An unknown name is reported as compare tells it; a file that is gone or changed is refused with what to do."""
     run = plain(tmp_path / "data")
 
     def refused(*arguments: object) -> str:
@@ -79,18 +79,18 @@ def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path
 
     assert refused("report", "r", "-o", "r.html") == refused("compare", "r", "s")
     cli.inside("evaluate", run, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
-    told = refused("report", "rr", "-o", "r.html")
-    assert "no run is called 'rr'" in told
-    assert "Did you mean r?" in told
-    assert told == refused("compare", "r", "rr")
+    reported = refused("report", "rr", "-o", "r.html")
+    assert "no run is called 'rr'" in reported
+    assert "Did you mean r?" in reported
+    assert reported == refused("compare", "r", "rr")
     records = run.read_text("utf-8")
     write_jsonl(run, [cli.ANSWERS[0]])
-    told = refused("report", "r", "-o", "r.html")
-    assert f"{run}: the run 'r' is no longer what was loaded" in told
-    assert f"`graphkit evaluate {run}` loads it again" in told
+    reported = refused("report", "r", "-o", "r.html")
+    assert f"{run}: the run 'r' is no longer what was loaded" in reported
+    assert f"`graphkit evaluate {run}` loads it again" in reported
     run.unlink()
-    told = refused("report", "r", "-o", "r.html")
-    assert f"{run}: the file that the run 'r' was loaded from is gone" in told
+    reported = refused("report", "r", "-o", "r.html")
+    assert f"{run}: the file that the run 'r' was loaded from is gone" in reported
     assert not list(tmp_path.rglob("*.html"))
     run.write_text(records, "utf-8")
     cli.inside("report", "r", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=0)
@@ -108,7 +108,7 @@ def test_a_run_by_another_name_is_reported_by_it(any_graph: cli.Graph, tmp_path:
     assert _runs(tmp_path / "two.html") == ["r", "second"]
 
 
-def test_undirected_and_unordered_are_told_on_the_page(tmp_path: Path) -> None:
+def test_undirected_and_unordered_are_reported_on_the_page(tmp_path: Path) -> None:
     """The walk of q1 backwards finds both its edges, whose path is neither right nor wrong; a set has no order."""
     back = [["a:m.py#y", "CALLS", "a:m.py#x"], ["b:n.py#z", "CALLS", "a:m.py#y"]]
     run = cli.tiny(tmp_path, cli.QUESTIONS[:1], [{**cli.ANSWERS[0], "traversal": back}])
@@ -134,9 +134,9 @@ def test_undirected_and_unordered_are_told_on_the_page(tmp_path: Path) -> None:
     [drawn] = undirected.json("d-0-0").values()
     assert [edge["status"] for edge in drawn["drawing"]["edges"]] == ["matched", "matched"]
     assert (means(directed)["PathPrefix"], means(unordered)["PathPrefix"]) == (0, None)
-    for shown, told in ((undirected, "compared without their direction"), (unordered, "read as a set of edges")):
-        assert told in shown.text
-        assert told not in directed.text
+    for shown, reported in ((undirected, "compared without their direction"), (unordered, "read as a set of edges")):
+        assert reported in shown.text
+        assert reported not in directed.text
 
 
 def test_what_is_known_of_a_run_is_on_the_page(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_what_is_known_of_a_run_is_on_the_page(tmp_path: Path) -> None:
     text = " ".join(Page((tmp_path / "r.html").read_text("utf-8")).text.split())
     assert "Known: 3 of 3 ids are known" in text
     assert "Known: 0 of 12 ids are known" in text
-    told = cli.inside("evaluate", "--no-store", other, cwd=tmp_path, code=0).err
-    [meaning] = [line for line in told.splitlines() if line.startswith("warning: s: ") and "4:abc" in line]
+    reported = cli.inside("evaluate", "--no-store", other, cwd=tmp_path, code=0).err
+    [meaning] = [line for line in reported.splitlines() if line.startswith("warning: s: ") and "4:abc" in line]
     assert meaning.removeprefix("warning: s: ") in text
 
 
@@ -164,12 +164,12 @@ def test_runs_of_two_datasets_are_refused_by_name(any_graph: cli.Graph, tmp_path
     answers = [{**one, "run": "s", "question_id": f"other-{one['question_id']}"} for one in cli.ANSWERS]
     second = write_jsonl(tmp_path / "two" / "runs" / "s.jsonl", answers)
     cli.inside("evaluate", first, second, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
-    told = cli.inside("report", "r", "s", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=2).err
-    assert f"{second}: the run is of another dataset" in told
+    reported = cli.inside("report", "r", "s", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=2).err
+    assert f"{second}: the run is of another dataset" in reported
 
 
 def test_files_need_no_database(tmp_path: Path) -> None:
-    """Where only files are named the database that is set isn't opened: nothing listens there, and nobody asks."""
+    """If only files are named the database that is set isn't opened: nothing listens there, and nobody asks."""
     run = plain(tmp_path)
     nowhere = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "nobody asks"}
     cli.inside("report", run, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)

@@ -185,7 +185,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def stopped(words: Words) -> Iterator[None]:
-    """End a command that listens until it is told to end."""
+    """End a command that listens until it is reported to end."""
     if words != ("listen",):
         yield
         return

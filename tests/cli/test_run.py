@@ -28,7 +28,7 @@ def test_text_is_an_answer(folder: Path) -> None:
 
 
 def test_answer_with_chunks_and_traversal(folder: Path) -> None:
-    """Chunks and traversal are kept in the native spelling; run and question are the runner's, k and commits told."""
+    """Chunks and traversal are kept as given; run and question are the runner's; the system gets k and commits."""
     write_lines(
         folder / "data" / "questions.jsonl",
         [{**QUESTIONS[0], "stack": "s", "commits": {"a": "2"}, "k": 3}, QUESTIONS[1]],
@@ -52,10 +52,10 @@ def test_answer_with_chunks_and_traversal(folder: Path) -> None:
 
 
 def test_strict_makes_an_answer_with_an_unknown_field_a_failed_one(folder: Path) -> None:
-    """What a system returns under a name that isn't known is no answer if strict, and else a note beside it."""
+    """An unknown field of a system's result fails the answer if strict, and is otherwise a note."""
     (folder / "slips.py").write_text("def answer(question):\n    return {'answer': 'x', 'retreived': []}\n")
-    told = inside("run", "data", "--system", "slips:answer", cwd=folder, code=0)
-    assert "the field 'retreived' isn't used (2 records; did you mean retrieved?)" in told.err
+    reported = inside("run", "data", "--system", "slips:answer", cwd=folder, code=0)
+    assert "the field 'retreived' isn't used (2 records; did you mean retrieved?)" in reported.err
     strict = ("run", "data", "--system", "strict=slips:answer", "--strict")
     inside(*strict, cwd=folder, code=2)  # all of the run failed
     assert {one["error"] for one in records(folder, "strict").values()} == {
@@ -64,7 +64,7 @@ def test_strict_makes_an_answer_with_an_unknown_field_a_failed_one(folder: Path)
 
 
 def test_run_can_be_evaluated(folder: Path) -> None:
-    """What a run wrote is what evaluate reads: one of q1's two gold edges was walked, and none of q2's."""
+    """evaluate reads the records of a run: one of q1's two gold edges was walked, and none of q2's."""
     run(folder, "--system", "systems:full")
     file = folder / "data" / "runs" / "full.jsonl"
     done = inside("evaluate", "--no-store", "--json", "-m", "EdgeRecall", file, cwd=folder, code=0)
@@ -96,7 +96,7 @@ def test_dataclass_is_an_answer(folder: Path) -> None:
 
 
 def test_question_is_read_like_a_mapping(folder: Path) -> None:
-    """A system may write question["id"]; for what is no field it is told which fields there are."""
+    """A system may write question["id"]; for what is no field it is reported which fields there are."""
     run(folder, "--system", "systems:mapped")
     assert records(folder, "mapped")["q1"]["answer"] == "q1 asks Who calls z? of None"
     done = run(folder, "--system", "systems:misnamed", code=2)
@@ -104,7 +104,7 @@ def test_question_is_read_like_a_mapping(folder: Path) -> None:
 
 
 def test_figures_that_no_record_holds(folder: Path) -> None:
-    """What is counted and can't be kept fails its question with the reason, and the run can be evaluated."""
+    """A figure that can't be stored fails its question with the reason, and the run can be evaluated."""
     write_lines(folder / "data" / "questions.jsonl", [{"id": f"q{number}", "question": "?"} for number in (1, 2, 3)])
     run(folder, "--system", "systems:miscounting", code=2)
     found = records(folder, "miscounting")
@@ -128,7 +128,7 @@ def test_system_sees_no_gold(folder: Path) -> None:
 
 
 def test_printing_system_does_not_spoil_json(folder: Path) -> None:
-    """What a system prints goes to standard error."""
+    """The output of a system goes to standard error."""
     done = run(folder, "--system", "systems:printing", "--json")
     assert done.object()["answered"] == 2
     assert "noise on standard output" in done.err
@@ -194,7 +194,7 @@ def test_async_system_that_blocks(folder: Path) -> None:
     ],
 )
 def test_all_failed(folder: Path, system: str, kind: str, error: str) -> None:
-    """Where each question failed, the records are kept, the exit code is 2, and the first error is told."""
+    """If each question failed, the records are kept, the exit code is 2, and the first error is reported."""
     done = run(folder, "--system", f"systems:{system}", code=2)
     found = records(folder, system)
     assert {record["error_type"] for record in found.values()} == {kind}
@@ -215,7 +215,7 @@ def test_retries(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ("systems:plian", "Did you mean plain?"),
         ("sistems:plain", "Did you mean systems?"),
@@ -229,13 +229,13 @@ def test_retries(folder: Path) -> None:
         ("greedy:f", "A system takes (question) or (question, context)."),
     ],
 )
-def test_system_that_cannot_be_loaded(folder: Path, given: str, told: str) -> None:
-    """A system that isn't one is told before any question is asked, with what to do."""
+def test_system_that_cannot_be_loaded(folder: Path, given: str, reported: str) -> None:
+    """A system that isn't one is reported before any question is asked, with what to do."""
     (folder / "broken.py").write_text("raise RuntimeError('at import')\n")
     (folder / "needy.py").write_text("import no_such_package\n")
     (folder / "greedy.py").write_text("def f(a, b, c): return 'x'\n")
     done = run(folder, "--system", given, code=2)
-    assert told in done.err
+    assert reported in done.err
     assert not (folder / "data" / "runs").exists() or not list((folder / "data" / "runs").iterdir())
 
 
@@ -271,7 +271,7 @@ def test_sample(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ((), "there is nothing to run"),
         (("--system", "systems:plain", "--timeout", "inf"), "--timeout must be a number of seconds"),
@@ -281,10 +281,10 @@ def test_sample(folder: Path) -> None:
         (("--condition", "training", "--prompt", "absent.txt"), "absent.txt: there is no such file"),
     ],
 )
-def test_options_that_make_no_sense(folder: Path, options: tuple[object, ...], told: str) -> None:
-    """Options that don't fit together are told, and nothing is run."""
+def test_options_that_make_no_sense(folder: Path, options: tuple[object, ...], reported: str) -> None:
+    """Options that don't fit together are reported, and nothing is run."""
     (folder / "empty.txt").write_text("no place")
-    assert told in run(folder, *options, env={"ANTHROPIC_API_KEY": "test"}, code=2).err
+    assert reported in run(folder, *options, env={"ANTHROPIC_API_KEY": "test"}, code=2).err
 
 
 def test_progress_with_an_estimate(folder: Path) -> None:
@@ -322,7 +322,7 @@ def test_progress_in_a_log(folder: Path) -> None:
 
 
 def test_progress_in_a_log_from_time_to_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it is due, each system that isn't at its end is told; the projected cost is at the mean cost so far."""
+    """If it is due, each system that isn't at its end is reported; the projected cost is at the mean cost so far."""
     monkeypatch.setattr("graphkit.cli.progress.LINE_EVERY", 0.0)
     write_lines(folder / "data" / "questions.jsonl", TEN[:3])
     monkeypatch.syspath_prepend(str(folder))

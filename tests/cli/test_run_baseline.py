@@ -36,7 +36,7 @@ def test_conditions_on_the_same_questions(folder: Path) -> None:
     assert all("temperature" not in request for request in api.requests)
 
 
-def test_baseline_waits_where_it_is_told_to(folder: Path) -> None:
+def test_baseline_waits_where_it_is_reported_to(folder: Path) -> None:
     """Two refusals for the rate and then an answer is an answer."""
 
     def reply(api: Api, body: dict[str, Any]) -> Reply:

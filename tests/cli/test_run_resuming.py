@@ -128,7 +128,7 @@ def test_run_without_an_answer_leaves_no_file(folder: Path) -> None:
 
 
 def test_failed_are_retried_on_demand(folder: Path) -> None:
-    """What failed stays as it is in the next command, and is asked again with --retry-failed."""
+    """Failed questions stay failed in the next command, and are asked again with --retry-failed."""
     run(folder, "--system", "systems:counted", env={"BREAK": "q1"})
     run(folder, "--system", "systems:counted")
     assert records(folder, "counted")["q1"]["error"] == "broken"
@@ -140,7 +140,7 @@ def test_failed_are_retried_on_demand(folder: Path) -> None:
 
 
 def test_disk_fills(process: Process, folder: Path) -> None:
-    """Where a record can't be written the command ends with a sentence; the whole records before it are kept."""
+    """If a record can't be written the command ends with a sentence; the whole records before it are kept."""
     write_lines(folder / "data" / "questions.jsonl", TEN)
     done = process(
         "run",

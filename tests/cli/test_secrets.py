@@ -67,7 +67,7 @@ def test_a_key_that_a_server_repeats_is_nowhere(tmp_path: Path, script: Any) -> 
 
 
 def test_a_key_that_a_system_repeats_is_nowhere(tmp_path: Path) -> None:
-    """What a system raises, and what it answers."""
+    """A key is masked in a system's errors and answers."""
     tiny(tmp_path / "shop")
     (tmp_path / "leaking.py").write_text(SYSTEM)
     asked = ("run", "shop", "--system", "mine=leaking:answer", "--out", "runs")

@@ -66,7 +66,7 @@ def test_a_closed_output_isnt_the_next_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("command", [PASSES, ("--version",), ("--help",), ("measures", "--json")])
-def test_a_full_disk_is_told(command: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(command: tuple[str, ...], tmp_path: Path) -> None:
     """Output that can't be written is an error, and no bug."""
     done = shell(command, "> /dev/full", tmp_path)
     assert done.returncode == 2
@@ -86,8 +86,8 @@ def _with_a_bug(folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_bug_is_told_in_a_line(tmp_path: Path) -> None:
-    """What nobody foresaw has an exit code of its own, says what happened, and what to report."""
+def test_a_bug_is_reported_in_a_line(tmp_path: Path) -> None:
+    """An unforeseen error has its own exit code, and the message says what happened and what to report."""
     done = _with_a_bug(tmp_path)
     assert done.returncode == 70
     assert "Traceback" not in done.stderr

@@ -22,7 +22,7 @@ from tests.helpers.fakebolt import bolt_server, silent_server
 
 def refused(tmp_path: Path, env: dict[str, str], *commands: tuple[object, ...]) -> list[str]:
     """Run commands that must end with 3, print nothing, and start no embedded database; return their errors."""
-    told = []
+    reported = []
     with pytest.MonkeyPatch.context() as patch:
         # A short patience for servers that don't answer.
         patch.setattr(driver, "ANSWER_SECONDS", 0.5)
@@ -31,9 +31,9 @@ def refused(tmp_path: Path, env: dict[str, str], *commands: tuple[object, ...]) 
             done = inside(*command, cwd=tmp_path, env=env, code=3)
             assert done.out == ""
             assert done.err.startswith("error: ")
-            told.append(done.err)
+            reported.append(done.err)
     assert not (tmp_path / ".graphkit").exists()
-    return told
+    return reported
 
 
 def repository(tmp_path: Path) -> Path:
@@ -86,14 +86,14 @@ def test_other_credentials_of_the_embedded_database(graph: Graph, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("agent", "told"), [("Neo4j/5.10.0", "graphkit needs Neo4j 5.23 or newer"), ("Cypher/1.0", "calls itself")]
+    ("agent", "reported"), [("Neo4j/5.10.0", "graphkit needs Neo4j 5.23 or newer"), ("Cypher/1.0", "calls itself")]
 )
-def test_wrong_version(agent: str, told: str, tmp_path: Path) -> None:
+def test_wrong_version(agent: str, reported: str, tmp_path: Path) -> None:
     """A server that is too old or unknown is reported with its own text and a remedy."""
     with bolt_server(agent) as uri:
         [err] = refused(tmp_path, {"NEO4J_URI": uri}, ("load", tiny(tmp_path / "data").parent.parent))
     assert agent in err
-    assert told in err
+    assert reported in err
     assert "unset" in err
 
 
@@ -170,8 +170,8 @@ def test_output_on_a_full_device(tmp_path: Path) -> None:
             )
             assert done.returncode == 2
             # What is known of a run goes to standard error, before the scores.
-            told = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith("known: ")]
-            assert told == ["error: No space left on device\n"]
+            reported = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith("known: ")]
+            assert reported == ["error: No space left on device\n"]
 
 
 @pytest.mark.parametrize("place", ["file/below.jsonl", "no/where.jsonl", "folder.jsonl", "results", "results.doc"])

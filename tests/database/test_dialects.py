@@ -26,7 +26,7 @@ def test_differences_lie_in_one_place() -> None:
     assert found == []
 
 
-def test_databases_are_told_apart() -> None:
+def test_databases_are_reported_apart() -> None:
     """Each database has its own name, and only one dialect accepts each agent text."""
     assert (
         len({dialect.engine for dialect in dialects()})

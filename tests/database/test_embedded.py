@@ -383,7 +383,7 @@ def test_wrong_size_of_memory(heap: str, data: Path, monkeypatch: pytest.MonkeyP
         ensure_running(data)
 
 
-def test_windows_is_told_what_to_do(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_is_reported_what_to_do(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without POSIX locks, the message explains how to use a Neo4j server."""
     monkeypatch.setattr(sys, "platform", "win32")
     for function in (ensure_running, status, stop):

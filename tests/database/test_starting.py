@@ -48,7 +48,7 @@ def test_a_server_that_was_stopped_once_is_started_again(tmp_path: Path, monkeyp
     assert (tmp_path / "count").read_text() == "2"
 
 
-def test_a_server_that_is_stopped_twice_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_stopped_twice_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After two attempts, no line of the log counts as the cause."""
     with pytest.raises(DatabaseError, match="was stopped twice while it started") as refused:
         start(tmp_path, monkeypatch, 9)

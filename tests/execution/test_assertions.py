@@ -141,13 +141,13 @@ def test_python(sandbox: Sandbox, code: str, assertion: str, message: str | None
 
 
 def test_an_assertion_without_a_call(sandbox: Sandbox) -> None:
-    """Where the entry point isn't called there is no result, and a name of the code may be called so."""
+    """If the entry point isn't called there is no result, and a name of the code may be called so."""
     code = "calls = []\ndef f():\n    calls.append(1)\nresult = 'own'"
     assert asserted(sandbox, code, "calls == [] and result == 'own' and 'result' not in globals()").status == "success"
 
 
 def test_an_assertion_about_a_program(sandbox: Sandbox) -> None:
-    """What a program printed is the result, unless it has a variable of that name."""
+    """The output of a program is the result, unless the program has a variable of that name."""
     assert asserted(sandbox, "print(1)", "result == '1\\n'", entry_point=None).status == "success"
     assert asserted(sandbox, "result = 5", "result == 5", entry_point=None).status == "success"
 
@@ -159,7 +159,7 @@ def test_an_assertion_about_a_result_without_end(sandbox: Sandbox) -> None:
 
 
 def test_an_assertion_without_end(sandbox: Sandbox) -> None:
-    """An assertion that doesn't end is told as that, and the sandbox goes on."""
+    """An assertion that doesn't end is reported as that, and the sandbox goes on."""
     found = asserted(sandbox, "def f(): return 1", "while True: pass", timeout=0.5)
     assert found.status == "timeout"
     assert (found.message or "").endswith("it didn't end within 0.5 seconds")

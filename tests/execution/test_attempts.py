@@ -74,12 +74,12 @@ def test_attempts_are_real(attempt: Attempt) -> None:
     ],
 )
 def test_the_witness_sees_it(attempt: str, seen: str) -> None:
-    """What gets through without a wall is seen from outside, too, and not only said by the attempt."""
+    """An escape without a wall is also seen from outside, and not only reported by the attempt."""
     assert seen in results("none")[attempt].signs
 
 
 def test_a_hole_is_seen(landlock: Wall, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wall with a hole is told: here the filter of system calls lets signals through, and nothing else."""
+    """A wall with a hole is reported: here the filter of system calls lets signals through, and nothing else."""
     from graphkit.execution import seccomp
 
     holed = {**seccomp.REFUSED, "signals": ()}

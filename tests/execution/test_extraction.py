@@ -1,4 +1,4 @@
-"""What of an answer is code."""
+"""The code within an answer."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def test_without_an_entry_point_usage_counts() -> None:
 
 @pytest.mark.parametrize("last", ["def f(): return 2", "f = lambda: 2", "async def f(): return 2", "def f(:"])
 def test_the_last_definition_wins(last: str) -> None:
-    """Where the answer corrects itself, its last word counts, also one that can't be read; helpers stay."""
+    """If the answer corrects itself, its last word counts, also one that can't be read; helpers stay."""
     answer = f"```python\ndef f(): return 1\n```\n```python\nimport os\n```\n```python\n{last}\n```"
     assert source(answer, "f") == f"import os\n\n{last}\n"
 
 
 def test_dotted_entry_point() -> None:
-    """Of a method, the class is what a block defines."""
+    """A block with a method's class defines the method."""
     answer = "```py\nclass S: pass\n```\n```py\nclass S:\n    def f(self): pass\n```\n```py\nS().f()\n```"
     assert source(answer, "S.f") == "class S:\n    def f(self): pass\n"
 
@@ -121,7 +121,7 @@ def test_dotted_entry_point() -> None:
     ],
 )
 def test_prose_is_no_code(prose: str) -> None:
-    """What Python could read isn't code where people write so."""
+    """Prose that Python could parse isn't code."""
     assert source(prose) is None
     assert extract(prose, JAVASCRIPT) is None
 
@@ -136,7 +136,7 @@ def test_an_answer_that_is_code(code: str) -> None:
 
 
 def test_with_an_entry_point_a_call_is_no_code() -> None:
-    """Where a function is asked for, a text in the form of a call defines nothing."""
+    """If a function is asked for, a text in the form of a call defines nothing."""
     assert source("Unknown(none)", "f") is None
     assert source("def f(): pass", "f") == "def f(): pass\n"
 

@@ -43,7 +43,7 @@ def test_there_are_sixty() -> None:
 
 @pytest.mark.parametrize("forgery", ALL, ids=lambda one: f"{one.aim}-{one.language.name}-{one.name}")
 def test_no_forgery_passes(sandbox: Sandbox, forgery: Forgery) -> None:
-    """No forged result is scored success, and what takes too much memory is told as that."""
+    """No forged result is scored success, and what takes too much memory is reported as that."""
     result = forgery.run(sandbox)
     if result is None:
         pytest.skip(f"this machine has no program for {forgery.language.name}")
@@ -66,7 +66,7 @@ def test_honest_answers_pass(sandbox: Sandbox, language: Language) -> None:
 
 
 def test_a_forged_result_is_reported(sandbox: Sandbox) -> None:
-    """What was written to the channel is told beside the test, and the next test is none the worse for it."""
+    """Writing to the channel is reported beside the test, and doesn't affect the next test."""
     [forgery] = [one for one in ALL if one.name == "held in the function" and one.language is PYTHON]
     result = forgery.run(sandbox)
     assert result is not None

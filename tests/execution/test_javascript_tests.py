@@ -57,7 +57,7 @@ RETURNED = [
 
 @pytest.mark.parametrize(("body", "inputs", "expected"), RETURNED)
 def test_returned(body: str, inputs: Any, expected: Any) -> None:
-    """What JavaScript returns is encoded as what Python returns, and equals what JSON says of it."""
+    """Values that JavaScript returns are encoded like Python's, and equal their JSON form."""
     found = function(body, inputs=inputs)
     assert found["kind"] == "returned", found
     assert equal(expected, decoded(found["value"]))
@@ -66,7 +66,7 @@ def test_returned(body: str, inputs: Any, expected: Any) -> None:
 @examples(5)
 @given(st.lists(JSON, min_size=20, max_size=60))
 def test_round_trip(values: list[Any]) -> None:
-    """What goes in as JSON comes out as a value that equals it, and differs from what differs from it."""
+    """A JSON value comes out as an equal value, and differs from different ones."""
     found = function("return args", inputs=values, limit=10**6)
     assert equal(values, decoded(found["value"]))
     assert not equal([*values, None], decoded(found["value"]))
@@ -129,7 +129,7 @@ def test_entry_points(code: str, entry_point: str, expected: Any) -> None:
 
 @pytest.mark.parametrize(("code", "entry_point"), [("const g = 1;", "f"), ("const f = 1;", "f"), ("class S {}", "S.f")])
 def test_no_entry_point(code: str, entry_point: str) -> None:
-    """What isn't there, or can't be called, is said by name."""
+    """A missing or uncallable entry point is reported by name."""
     found = in_node(code, entry_point=entry_point)
     assert found["kind"] == "no_entry_point"
     assert entry_point in found["message"]
@@ -179,7 +179,7 @@ def test_stand_ins_of_stand_ins() -> None:
     ],
 )
 def test_exceptions(body: str, message: str | None, name: str, line: int | None) -> None:
-    """What the code throws is told by its message, the names of its classes, and the line in the code."""
+    """A thrown error is reported by its message, the names of its classes, and its line."""
     found = function(body)
     assert found["kind"] == "raised", found
     assert name in found["exception"], found
@@ -198,7 +198,7 @@ def test_exceptions(body: str, message: str | None, name: str, line: int | None)
     ],
 )
 def test_syntax_errors(code: str, line: int) -> None:
-    """Code that can't be read is told with its line, in CommonJS and in modules."""
+    """Code that can't be read is reported with its line, in CommonJS and in modules."""
     found = in_node(code, entry_point="f")
     assert found["kind"] == "syntax_error", found
     assert found["line"] == line
@@ -239,7 +239,7 @@ def test_a_program() -> None:
     "body", ["return 'x'.repeat(10 ** 6)", "return new Array(10 ** 9)", "return [...'x'.repeat(10 ** 6)]"]
 )
 def test_too_large(body: str) -> None:
-    """A result beyond the limit is told so."""
+    """A result beyond the limit is reported so."""
     assert function(body)["kind"] == "too_large"
 
 
@@ -249,14 +249,14 @@ def test_an_endless_generator() -> None:
 
 
 def test_memory() -> None:
-    """What fills the heap ends the process, which is seen from outside."""
+    """Code that fills the heap ends the process, which is seen from outside."""
     found = function("const a = []; while (true) a.push(new Array(1000).fill(a.length));")
     assert found["kind"] == "none"
     assert "heap out of memory" in found["stderr"]
 
 
 def test_attempts() -> None:
-    """Code that ends by what the system refuses is refused, and it is told what it tried."""
+    """Code that ends by what the system refuses is refused, and it is reported what it tried."""
     for body, attempt in {
         "require('node:fs').readFileSync('/nothing/x')": "open /nothing/x",
         "require('node:fs').readdirSync('/nothing/x')": "list /nothing/x",

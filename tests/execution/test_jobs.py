@@ -77,7 +77,7 @@ def test_functions(test: dict[str, Any], status: str, message: str | None) -> No
     ],
 )
 def test_programs(code: str, status: str, message: str | None) -> None:
-    """What a program prints is compared as a text."""
+    """The output of a program is compared as text."""
     found = ran(CodeTestStruct(name="t", inputs="4", expected="5"), code, None)
     assert (found.status, found.message) == (status, message)
     assert found.line == (None if status in ("success", "test_failure") else 1)
@@ -145,7 +145,7 @@ def test_what_is_no_reply(request_: str, reply: Any) -> None:
 
 
 def test_no_reply_says_that_a_test_passed() -> None:
-    """Of the kinds of all replies none is decided inside: only what is returned and what is raised can be right."""
+    """No kind of reply decides a test inside: only a returned or raised value can be right."""
     from graphkit.execution.jobs import _STATUS
 
     every = {kind for kinds in KINDS.values() for kind in kinds}

@@ -82,7 +82,7 @@ def test_python_layout(context: dict[str, str], files: dict[str, str]) -> None:
     ],
 )
 def test_python_refuses(path: str, why: str) -> None:
-    """What would replace a module of Python's, leave the folder or never be imported is refused by a sentence."""
+    """A file that would replace a module of Python, leave the folder or never be imported is refused."""
     with pytest.raises(ValueError, match=why):
         PYTHON.layout({path: ""})
 
@@ -138,7 +138,7 @@ def test_javascript_layout() -> None:
     ],
 )
 def test_javascript_refuses(context: dict[str, str], why: str) -> None:
-    """What would replace a module of Node's, leave the folder or be two files in one is refused by a sentence."""
+    """A file that would replace a module of Node, leave the folder or be two files in one is refused."""
     with pytest.raises(ValueError, match=why):
         JAVASCRIPT.layout(context)
 

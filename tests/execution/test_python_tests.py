@@ -64,7 +64,7 @@ def test_entry_points(code: str, entry_point: str, expected: Any) -> None:
 
 @pytest.mark.parametrize(("code", "entry_point"), [("g = 1", "f"), ("f = 1", "f"), ("class S: pass", "S.f")])
 def test_no_entry_point(code: str, entry_point: str) -> None:
-    """What isn't there, or can't be called, is said by name."""
+    """A missing or uncallable entry point is reported by name."""
     found = in_python(code, entry_point=entry_point)
     assert found["kind"] == "no_entry_point"
     assert entry_point in found["message"]
@@ -135,7 +135,7 @@ def test_a_program_that_fails() -> None:
     ],
 )
 def test_syntax_errors(code: str, line: int | None) -> None:
-    """Code that can't be read is told with its line, where there is one."""
+    """Code that can't be read is reported with its line, where there is one."""
     found = in_python(code, entry_point="f")
     assert found["kind"] == "syntax_error"
     if line is not None:
@@ -170,7 +170,7 @@ RAISED = {
 
 @pytest.mark.parametrize("body", RAISED)
 def test_exceptions(body: str) -> None:
-    """What the code raises is told by its message, by all names of its type, and by the line in the code."""
+    """An exception of the code is reported by its message, all names of its type, and its line."""
     message, name, line = RAISED[body]
     found = function(body)
     assert found["kind"] == "raised", found
@@ -214,14 +214,14 @@ def test_packages_and_what_is_loaded() -> None:
 
 @pytest.mark.parametrize("body", ["return [0] * 10 ** 15", "x = [b'x' * 10 ** 14]\nreturn x"])
 def test_memory(body: str) -> None:
-    """What asks for more memory than there is ends by that, with its line."""
+    """Code that asks for more memory than its limit ends with an error and its line."""
     found = function(body)
     assert (found["kind"], found["line"]) == ("memory", 2)
 
 
 @pytest.mark.parametrize("where", ["local", "global"])
 def test_memory_that_is_used_up(where: str) -> None:
-    """What fills all the memory that it may have, also for good, still leaves enough to tell of it."""
+    """Code that fills all its memory, even for good, leaves enough for the report."""
     body = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
@@ -236,7 +236,7 @@ while True:
 
 @pytest.mark.parametrize("body", ["while True:\n    yield 1", "return 'x' * 10 ** 6", "return 1 << 10 ** 7"])
 def test_too_large(body: str) -> None:
-    """A result without end, or beyond the limit, is told so."""
+    """A result without end, or beyond the limit, is reported so."""
     assert function(body)["kind"] == "too_large"
 
 
@@ -266,7 +266,7 @@ def test_hostile_results(body: str) -> None:
 
 
 def test_exceptions_of_hostile_types() -> None:
-    """An exception whose type says anything of itself is still told."""
+    """An exception is reported whatever its type says of itself."""
     body = "class M(type):\n    __module__ = 3\n    __name__ = __qualname__ = property(lambda c: 1 / 0)\n"
     found = function(body + "class E(Exception, metaclass=M): __module__ = 5\nraise E('x')")
     assert found["kind"] == "raised"
@@ -302,7 +302,7 @@ ATTEMPTS = [
 
 @pytest.mark.parametrize(("body", "attempts", "kind"), ATTEMPTS)
 def test_attempts(body: str, attempts: list[str], kind: str) -> None:
-    """What reaches beyond the sandbox is told, once; the code is refused where it ends by that."""
+    """An attempt to leave the sandbox is reported once; code that ends by it is refused."""
     found = function(body)
     assert found["kind"] == kind, found
     assert len(found["attempts"]) == len(attempts)
@@ -322,7 +322,7 @@ def test_nothing_is_left() -> None:
 
 
 def test_it_stands_alone() -> None:
-    """What the runner imports at its top, and what it is made of, is loaded before it begins."""
+    """The imports and the parts of the runner are loaded before it begins."""
     parts = {path.stem: path for path in PYTHON.runner.parent.glob("python_*.py")}
     assert set(parts) == {
         "python_tests",

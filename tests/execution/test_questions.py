@@ -1,4 +1,4 @@
-"""What is wrong with the tests of a question."""
+"""Mistakes in the tests of a question."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.execution.questions import wrong_with
+from graphkit.execution.questions import mistakes_in_tests
 from graphkit.records.structs import CodeTestStruct, QuestionStruct
 
 
@@ -39,8 +39,8 @@ RIGHT = [
 
 @pytest.mark.parametrize("asked", RIGHT)
 def test_nothing_wrong(asked: QuestionStruct) -> None:
-    """Of these nothing is said; of a language that isn't known only what needs no knowledge of it could be."""
-    assert wrong_with(asked) == []
+    """These have no mistakes; an unknown language can only have those that need no knowledge of it."""
+    assert mistakes_in_tests(asked) == []
 
 
 WRONG = [
@@ -63,12 +63,12 @@ WRONG = [
 
 @pytest.mark.parametrize(("asked", "what"), WRONG)
 def test_wrong(asked: QuestionStruct, what: str) -> None:
-    """Each defect is told by one sentence."""
-    (said,) = wrong_with(asked)
+    """Each defect is reported by one sentence."""
+    (said,) = mistakes_in_tests(asked)
     assert what in said
 
 
 def test_all_that_is_wrong() -> None:
-    """Each defect is told, not the first alone."""
+    """Each defect is reported, not the first alone."""
     asked = question(one(), one(expected=1, assertion="("), repository_context={"a b": ""})
-    assert len(wrong_with(asked)) == 5
+    assert len(mistakes_in_tests(asked)) == 5

@@ -125,13 +125,13 @@ UNEQUAL = [
 
 @pytest.mark.parametrize(("expression", "expected"), EQUAL)
 def test_equal(child: Child, expression: str, expected: Any) -> None:
-    """What Python returns equals what JSON can say of it."""
+    """Values that Python returns equal their JSON form."""
     assert equal(expected, through(child, expression))
 
 
 @pytest.mark.parametrize(("expression", "expected"), UNEQUAL)
 def test_unequal(child: Child, expression: str, expected: Any) -> None:
-    """What is something else doesn't equal it, however near it comes."""
+    """Other values aren't equal, however near they come."""
     assert not equal(expected, through(child, expression))
 
 
@@ -190,7 +190,7 @@ def strict(one: Any, other: Any) -> bool:
 @examples(150)
 @given(JSON, st.data())
 def test_round_trip(child: Child, value: Any, data: st.DataObject) -> None:
-    """What a real Python encodes equals its JSON form, and another value only where Python says so."""
+    """A value that a real Python encodes equals its JSON form, and another value only if Python says so."""
     found = through(child, repr(value))
     assert equal(value, found)
     other = data.draw(JSON | st.just(value))
@@ -274,7 +274,7 @@ def test_what_is_no_json(data: bytes) -> None:
     ],
 )
 def test_forged_values(forged: Any) -> None:
-    """What isn't of the agreed form is refused, wherever it stands."""
+    """A value of another form is refused anywhere."""
     with pytest.raises(UnusableResultError):
         decoded(forged)
 
@@ -297,7 +297,7 @@ def test_nested_too_deeply() -> None:
     ],
 )
 def test_cycles(child: Child, expression: str, kind: str) -> None:
-    """What holds itself is cut where it begins anew."""
+    """A value that contains itself is cut where it begins again."""
     value = through(child, f"a = {expression}", "a.append(a) if isinstance(a, list) else a.update(a=a)", "a")
     assert OtherValue(kind, "...") in (value[1:] if kind == "list" else [item for _, item in value.pairs])
 
@@ -311,7 +311,7 @@ def test_deep_values_are_cut(child: Child) -> None:
 
 
 def test_entangled_sets_end() -> None:
-    """Sets in sets in sets, of which none equals another, are told apart or refused, in bounded time."""
+    """Sets in sets in sets, of which none equals another, are distinguished or refused, in bounded time."""
     expected: Any = [1]
     value: Any = SetValue([2])
     for _ in range(3):
@@ -363,7 +363,7 @@ def test_shown_in_javascript() -> None:
 
 
 def test_same_output() -> None:
-    """What a program prints is compared without what is white at the ends of lines and of the whole."""
+    """Printed output is compared without white space at the ends of its lines and of the whole."""
     assert same_output("a\nb", "a \r\nb\n\n")
     assert not same_output("a\nb", "a\n\nb")
     assert not same_output("a", " a")

@@ -1,4 +1,4 @@
-"""One answer through the tests of its question: what each test is worth, and what is told of it."""
+"""One answer through the tests of its question: what each test is worth, and what is reported of it."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def test_what_a_test_is_worth(
     assert found.duration_ms >= 0
 
 
-def test_what_was_tried_is_told(sandbox: Sandbox) -> None:
-    """Code that goes on after a refusal may be right, and what it tried is told all the same."""
+def test_what_was_tried_is_reported(sandbox: Sandbox) -> None:
+    """Code that goes on after a refusal may be right, and what it tried is reported all the same."""
     code = "def f():\n    try:\n        open('/etc/passwd')\n    except OSError:\n        pass\n    return 1"
     found = one(sandbox, code)
     assert (found.status, found.attempts) == ("success", ("open /etc/passwd",))
 
 
-def test_what_is_told_of_a_failure(sandbox: Sandbox) -> None:
+def test_what_is_reported_of_a_failure(sandbox: Sandbox) -> None:
     """Expected, returned and printed stand beside the message; no path of this machine is in it."""
     found = one(sandbox, "import os\ndef f():\n    print('hello', os.getcwd() + '/x')\n    return 'no'", expected="yes")
     assert (found.expected, found.returned, found.printed) == ("'yes'", "'no'", "hello x\n")
@@ -149,7 +149,7 @@ def test_a_program_reads_and_prints(sandbox: Sandbox) -> None:
 
 
 def test_tests_do_not_see_each_other(sandbox: Sandbox) -> None:
-    """What one test leaves in files, modules or the environment is gone in the next one."""
+    """Changes of one test to files, modules or the environment are gone in the next one."""
     code = (
         "import builtins, os\n"
         "def f():\n"
@@ -185,7 +185,7 @@ def test_an_answer_without_code(sandbox: Sandbox) -> None:
 
 
 def test_a_language_without_a_runner(sandbox: Sandbox) -> None:
-    """Code that can't be run here isn't wrong for that: it has no execution, and why is told."""
+    """Code that can't be run here isn't wrong for that: it has no execution, and why is reported."""
     found = execute_all([(asked({"expected": 1}, code_language="cobol"), "```cobol\nx\n```")], "r", sandbox)
     assert found["q"] == Unexecuted("code in cobol isn't run; there are python, javascript")
 

@@ -1,4 +1,4 @@
-"""Which sandbox is chosen where some don't work, and that nothing of one outlives graphkit, however that ends."""
+"""The choice of the sandbox if some don't work, and its end together with graphkit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(sandbox: Sandbox, body: str, seconds: float = 10.0) -> Ended:
 def test_without_bubblewrap_the_second_is_chosen(
     landlock: Wall, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Where no program bwrap is found, Landlock is chosen, and why is told."""
+    """If no program bwrap is found, Landlock is chosen, and why is reported."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with open_sandbox(jobs=1) as sandbox:
         assert sandbox.wall.name == "landlock"
@@ -47,7 +47,7 @@ def test_without_bubblewrap_the_second_is_chosen(
 
 
 def test_in_a_container_the_second_is_chosen(process: Process, landlock: Wall, tmp_path: Path) -> None:
-    """Where no namespace can be made, as in containers, Landlock is chosen by itself, says so, and holds."""
+    """If no namespace can be made, as in containers, Landlock is chosen by itself, says so, and holds."""
     command = (*RESTRICTED, *COMMAND)
     found = process("sandbox", "check", "--json", cwd=tmp_path, command=command, code=0).object()
     assert found["mechanism"] == "landlock"
@@ -80,7 +80,7 @@ def test_a_wall_with_a_hole_is_not_chosen(landlock: Wall, monkeypatch: pytest.Mo
 
 
 def test_without_any_it_says_so() -> None:
-    """Who asks for no sandbox gets none, and is told."""
+    """Without a sandbox on request, the output says so."""
     with open_sandbox(jobs=1, unsafe=True) as sandbox:
         assert sandbox.wall.name == "none"
         assert sandbox.description == "no sandbox: the code of the answers has all your permissions"

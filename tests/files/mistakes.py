@@ -1,4 +1,4 @@
-"""Records that can't be used, each with what has to be told of it."""
+"""Records that can't be used, each with the expected report."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def commit(number: int, *parents: int) -> Row:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A record that can't be used: where it stands, what has to be told, and the scores where it is left out."""
+    """An unusable record: its place, the expected report, and the scores without it."""
 
     place: str
     record: str | None
-    told: str
+    reported: str
     remedy: str = "--on-error skip"
     left: dict[str, Any] = field(default_factory=lambda: NO_ANSWER)
     questions: Lines = QUESTIONS

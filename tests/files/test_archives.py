@@ -42,7 +42,7 @@ def test_of_several_documents_of_a_name_the_last_counts(tmp_path: Path) -> None:
 
 
 def test_halves_of_characters_are_replaced(tmp_path: Path) -> None:
-    """What no file in UTF-8 could hold doesn't get in; a pair of halves is the character."""
+    """A half character, which UTF-8 can't encode, is replaced; a pair of halves is the character."""
     path = deflated(tmp_path / "a.eval", {"a.json": rb'["\ud83d", "\ud83d\ude00"]'})
     with Archive(path) as archive:
         assert archive.document("a.json") == ["?", "😀"]

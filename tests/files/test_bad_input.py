@@ -1,4 +1,4 @@
-"""Bad input through the command line: told with file, line, record and remedy, and nothing of it is loaded."""
+"""Bad input through the command line: reported with file, line, record and remedy, and nothing of it is loaded."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.helpers.cli import inside as graphkit
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_evaluate_refuses(name: str, tmp_path: Path) -> None:
-    """A record that can't be used is told with its file, line, id and remedy, and nothing is scored."""
+    """A record that can't be used is reported with its file, line, id and remedy, and nothing is scored."""
     mistake = MISTAKES[name]
     done = inside(*SCORE, mistake.write(tmp_path), cwd=tmp_path, code=2)
     assert done.out == ""
     [line] = [line for line in done.err.splitlines() if f"{tmp_path / mistake.place}: " in line]
-    assert mistake.told in line
+    assert mistake.reported in line
     assert mistake.record is None or f"record {mistake.record!r}: " in line
     assert mistake.remedy in done.err
     assert "--on-error skip" in done.err
@@ -35,11 +35,11 @@ def test_evaluate_skips(name: str, tmp_path: Path) -> None:
     assert done.object()["measures"]["EdgeRecall"] == mistake.left
     told = [line for line in done.err.splitlines() if line.startswith(f"skipped: {tmp_path / mistake.place}: ")]
     assert len(told) == 1
-    assert mistake.told in told[0]
+    assert mistake.reported in told[0]
 
 
-def test_every_cycle_is_told(tmp_path: Path) -> None:
-    """Where the parents form two cycles, both are told."""
+def test_every_cycle_is_reported(tmp_path: Path) -> None:
+    """If the parents form two cycles, both are reported."""
     run = tiny(tmp_path, commits=(commit(0, 1), commit(1, 0), commit(2, 2)))
     err = graphkit(*SCORE, run, cwd=tmp_path, code=2).err
     assert "commits.jsonl:1" in err
@@ -47,7 +47,7 @@ def test_every_cycle_is_told(tmp_path: Path) -> None:
 
 
 def test_many_mistakes_are_counted(tmp_path: Path) -> None:
-    """Of twelve mistakes ten are shown, and the count of all is told."""
+    """Ten of twelve mistakes are shown, with the count of all."""
     err = graphkit(*SCORE, tiny(tmp_path, answers=(*ANSWERS, *(12 * ["{"]))), cwd=tmp_path, code=2).err
     assert "12 records can't be used, so" in err
     assert "runs/r.jsonl:12:" in err
@@ -61,7 +61,7 @@ def test_records_and_faults_are_counted(tmp_path: Path) -> None:
     six = {**A2, "answer": 1, "cost": -1, "error": 1, "model_calls": -1, "prompt_tokens": -1, "output_tokens": -1}
     done = graphkit(*SCORE, tiny(tmp_path, answers=(two, six)), cwd=tmp_path, code=2)
     assert "error: 2 records (8 faults) can't be used, so none was read:" in done.err
-    # Three of a record's faults are told, and the last one says how many more there are.
+    # Three of a record's faults are reported, and the last one says how many more there are.
     told = [line for line in done.err.splitlines() if "runs/r.jsonl:2: record 'q2': " in line]
     assert len(told) == 3
     assert told[2].endswith(" and 3 more faults")
@@ -79,7 +79,7 @@ def test_nothing_usable(questions: Lines, tmp_path: Path) -> None:
 
 
 def test_records_of_two_runs(tmp_path: Path) -> None:
-    """A file holds one run: which two it holds is told."""
+    """A file holds one run: which two it holds is reported."""
     done = graphkit(*SCORE, tiny(tmp_path, answers=(A1, {**A2, "run": "s"})), cwd=tmp_path, code=2)
     assert "2 runs: r, s" in done.err
     assert "file of its own" in done.err
@@ -131,7 +131,7 @@ UNKNOWN: dict[str, tuple[dict[str, Any], str, str, str | None]] = {
 
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_unknown_fields(name: str, tmp_path: Path) -> None:
-    """A field that isn't known is told once with the closest known one, and the rest is scored; --strict refuses it."""
+    """An unknown field is reported once with the closest known one, and the rest is scored; --strict refuses it."""
     files, place, field, close = UNKNOWN[name]
     run = tiny(tmp_path, **files)
     hint = "" if close is None else f"; did you mean {close}?"
@@ -167,7 +167,7 @@ def test_unknown_fields_of_scores(tmp_path: Path) -> None:
 
 
 def test_many_unknown_fields_are_counted(tmp_path: Path) -> None:
-    """Of twelve unknown fields of a file ten are shown, and the count of the others is told."""
+    """Ten of twelve unknown fields of a file are shown, with the count of the others."""
     run = tiny(tmp_path, answers=({**A1, **{f"x{number}": 1 for number in range(12)}}, A2))
     done = inside(*SCORE, run, cwd=tmp_path, code=0)
     assert done.err.count("isn't used") == 10

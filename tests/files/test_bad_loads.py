@@ -47,7 +47,7 @@ def test_refused_load_leaves_nothing(any_graph: Graph, tmp_path: Path) -> None:
             mistake.write(folder)
             done = inside("load", folder, cwd=tmp_path, env=any_graph.env, code=2)
             assert f"{folder / mistake.place}: " in done.err, name
-            assert mistake.told in done.err, name
+            assert mistake.reported in done.err, name
             assert any_graph.content() == [], name
     assert inside("db", "status", "--json", cwd=tmp_path, env=any_graph.env, code=0).object()["unfinished"] == []
 
@@ -218,7 +218,7 @@ def test_name_of_a_file_that_is_no_text(place: str, graph: Graph, tmp_path: Path
 
 
 def test_load_refuses_and_keeps_what_is_there(graph: Graph, tmp_path: Path) -> None:
-    """Every mistake of a dataset is told at once, and its earlier, good form stays in the graph untouched."""
+    """Every mistake of a dataset is reported at once, and its earlier, good form stays in the graph untouched."""
     tiny(tmp_path / "shop", commits=(commit(0),))
     graphkit("load", "shop", cwd=tmp_path, env=graph.env, code=0)
     before = graph.content()
@@ -279,8 +279,8 @@ def test_bad_run_is_not_kept(graph: Graph, tmp_path: Path) -> None:
     ]
 
 
-def test_mistake_of_the_dataset_is_told_once(graph: Graph, tmp_path: Path) -> None:
-    """A question that loading leaves out isn't told a second time by scoring."""
+def test_mistake_of_the_dataset_is_reported_once(graph: Graph, tmp_path: Path) -> None:
+    """A question that loading leaves out isn't reported a second time by scoring."""
     questions, answers = renamed("once")
     run = tiny(tmp_path / "once", [{**questions[0], "colour": "red"}, questions[1], "{"], answers)
     for _ in range(2):

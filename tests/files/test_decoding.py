@@ -248,15 +248,15 @@ def agree(kind: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
     reader = RecordReader(Path("f.jsonl"), kind, problems)
     for number, value in enumerate(lines, 1):
         line = json.dumps(value).encode()
-        before, before_counted = len(problems.left_out), Counter(problems.ignored_fields)
+        before, before_counted = len(problems.skipped), Counter(problems.ignored_fields)
         found = reader.parse(number, line)
-        told = Problems()
-        expected = parse_record(model, line, f"f.jsonl:{number}", told)
+        reported = Problems()
+        expected = parse_record(model, line, f"f.jsonl:{number}", reported)
         assert repr(plain(found)) == repr(plain(expected))
-        assert problems.left_out[before:] == told.left_out
-        assert (found is None) == bool(told.left_out)
+        assert problems.skipped[before:] == reported.skipped
+        assert (found is None) == bool(reported.skipped)
         counted = problems.ignored_fields - before_counted
-        assert counted == told.ignored_fields
+        assert counted == reported.ignored_fields
 
 
 @examples(300)
@@ -300,18 +300,18 @@ def test_edges_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     agree(EdgeStruct, lines)
 
 
-def told(kind: type[msgspec.Struct], *lines: dict[str, Any]) -> dict[str, int]:
+def reported(kind: type[msgspec.Struct], *lines: dict[str, Any]) -> dict[str, int]:
     """Return the unknown fields that reading some lines counts, which must all be usable."""
     problems = Problems()
     reader = RecordReader(Path("f.jsonl"), kind, problems)
     for number, line in enumerate(lines, 1):
         assert reader.parse(number, json.dumps(line).encode()) is not None
-    assert problems.left_out == []
+    assert problems.skipped == []
     assert {file for file, _ in problems.ignored_fields} <= {"f.jsonl"}
     return {name: count for (_, name), count in problems.ignored_fields.items()}
 
 
-def test_unused_fields_of_an_edge_are_told() -> None:
+def test_unused_fields_of_an_edge_are_reported() -> None:
     """A field that graphkit doesn't know is counted, as where the model reads every line."""
     problems = Problems()
     line = b'{"source":"a:x","label":"CALLS","target":"a:y","weight":2}'
@@ -341,18 +341,18 @@ def test_unknown_fields_are_counted_without_the_models(
     monkeypatch.setattr("graphkit.files.reading.parse_record", None)  # calling it would raise
     lines = [{**least, **more} for more in ({"colour": "red"}, {"size": [{"x": 1}]}, {"colour": None})]
     lines += [{**least, "colour": {}, "size": 1}, least]
-    assert told(kind, *lines) == {"colour": 3, "size": 2}
+    assert reported(kind, *lines) == {"colour": 3, "size": 2}
 
 
-def test_unknown_fields_of_calls_are_told() -> None:
-    """A call may have what chat completions write; any other field of it is told, and arguments have any names."""
+def test_unknown_fields_of_calls_are_reported() -> None:
+    """A call may have what chat completions write; any other field of it is reported, and arguments have any names."""
     call = {"name": "t", "arguments": {"anything": 1}, "seen": []}
     written = {"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}
-    assert told(AnswerStruct, {**RAN, "tool_calls": [call, written]}) == {}
+    assert reported(AnswerStruct, {**RAN, "tool_calls": [call, written]}) == {}
     counted = {"tool_calls.sene": 1, "tool_calls.took": 1}
-    assert told(AnswerStruct, {**RAN, "tool_calls": [{**call, "sene": []}, {**written, "took": 3}]}) == counted
+    assert reported(AnswerStruct, {**RAN, "tool_calls": [{**call, "sene": []}, {**written, "took": 3}]}) == counted
     asked = {**ASKED, "expected_tools": [{"name": "t", "arguements": {}}]}
-    assert told(QuestionStruct, asked) == {"expected_tool_calls.arguements": 1}
+    assert reported(QuestionStruct, asked) == {"expected_tool_calls.arguements": 1}
 
 
 def test_unknown_values_are_let_go() -> None:
@@ -367,7 +367,9 @@ def test_many_unknown_names_are_counted() -> None:
     """A file that has another unknown name in each line is counted like any other."""
     edge = {"source": "a:x", "relation": "CALLS", "target": "a:y"}
     lines = [{**edge, f"x{number}": 1} for number in range(200)]
-    assert told(EdgeStruct, *lines, lines[0], lines[199]) == {f"x{n}": 2 if n in (0, 199) else 1 for n in range(200)}
+    assert reported(EdgeStruct, *lines, lines[0], lines[199]) == {
+        f"x{n}": 2 if n in (0, 199) else 1 for n in range(200)
+    }
 
 
 STEPS = {"source": "a:x", "target": "a:y"}
@@ -404,7 +406,7 @@ STEPS = {"source": "a:x", "target": "a:y"}
 )
 def test_unknown_fields_of_the_parts_of_an_answer(given: dict[str, Any], expected: set[str]) -> None:
     """Fields of its parts are counted under the field that holds them, in every form, once a record."""
-    assert told(AnswerStruct, {**RAN, **given}) == dict.fromkeys(expected, 1)
+    assert reported(AnswerStruct, {**RAN, **given}) == dict.fromkeys(expected, 1)
 
 
 @pytest.mark.parametrize(
@@ -420,7 +422,7 @@ def test_unknown_fields_of_the_parts_of_an_answer(given: dict[str, Any], expecte
 )
 def test_unknown_fields_of_the_parts_of_a_question(given: dict[str, Any], expected: set[str]) -> None:
     """Fields of its parts are counted under the field that holds them; names of the user's own are no fields."""
-    assert told(QuestionStruct, {**ASKED, **given}) == dict.fromkeys(expected, 1)
+    assert reported(QuestionStruct, {**ASKED, **given}) == dict.fromkeys(expected, 1)
 
 
 def test_unknown_fields_of_compatibility() -> None:
@@ -439,7 +441,7 @@ def test_unknown_fields_of_compatibility() -> None:
     ]
 
 
-def test_the_closest_known_name_is_told() -> None:
+def test_the_closest_known_name_is_reported() -> None:
     """On either path, of the record or of the part that has the field, other names that are accepted among them."""
     problems = Problems()
     reader = RecordReader(Path("runs/r.jsonl"), AnswerStruct, problems)
@@ -456,7 +458,7 @@ def test_the_closest_known_name_is_told() -> None:
 @examples(100)
 @given(st.lists(QUESTIONS, min_size=1, max_size=3))
 def test_records_are_the_same_after_the_spool(lines: list[dict[str, Any]]) -> None:
-    """What is put aside comes back as it was, whichever spelling it was read in and whoever packed it, each time."""
+    """A record comes out of the spool unchanged each time, in whatever spelling it was read."""
     reader = RecordReader(Path("f.jsonl"), QuestionStruct, Problems())
     read = [one for number, line in enumerate(lines, 1) if (one := reader.parse(number, json.dumps(line).encode()))]
     with Spool(QuestionStruct) as spool:
@@ -469,7 +471,7 @@ def test_records_are_the_same_after_the_spool(lines: list[dict[str, Any]]) -> No
 
 
 def test_spool_that_can_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no room for the temporary file, the folder is named, and what chooses another one."""
+    """If there is no room for the temporary file, the folder is named, and what chooses another one."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     # Some 60 bytes each, and a MiB is kept in memory.
     edges = (EdgeStruct(f"a:{number:020}", "CALLS", f"b:{number:020}") for number in range(200 * TOGETHER))
@@ -506,10 +508,10 @@ def test_spool_that_can_not_be_written(tmp_path: Path, monkeypatch: pytest.Monke
     b'"unknown":' + b"[" * 2000 + b"]" * 2000,
 ])  # fmt: skip
 def test_line_decoder_equals_the_model_on_odd_json(rest: bytes) -> None:
-    """What JSON texts may hold and Python's json reads in its own way is taken or refused alike."""
+    """Decoder and model agree on odd JSON that Python's json reads in its own way."""
     line = b'{"id":"q","question":"?",' + rest + b"}"
-    problems, told = Problems(), Problems()
+    problems, reported = Problems(), Problems()
     found = RecordReader(Path("f.jsonl"), QuestionStruct, problems).parse(1, line)
-    expected = parse_record(Question, line, "f.jsonl:1", told)
+    expected = parse_record(Question, line, "f.jsonl:1", reported)
     assert repr(plain(found)) == repr(plain(expected))
-    assert problems.left_out == told.left_out
+    assert problems.skipped == reported.skipped

@@ -1,4 +1,4 @@
-"""Executions as files: written and read alike, and each mistake told with its line and record."""
+"""Executions as files: written and read alike, and each mistake reported with its line and record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "reported"),
     [
         ({"status": "fine"}, "status"),
         ({"mechanism": "prayer"}, "mechanism"),
@@ -41,19 +41,19 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         ({"tests": [{"name": "adds"}]}, "tests.0.status"),
     ],
 )
-def test_a_bad_execution_is_told(tmp_path: Path, fields: dict[str, object], told: str) -> None:
-    """An execution that can't be used is told with file, line, question and what is wrong; the rest can be kept."""
+def test_a_bad_execution_is_reported(tmp_path: Path, fields: dict[str, object], reported: str) -> None:
+    """An execution that can't be used is reported with file, line, question and what is wrong; the rest can be kept."""
     good = execution("q1").model_dump(mode="json")
     path = tmp_path / "e.executions.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in (good, {**good, "question": "q2", **fields})))
     with pytest.raises(InputError, match="can't be used") as caught:
         read_executions([path], Problems())
     assert f"{path}:2: record 'q2': " in str(caught.value)
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert [one.question for one in read_executions([path], Problems("skip"))] == ["q1"]
 
 
-def test_a_second_execution_is_told(tmp_path: Path) -> None:
+def test_a_second_execution_is_reported(tmp_path: Path) -> None:
     """The code of an answer is executed once; that of another run's answer to the question is another one."""
     path = tmp_path / "e.executions.jsonl"
     write_executions(path, [execution("q1"), execution("q2"), execution("q1", run="s"), execution("q1")])
@@ -63,7 +63,7 @@ def test_a_second_execution_is_told(tmp_path: Path) -> None:
 
 
 def test_executions_lie_beside_the_run(tmp_path: Path) -> None:
-    """They are found by their ending among what else lies beside the run, and told by it."""
+    """They are found and recognised by their ending among the other files beside the run."""
     run = tmp_path / "bm25.jsonl"
     folder = grades_folder(run)
     folder.mkdir()

@@ -81,7 +81,7 @@ def test_a_silent_pipe_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_device_that_sends_more_than_is_taken_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a device so much is taken as is allowed."""
+    """At most the allowed bytes of a device are read."""
     monkeypatch.setattr(intake, "PIPE_BYTES", 1000)
     with open_binary(Path("/dev/zero")) as stream:
         assert len(stream.read(1000)) == 1000
@@ -117,26 +117,26 @@ def test_a_record_of_millions_of_values_is_left_out(tmp_path: Path) -> None:
     path.write_bytes(b'{"run": "r", "question": "q", "measure": "M", "x": [' + b"[]," * (2 << 20) + b"[]]}\n")
     problems = Problems("skip")
     assert list(read_records(path, Score, problems)) == []
-    assert [problem.what for problem in problems.left_out] == ["the record holds millions of values"]
+    assert [problem.what for problem in problems.skipped] == ["the record holds millions of values"]
 
 
 def test_problems_without_an_end_are_counted(tmp_path: Path) -> None:
-    """Of 10 005 problems 10 000 are kept, and the message counts all: 10 shown, 9 995 more."""
+    """10 000 of 10 005 problems are kept, and the message counts all: 10 shown, 9 995 more."""
     problems = Problems()
     for number in range(KEPT + 5):
         problems.add(Problem(f"x:{number}", "bad"))
-    assert len(problems.left_out) == KEPT == 10_000
+    assert len(problems.skipped) == KEPT == 10_000
     with pytest.raises(InputError, match=r"more than 10000 records can't be used[\s\S]*\.\.\. and 9995 more"):
         problems.raise_if_refused()
 
 
 def test_a_commit_with_a_key_twice_is_refused(tmp_path: Path) -> None:
-    """Which of the two is meant can't be known."""
+    """A repeated key has no certain value."""
     path = tmp_path / "commits.jsonl"
     path.write_text('{"repo": "a", "sha": "b", "sha": "c"}\n')
     problems = Problems()
     assert list(read_records(path, Commit, problems)) == []
-    [problem] = problems.left_out
+    [problem] = problems.skipped
     assert (problem.where, problem.what) == (f"{path}:1", "the field 'sha' stands twice in one object")
 
 
@@ -146,5 +146,5 @@ def test_a_score_with_its_value_twice_is_refused(tmp_path: Path) -> None:
     path.write_text('{"run": "r", "question": "q1", "measure": "M", "value": 0, "value": 1}\n')
     problems = Problems()
     assert list(read_records(path, Score, problems)) == []
-    [problem] = problems.left_out
+    [problem] = problems.skipped
     assert str(problem).startswith(f"{path}:1: record 'q1': the field 'value' stands twice in one object")

@@ -1,4 +1,4 @@
-"""What a killed process left, which the next one removes, and what a living one holds, which stays."""
+"""Leftovers of a killed process, which the next one removes, and files of a living one, which stay."""
 
 from __future__ import annotations
 

@@ -41,15 +41,15 @@ def test_records_by_question(tmp_path: Path) -> None:
     ],
 )
 def test_records_that_can_not_be_used(second: Row, words: str, tmp_path: Path) -> None:
-    """A second record of a question and one of no question are told with their line, or left out where one may."""
+    """A second record of a question and one of no question are reported with their line, or left out where one may."""
     file = write_lines(tmp_path / "r.jsonl", [FIRST, second])
-    with pytest.raises(InputError, match=words) as told:
+    with pytest.raises(InputError, match=words) as reported:
         read_run(file, Problems(), {"q1"})
-    assert "r.jsonl:2" in str(told.value)
+    assert "r.jsonl:2" in str(reported.value)
     skipped = Problems("skip")
     run, answers = read_run(file, skipped, {"q1"})
     assert (run, [one.answer for one in answers.values()]) == ("r", ["one"])
-    assert len(skipped.left_out) == 1
+    assert len(skipped.skipped) == 1
 
 
 def test_not_just_one_run(tmp_path: Path) -> None:
@@ -75,14 +75,14 @@ def test_an_array_is_read_as_lines_are(tmp_path: Path, indent: int | None, endin
     assert (run, list(answers), answers["q1"].answer) == ("r", ["q0", "q1", "q2"], "a\nb")
 
 
-def test_an_item_that_cannot_be_used_is_told_by_its_place(tmp_path: Path) -> None:
-    """The second item has no question: it is told as the second, whatever line it stands on."""
+def test_an_item_that_cannot_be_used_is_reported_by_its_place(tmp_path: Path) -> None:
+    """The second item has no question: it is reported as the second, whatever line it stands on."""
     file = tmp_path / "r.jsonl"
     file.write_text(json.dumps([{"run": "r", "question_id": "q"}, {"run": "r"}, 3], indent=1))
     problems = Problems("skip")
     read_run(file, problems)
-    told = [(problem.where, problem.what) for problem in problems.left_out]
-    assert told == [
+    reported = [(problem.where, problem.what) for problem in problems.skipped]
+    assert reported == [
         (f"{file}:2", "the field 'question_id' is missing"),
         (f"{file}:3", "a record must be a JSON object, not a number"),
     ]
@@ -146,19 +146,19 @@ def test_records_in_memory(tmp_path: Path, given: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ([3], "record 1: a record is a mapping, a model or a row of a table, not int"),
         ([RECORDS[0], {"question_id": object()}], "record 2: the record can't be written as JSON"),
         ([RECORDS[0], {"run": "records"}], "the field 'question_id' is missing"),
     ],
 )
-def test_records_that_are_none(tmp_path: Path, given: Any, told: str) -> None:
-    """What is no record is told by its place."""
+def test_records_that_are_none(tmp_path: Path, given: Any, reported: str) -> None:
+    """An object that isn't a record is reported with its place."""
     tiny(tmp_path)
     with pytest.raises(InputError) as refused:
         graphkit.evaluate(given, dataset=tmp_path)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
 
 
 def test_records_in_memory_need_a_dataset() -> None:

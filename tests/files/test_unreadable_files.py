@@ -46,7 +46,7 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], Path]:
 
 
 FILES: dict[str, tuple[Callable[[Path], Path], str, str, str]] = {
-    # what is done to the file, the line, what is told, and the remedy
+    # what is done to the file, the line, what is reported, and the remedy
     "a line of 50 MB": (long_line, ":3", "longer than 32 MiB", "split or shorten"),
     "binary": (rewritten(lambda _: bytes(range(256))), "", "binary file", "UTF-8"),
     "UTF-16": (rewritten(lambda text: text.decode().encode("utf-16")), "", "binary file", "convert UTF-16 to UTF-8"),
@@ -66,18 +66,18 @@ FILES: dict[str, tuple[Callable[[Path], Path], str, str, str]] = {
 @pytest.mark.parametrize("name", FILES)
 def test_file_that_can_not_be_read(name: str, graph: Graph, tmp_path: Path) -> None:
     """A file that isn't JSON Lines is refused, by evaluate and by load and even when skipping; nothing is loaded."""
-    spoil, line, told, remedy = FILES[name]
+    spoil, line, reported, remedy = FILES[name]
     before = graph.content()
     spoiled = spoil(tiny(tmp_path / "run"))
     done = inside(*SCORE, "--on-error", "skip", spoiled, cwd=tmp_path, code=2)
     assert f"error: {spoiled}{line}: " in done.err
-    assert told in done.err
+    assert reported in done.err
     assert remedy in done.err
     tiny(tmp_path / "questions")
     spoiled = spoil(tmp_path / "questions" / "questions.jsonl")
     done = inside("load", tmp_path / "questions", "--on-error", "skip", cwd=tmp_path, env=graph.env, code=2)
     assert f"error: {spoiled}{line}: " in done.err
-    assert told in done.err
+    assert reported in done.err
     assert graph.content() == before
 
 
@@ -119,15 +119,19 @@ def test_form_that_is_no_mistake(name: str, tmp_path: Path) -> None:
 
 
 def test_missing_files(tmp_path: Path) -> None:
-    """A path that leads nowhere is told as such, and a folder without questions by what it lacks."""
+    """A path that leads nowhere is reported as such, and a folder without questions by what it lacks."""
     done = inside(*SCORE, "nowhere.jsonl", cwd=tmp_path, code=2)
     assert "nowhere.jsonl: there is no such file\n  Check the path" in done.err
     run = tiny(tmp_path / "data")
-    for folder, told in ((tmp_path / "no", "no such folder"), (run, "a file where"), (tmp_path, "no questions.jsonl")):
+    for folder, reported in (
+        (tmp_path / "no", "no such folder"),
+        (run, "a file where"),
+        (tmp_path, "no questions.jsonl"),
+    ):
         done = inside(*SCORE, run, "--dataset", folder, cwd=tmp_path, code=2)
         assert f"error: {folder}: " in done.err
-        assert told in done.err
+        assert reported in done.err
         # load looks at its folder before it starts a database.
         done = inside("load", folder, cwd=tmp_path, code=2)
-        assert told in done.err
+        assert reported in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["data"]

@@ -1,4 +1,4 @@
-"""Verdicts as files: written and read alike, and each mistake told with its line and record."""
+"""Verdicts as files: written and read alike, and each mistake reported with its line and record."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_can_not_be_written_stays(tmp_path: Path) -> None:
-    """Where writing fails half-way, what was there before is still there."""
+    """If writing fails half-way, what was there before is still there."""
     path = tmp_path / "v.verdicts.jsonl"
     write_verdicts(path, [verdict("q1")])
 
@@ -45,7 +45,7 @@ def test_a_file_that_can_not_be_written_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "reported"),
     [
         ({"confidence": 2}, "confidence: input should be less than or equal to 1"),
         ({"claims": [{"text": "x", "support": "MAYBE"}]}, "claims.0.support"),
@@ -54,19 +54,19 @@ def test_a_file_that_can_not_be_written_stays(tmp_path: Path) -> None:
         ({"cost": -1}, "cost"),
     ],
 )
-def test_a_bad_verdict_is_told(tmp_path: Path, fields: dict[str, object], told: str) -> None:
-    """A verdict that can't be used is told with file, line, question and what is wrong; the rest can be kept."""
+def test_a_bad_verdict_is_reported(tmp_path: Path, fields: dict[str, object], reported: str) -> None:
+    """A verdict that can't be used is reported with file, line, question and what is wrong; the rest can be kept."""
     good = verdict("q1").model_dump(mode="json")
     path = tmp_path / "v.verdicts.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in (good, {**good, "question": "q2", **fields})))
     with pytest.raises(InputError, match="can't be used") as caught:
         read_verdicts([path], Problems())
     assert f"{path}:2: record 'q2': " in str(caught.value)
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert [one.question for one in read_verdicts([path], Problems("skip"))] == ["q1"]
 
 
-def test_a_second_verdict_on_an_answer_is_told(tmp_path: Path) -> None:
+def test_a_second_verdict_on_an_answer_is_reported(tmp_path: Path) -> None:
     """A judge has one verdict on an answer by a grader; another judge or grader has its own."""
     path = tmp_path / "v.verdicts.jsonl"
     write_verdicts(path, [verdict("q1"), verdict("q1", grader="rubric"), verdict("q1", judge="other"), verdict("q1")])

@@ -40,7 +40,7 @@ def test_rows_of_a_list(tmp_path: Path) -> None:
         (f"{path}:3 (item 2)", '"]'),
         (f"{path}:6 (item 4)", "\\"),
     ]
-    assert [problem.where for problem in problems.left_out] == [f"{path}:6 (item 3)"]
+    assert [problem.where for problem in problems.skipped] == [f"{path}:6 (item 3)"]
 
 
 @pytest.mark.parametrize(("text", "line"), [('[{"a": 1},\n{"b": 2}', 2), ('[{"a": "]}', 1)])
@@ -57,7 +57,7 @@ def test_rows_that_are_none(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "x.jsonl", [{"a": 1}, "{", "7", b'{"a": "\xff"}', {"a": 2}])
     problems = Problems()
     assert [row.get("a") for row in read_rows(path, False, problems)] == [1, 2]
-    assert [problem.where.rpartition(":")[2] for problem in problems.left_out] == ["2", "3", "4"]
+    assert [problem.where.rpartition(":")[2] for problem in problems.skipped] == ["2", "3", "4"]
 
 
 def test_parquet(tmp_path: Path) -> None:

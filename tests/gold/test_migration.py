@@ -1,12 +1,9 @@
-"""``graphkit gold migrate``: gold follows its files through a git repository, after a confirmation."""
+"""Gold follows its files and symbols through a git repository."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,75 +11,10 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.git import open_repository
 from graphkit.gold import renames
-from graphkit.gold.migration import Migration, migration
+from graphkit.gold.migration import migration
 from tests.graph.test_git_history import git
-from tests.helpers.cli import Done, Row, inside, write_lines
-from tests.helpers.terminals import Terminal
-
-PROMPT = "q quit): "
-
-#: Forty lines, of which the functions are two.
-CODE = "def login(user):\n    return user\n\n\ndef logout(user):\n    return None\n" + "".join(
-    f"# line {number}\n" for number in range(34)
-)
-
-
-class Clone:
-    """A git repository for a test."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self.folder = folder
-        git(folder, "init", "-q", "-b", "main")
-
-    def write(self, path: str, text: str) -> None:
-        """Write a file."""
-        file = self.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-
-    def move(self, old: str, new: str) -> None:
-        """Rename a file."""
-        (self.folder / new).parent.mkdir(parents=True, exist_ok=True)
-        git(self.folder, "mv", old, new)
-
-    def commit(self) -> str:
-        """Commit everything, and return the sha."""
-        git(self.folder, "add", "-A")
-        git(self.folder, "commit", "-q", "--allow-empty", "-m", "x")
-        return git(self.folder, "rev-parse", "HEAD")
-
-
-@pytest.fixture
-def web(tmp_path: Path) -> Clone:
-    """A repository with two files of code."""
-    clone = Clone(tmp_path / "web")
-    clone.write("src/auth.py", CODE)
-    clone.write("src/other.py", "def other():\n    return 1\n" * 10)
-    return clone
-
-
-def data(tmp_path: Path, *questions: Row, **files: list[Row]) -> Path:
-    """Write a dataset."""
-    for name, rows in files.items():
-        write_lines(tmp_path / "data" / f"{name}.jsonl", rows)
-    return write_lines(tmp_path / "data" / "questions.jsonl", questions).parent
-
-
-def question(pin: str, *names: str, **more: Any) -> Row:
-    """Return a question at a commit of web, whose gold is a path over some ids."""
-    return {"id": "q1", "question": "Who?", "paths": [list(names)], "commits": {"web": pin}, **more}
-
-
-def found(folder: Path, clone: Clone, to: str = "HEAD") -> Migration:
-    """Return the migration of the gold that names web."""
-    with open_repository(clone.folder) as repository:
-        return migration(Dataset(folder), {"web": (str(clone.folder), repository)}, {"web": to})
-
-
-def proposed(one: Migration) -> list[tuple[str, str, str, bool]]:
-    """Return the proposals: old, new, why, and whether each is certain."""
-    return [(change.old, each.new, each.why, each.certain) for change in one.changes for each in change.candidates]
+from tests.helpers.cli import Row, inside
+from tests.helpers.migrations import CODE, Clone, data, found, migrate, proposed, question, rows
 
 
 def test_a_renamed_file(web: Clone, tmp_path: Path) -> None:
@@ -337,78 +269,6 @@ def test_an_unknown_commit_leaves_out_its_questions_alone(web: Clone, tmp_path: 
     assert [rows(folder)[0], rows(folder)[2]] == [unknown, asked[2]]
 
 
-def test_an_edge_that_the_texts_no_longer_show_is_unproven(web: Clone, tmp_path: Path) -> None:
-    """Both ends moved, and the file of one no longer mentions the other.
-
-    login called other() before; at the target it doesn't. caller still calls it, and so does second() in its own file.
-    A step that a person added by hand is not looked for.
-    """
-    web.write("src/auth.py", CODE.replace("return user", "return other(user)"))
-    web.write("src/caller.py", "def caller():\n    return other()\n")
-    web.write("src/other.py", "def other():\n    return 1\n\n\ndef second():\n    return other()\n")
-    pin = web.commit()
-    for name in ("auth", "caller", "other"):
-        web.move(f"src/{name}.py", f"lib/{name}.py")
-    web.write("lib/auth.py", CODE)
-    web.commit()
-    login, caller = ["web:src/auth.py#login", "CALLS", "web:src/other.py#other"], "web:src/caller.py#caller"
-    manual = {"source": "web:src/auth.py#logout", "target": "web:src/other.py#other", "evidence": "manual"}
-    folder = data(
-        tmp_path,
-        {**question(pin), "paths": [[login]]},
-        {**question(pin), "id": "q2", "paths": [[[caller, "CALLS", "web:src/other.py#other"]]]},
-        {**question(pin), "id": "q3", "paths": [[["web:src/other.py#second", "CALLS", "web:src/other.py#other"]]]},
-        {**question(pin), "id": "q4", "paths": [{"steps": [{**manual, "source": login[0]}]}]},
-    )
-    one = found(folder, web)
-    assert [(edge.question, edge.text, edge.why) for edge in one.unproven] == [
-        ("q1", "web:lib/auth.py#login -CALLS-> web:lib/other.py#other", "lib/auth.py doesn't mention other any more")
-    ]
-    # A person may still say yes.
-    assert one.apply([change.candidates[0] for change in one.changes])[0] == ["q1", "q2", "q3", "q4"]
-
-
-def test_an_edge_that_its_own_file_no_longer_shows_is_unproven(web: Clone, tmp_path: Path) -> None:
-    """Within a file, a definition isn't a use: other() is still defined, and no longer called."""
-    web.write("src/other.py", "def other():\n    return 1\n\n\ndef second():\n    return other()\n" + "# more\n" * 20)
-    pin = web.commit()
-    web.move("src/other.py", "lib/other.py")
-    web.write("lib/other.py", "def other():\n    return 1\n\n\ndef second():\n    return 2\n" + "# more\n" * 20)
-    web.commit()
-    asked = {**question(pin), "paths": [[["web:src/other.py#second", "CALLS", "web:src/other.py#other"]]]}
-    [edge] = found(data(tmp_path, asked), web).unproven
-    assert edge.why == "lib/other.py doesn't mention other any more"
-
-
-def test_an_edge_that_the_graph_no_longer_holds_is_unproven(web: Clone, tmp_path: Path) -> None:
-    """The dataset's edges at the target override the texts; --yes doesn't change such a question."""
-    pin = web.commit()
-    web.move("src/auth.py", "lib/auth.py")
-    web.move("src/other.py", "lib/other.py")
-    target = web.commit()
-    ids = ["web:lib/auth.py#login", "web:lib/auth.py#logout", "web:lib/other.py#other"]
-    folder = data(
-        tmp_path,
-        {**question(pin), "paths": [[["web:src/auth.py#login", "CALLS", "web:src/other.py#other"]]]},
-        {**question(pin), "id": "q2", "paths": [[["web:src/auth.py#logout", "CALLS", "web:src/other.py#other"]]]},
-        {**question(pin), "id": "q3", "paths": [["web:src/auth.py#logout", "web:src/other.py#other"]]},
-        **{
-            "artifacts-new": [{"id": name, "commit": target} for name in ids],
-            "edges-new": [{"source": ids[1], "relation": "CALLS", "target": ids[2]}],
-            "edges-old": [{"source": ids[0], "relation": "CALLS", "target": ids[2]}],
-        },
-    )
-    before = rows(folder)
-    done = migrate(tmp_path, "--yes", "--json")
-    why = f"no edge of the dataset at {target[:10]} is this one"
-    edge = {"source": ids[0], "relation": "CALLS", "target": ids[2]}
-    assert done.object()["unproven"] == [{"repo": "web", "question": "q1", **edge, "why": why}]
-    assert done.object()["changed"] == ["q2", "q3"]
-    assert done.object()["unsettled"] == {"q1": [f"{ids[0]} -CALLS-> {ids[2]}"]}
-    assert f"unproven: {ids[0]} -CALLS-> {ids[2]} of q1: {why}" in done.err
-    assert rows(folder)[0] == before[0]
-
-
 def test_arguments_of_expected_calls_follow_their_files(web: Clone, tmp_path: Path) -> None:
     """A path that is a whole argument of an expected call follows, in both forms; other texts stay."""
     pin = web.commit()
@@ -445,7 +305,7 @@ def test_a_bare_path_of_a_call_is_of_the_only_repository(web: Clone, tmp_path: P
     assert rows(folder)[0]["expected_tool_calls"] == calls
 
 
-def test_mistakes_are_told(web: Clone, tmp_path: Path) -> None:
+def test_mistakes_are_reported(web: Clone, tmp_path: Path) -> None:
     """A missing commit or repository is reported, and a name that looks like an option is a name."""
     pin = web.commit()
     folder = data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
@@ -462,7 +322,7 @@ def test_mistakes_are_told(web: Clone, tmp_path: Path) -> None:
     assert "Did you mean web?" in str(caught.value)
 
 
-def test_a_shallow_clone_is_told(web: Clone, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_reported(web: Clone, tmp_path: Path) -> None:
     """A clone without the pinned commit is an error."""
     pin = web.commit()
     web.move("src/auth.py", "src/b.py")
@@ -471,189 +331,3 @@ def test_a_shallow_clone_is_told(web: Clone, tmp_path: Path) -> None:
     folder = data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
     done = inside("gold", "migrate", folder, "--repo", "web=shallow", "--dry-run", cwd=tmp_path, code=2)
     assert f"shallow, to which q1 is pinned: the repository has no commit '{pin}'" in done.err
-
-
-# The command -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def moved(web: Clone, tmp_path: Path) -> tuple[Path, str, str]:
-    """A dataset of two questions over a file that moved with its content and one that changed, and both commits."""
-    pin = web.commit()
-    web.move("src/auth.py", "src/b.py")
-    web.move("src/other.py", "src/c.py")
-    web.write("src/c.py", "def other():\n    return 1\n" * 10 + "# more\n")
-    target = web.commit()
-    second = {**question(pin, "web:src/other.py#other", "web:src/auth.py#logout"), "id": "q2"}
-    return data(tmp_path, question(pin, "web:src/auth.py#login", "api:x"), second), pin, target
-
-
-Migrate = Callable[..., Terminal]
-
-
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Migrate]:
-    """Open terminals for the command, and close them at the end."""
-    opened: list[Terminal] = []
-
-    def start(*options: object) -> Terminal:
-        words = ("gold", "migrate", "data", "--repo", "web=web", *options)
-        opened.append(Terminal(*words, cwd=tmp_path))
-        return opened[-1]
-
-    yield start
-    for one in opened:
-        one.close()
-
-
-def migrate(tmp_path: Path, *options: object, code: int = 0) -> Done:
-    """Run the command without a terminal."""
-    return inside("gold", "migrate", "data", "--repo", "web=web", *options, cwd=tmp_path, code=code)
-
-
-def rows(folder: Path) -> list[Row]:
-    """Return the questions as they are written."""
-    return [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
-
-
-def test_a_person_decides(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
-    """After a typo, accepting one file and skipping the other changes the question that names only the first."""
-    folder, pin, target = moved
-    before = rows(folder)
-    one = terminal()
-    shown = one.expect(PROMPT)
-    assert f"1 of 2: web:src/auth.py at {pin[:10]}, in q1, q2" in shown
-    assert f"-> web:src/b.py: renamed at {target[:10]}, 100 % similar (the same content)" in shown
-    assert "web:src/auth.py#login -> web:src/b.py#login" in shown
-    one.type("yes\n")
-    assert "'yes' is none of them" in one.expect(PROMPT)
-    one.type("a\n")
-    shown = one.expect(PROMPT)
-    assert f"-> web:src/c.py: renamed at {target[:10]}, 97 % similar\n" in shown
-    one.type("s\n")
-    assert "q2 is unchanged: there is no decision about web:src/other.py#other" in one.expect("up to date")
-    assert one.end() == (0, "data/questions.jsonl: 1 question changed: q1\n")
-    assert rows(folder) == [
-        {**before[0], "paths": [["web:src/b.py#login", "api:x"]], "commits": {"web": target}},
-        before[1],
-    ]
-
-    # The other question is proposed again, with both of its files.
-    again = terminal("--to", "main")
-    for _ in range(2):
-        again.expect(PROMPT)
-        again.type("a\n")
-    assert again.end() == (0, "data/questions.jsonl: 1 question changed: q2\n")
-    assert rows(folder)[1]["paths"] == [["web:src/c.py#other", "web:src/b.py#logout"]]
-
-
-def test_leaving_early(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
-    """Rejecting and quitting change no byte of the file."""
-    file = moved[0] / "questions.jsonl"
-    before = file.read_bytes()
-    one = terminal()
-    one.expect(PROMPT)
-    one.type("r\n")
-    one.expect(PROMPT)
-    one.type("q\n")
-    assert one.end() == (0, "data/questions.jsonl: 0 questions changed\n")
-    assert file.read_bytes() == before
-
-
-def test_a_question_that_changes_meanwhile(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
-    """A change to the file during the questions isn't overwritten."""
-    file = moved[0] / "questions.jsonl"
-    one = terminal()
-    one.expect(PROMPT)
-    file.write_text(file.read_text().replace("Who?", "Who is it?"))
-    before = file.read_bytes()
-    for _ in range(2):
-        one.type("a\n")
-    one.expect("the question was changed meanwhile")
-    assert one.end()[0] == 2
-    assert file.read_bytes() == before
-
-
-def test_nobody_to_ask(moved: tuple[Path, str, str], tmp_path: Path) -> None:
-    """Without a terminal nothing changes, and it ends with 2; --dry-run and --json list the proposals."""
-    file = moved[0] / "questions.jsonl"
-    before = file.read_bytes()
-    assert "there is no terminal to ask in" in migrate(tmp_path, code=2).err
-    listed = migrate(tmp_path, "--dry-run").out.splitlines()
-    assert listed[0].endswith("100 % similar (certain; q1, q2)")
-    assert listed[1].endswith("97 % similar (to be checked; q2)")
-    told = migrate(tmp_path, "--json").object()
-    assert told["to"] == {"web": moved[2]}
-    assert [change["old"] for change in told["proposed"]] == ["web:src/auth.py", "web:src/other.py"]
-    assert (told["accepted"], told["changed"]) == (0, [])
-    assert "exclude each other" in migrate(tmp_path, "--yes", "--dry-run", code=2).err
-    assert file.read_bytes() == before
-
-
-def test_yes_takes_what_is_certain(moved: tuple[Path, str, str], tmp_path: Path) -> None:
-    """--yes accepts only files with the same content; a question that also names another stays unchanged."""
-    folder, _, target = moved
-    before = rows(folder)
-    told = migrate(tmp_path, "--yes", "--json").object()
-    assert (told["accepted"], told["changed"]) == (1, ["q1"])
-    assert told["unsettled"] == {"q2": ["web:src/other.py#other"]}
-    after = rows(folder)
-    assert after[0]["commits"] == {"web": target}
-    assert after[1] == before[1]
-
-
-def test_yes_that_takes_nothing_says_why(web: Clone, tmp_path: Path) -> None:
-    """Each uncertain change is listed with its doubt: changed content, twins, a symbol found by name."""
-    web.write("a/x.py", "# one\n")
-    web.write("b/x.py", "# one\n")
-    pin = web.commit()
-    web.move("src/other.py", "src/c.py")
-    web.write("src/c.py", "def other():\n    return 1\n" * 10 + "# more\n")
-    web.move("a/x.py", "c/x.py")
-    web.move("b/x.py", "d/x.py")
-    web.write("src/auth.py", CODE.replace("def login(user):\n    return user\n", ""))
-    web.write("src/entry.py", "def login(user):\n    return user\n")
-    new = web.commit()
-    names = ("web:src/other.py#other", "web:a/x.py", "web:src/auth.py#login")
-    artifacts = [{"id": name, "commit": new} for name in ("web:src/entry.py#login", "web:src/c.py#other", "web:c/x.py")]
-    folder = data(tmp_path, question(pin, *names), artifacts=artifacts)
-    before = rows(folder)
-    done = migrate(tmp_path, "--yes")
-    found_at = f"renamed at {new[:10]}"
-    assert [line for line in done.err.splitlines() if line.startswith(("not certain", "note: --yes"))] == [
-        f"not certain: web:a/x.py -> web:c/x.py: {found_at}, 100 % similar, "
-        "but other files of the same content came or went",
-        "not certain: web:src/auth.py#login -> web:src/entry.py#login: the dataset's artifacts have this symbol there, "
-        "but only the name of the symbol matches",
-        f"not certain: web:src/other.py -> web:src/c.py: {found_at}, 97 % similar, but its content has changed",
-        "note: --yes accepts nothing: nothing is certain; run it in a terminal without --yes to decide",
-    ]
-    assert done.out == "data/questions.jsonl: 0 questions changed\n"
-    assert rows(folder) == before
-
-
-def test_nothing_moved(web: Clone, tmp_path: Path) -> None:
-    """If nothing moved, nothing is asked."""
-    pin = web.commit()
-    web.commit()
-    data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
-    done = migrate(tmp_path)
-    assert "nothing that gold names was renamed or moved" in done.err
-    assert done.out == "data/questions.jsonl: 0 questions changed\n"
-
-
-def test_a_hostile_repository(web: Clone, tmp_path: Path) -> None:
-    """Names with line breaks and colours don't control the terminal, and no program of the repository runs."""
-    pin = web.commit()
-    web.move("src/auth.py", "src/\x1b[31m\n.py")
-    web.commit()
-    program = tmp_path / "ran.sh"
-    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
-    program.chmod(0o755)
-    for key in ("diff.external", "core.fsmonitor", "gpg.program", "core.pager"):
-        subprocess.run(["git", "config", key, str(program)], cwd=web.folder, check=True)
-    data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
-    listed = migrate(tmp_path, "--dry-run").out
-    assert "\x1b" not in listed
-    assert "\\u001b[31m" in listed
-    assert not (tmp_path / "ran").exists()

@@ -145,7 +145,7 @@ def test_executions_by_a_former_dataset_say_so(empty_store: Store, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "reported"),
     [
         (execution("q1", run="s"), "no run is called 's'"),
         (execution("q9"), r"1 execution of r are of questions that .* such as 'q9'"),
@@ -153,11 +153,11 @@ def test_executions_by_a_former_dataset_say_so(empty_store: Store, tmp_path: Pat
     ],
 )
 def test_nothing_is_written_where_something_does_not_fit(
-    empty_store: Store, tmp_path: Path, bad: Execution, told: str
+    empty_store: Store, tmp_path: Path, bad: Execution, reported: str
 ) -> None:
     """An unknown run, question or answer refuses all given records."""
     evaluated(empty_store, tmp_path)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=reported):
         load_executions(empty_store, [execution("q1"), bad])
     assert held(empty_store) == {}
 
@@ -224,7 +224,7 @@ def test_failed_code_is_asked_by_name(empty_store: Store, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("failed", "told"),
+    ("failed", "reported"),
     [
         (result("t", "test_failure", expected="[1, 2]", returned="None"), "'t' failed: expected [1, 2], got None"),
         (result("t", "test_failure", expected="result > 0"), "'t' failed: expected result > 0"),
@@ -241,11 +241,11 @@ def test_failed_code_is_asked_by_name(empty_store: Store, tmp_path: Path) -> Non
         (result("t", "refused", message="no network"), "'t' tried something that the sandbox refuses: no network"),
     ],
 )
-def test_each_way_to_fail_has_its_words(failed: CodeTestResult, told: str) -> None:
+def test_each_way_to_fail_has_its_words(failed: CodeTestResult, reported: str) -> None:
     """Each status is explained in words, with message and line if known, else with the values."""
     row = {"language": "python", "passed": 0, "total": 1, "status": failed.status, "test": failed.name}
     row |= {name: failed[name] for name in ("message", "line", "expected", "returned")}
-    assert sentence("failed-executions", row) == f"its code passed 0 of 1 test; {told}"
+    assert sentence("failed-executions", row) == f"its code passed 0 of 1 test; {reported}"
 
 
 def test_what_code_tried_is_asked_by_name(empty_store: Store, tmp_path: Path) -> None:

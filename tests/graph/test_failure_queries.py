@@ -11,18 +11,10 @@ import pytest
 import graphkit
 from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
-from graphkit.graph.queries import schema_statements
 from graphkit.measures.unscored import NO_ORDER
 from tests.helpers.datasets import write_jsonl
 
 Record = dict[str, Any]
-
-
-@pytest.fixture
-def empty_store(store: Store) -> Store:
-    """Each database in turn, empty, with its constraints and indexes."""
-    store.schema(schema_statements())
-    return store
 
 
 def edge(source: str, target: str) -> Record:
@@ -38,6 +30,11 @@ def run_of(folder: Path, questions: Iterable[Record], answers: Iterable[Record],
     return write_jsonl(folder / "runs" / "r.jsonl", [{"run": "r", **one} for one in answers])
 
 
+def walked(folder: Path, paths: Iterable[Record], traversal: Iterable[Record]) -> Path:
+    """Write a dataset with one question ``q`` with these gold paths, and one run that walked so; return its file."""
+    return run_of(folder / "d", [{"id": "q", "paths": [*paths]}], [{"question_id": "q", "traversal": [*traversal]}])
+
+
 def test_wrong_turns_look_at_the_alternative_that_was_followed_further(empty_store: Store, tmp_path: Path) -> None:
     """A larger followed share wins over an alternative that the traversal only continued from.
 
@@ -47,11 +44,7 @@ def test_wrong_turns_look_at_the_alternative_that_was_followed_further(empty_sto
     short = [edge("x:p", "x:q"), edge("x:q", "x:r")]
     long = [edge(f"x:{number}", f"x:{number + 1}") for number in range(10)]
     paths = [{"id": "short", "group": "g", "steps": short}, {"id": "long", "group": "g", "steps": long}]
-    file = run_of(
-        tmp_path / "d",
-        [{"id": "q", "paths": paths}],
-        [{"question_id": "q", "traversal": [edge("x:p", "x:elsewhere"), edge("x:0", "x:1")]}],
-    )
+    file = walked(tmp_path, paths, [edge("x:p", "x:elsewhere"), edge("x:0", "x:1")])
     result = graphkit.evaluate(file, store=empty_store, measures=["PathPrefix"])
     assert result.measures["PathPrefix"].mean == 0.1
     (row,) = graphkit.failures(empty_store, "r", "wrong-turns")
@@ -67,8 +60,7 @@ def test_wrong_turns_look_at_the_alternative_that_was_followed_further(empty_sto
 def test_failures_returns_every_row_unless_it_is_limited(empty_store: Store, tmp_path: Path) -> None:
     """A traversal of 24 wrong edges gives 24 rows; ``limit`` cuts them, and ``total`` still counts 24."""
     walk = [edge(f"x:{number:02d}", f"x:{number + 1:02d}") for number in range(24)]
-    gold = [{"id": "q", "paths": [{"steps": [edge("x:a", "x:b")]}]}]
-    file = run_of(tmp_path / "d", gold, [{"question_id": "q", "traversal": walk}])
+    file = walked(tmp_path, [{"steps": [edge("x:a", "x:b")]}], walk)
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     rows = graphkit.failures(empty_store, "r", "extra-edges")
     assert sorted(str(row["source"]) for row in rows) == [step["source"] for step in walk]
@@ -86,9 +78,7 @@ def test_wrong_turns_tell_a_path_that_was_never_entered(empty_store: Store, tmp_
         {"id": "left", "steps": [edge("x:a", "x:b"), edge("x:b", "x:c")]},
         {"id": "never", "steps": [edge("x:m", "x:n")]},
     ]
-    file = run_of(
-        tmp_path / "d", [{"id": "q", "paths": paths}], [{"question_id": "q", "traversal": [edge("x:a", "x:b")]}]
-    )
+    file = walked(tmp_path, paths, [edge("x:a", "x:b")])
     graphkit.evaluate(file, store=empty_store)
     rows = graphkit.failures(empty_store, "r", "wrong-turns")
     assert [(row["path"], row["entered"]) for row in rows] == [("left", True), ("never", False)]
@@ -104,9 +94,7 @@ def test_missed_boundaries_look_at_the_alternative_that_crossed_most(empty_store
     outer = [edge("x:a", "y:b"), edge("y:b", "z:c")]
     outer += [edge("z:c", "z:d"), edge("z:d", "z:e"), edge("z:e", "z:f"), edge("z:f", "z:g")]
     paths = [{"id": "inner", "group": "g", "steps": inner}, {"id": "outer", "group": "g", "steps": outer}]
-    file = run_of(
-        tmp_path / "d", [{"id": "q", "paths": paths}], [{"question_id": "q", "traversal": [*inner[:3], outer[0]]}]
-    )
+    file = walked(tmp_path, paths, [*inner[:3], outer[0]])
     result = graphkit.evaluate(file, store=empty_store, measures=["BoundaryRecall"])
     assert result.measures["BoundaryRecall"].mean == 0.5
     (row,) = graphkit.failures(empty_store, "r", "missed-boundaries")
@@ -175,7 +163,7 @@ def test_unknown_commits_make_one_row_of_pairs_and_pins_none(empty_store: Store,
     ]
 
 
-def test_unknown_commits_are_told_in_words(empty_store: Store, tmp_path: Path) -> None:
+def test_unknown_commits_are_reported_in_words(empty_store: Store, tmp_path: Path) -> None:
     """The sentence names the commit and why it is unknown, or says that the chunks name none."""
     file = run_of(
         tmp_path / "d",
@@ -184,8 +172,8 @@ def test_unknown_commits_are_told_in_words(empty_store: Store, tmp_path: Path) -
         commits=[{"repo": "x", "sha": "abcd1"}, {"repo": "x", "sha": "abcd2"}],
     )
     graphkit.evaluate(file, store=empty_store, measures=["Coherence"])
-    told = [sentence("unknown-commits", row) for row in graphkit.failures(empty_store, "r", "unknown-commits")]
-    assert told == [
+    reported = [sentence("unknown-commits", row) for row in graphkit.failures(empty_store, "r", "unknown-commits")]
+    assert reported == [
         "1 chunk of x comes from abcd, which is unknown (ambiguous prefix: 2 commits)",
         "1 chunk of x comes from v9, which is unknown",
         "1 chunk of x names no commit",
@@ -288,7 +276,7 @@ def test_a_file_that_is_gone_says_nothing_any_more(empty_store: Store, tmp_path:
     assert empty_store.read(held) == [{"count": 0}]
 
 
-def test_nothing_is_told_of_a_walk_that_was_not_logged(empty_store: Store, tmp_path: Path) -> None:
+def test_nothing_is_reported_of_a_walk_that_was_not_logged(empty_store: Store, tmp_path: Path) -> None:
     """If two questions found nothing, only the one with a logged empty traversal missed an edge.
 
     Another run walked the edge in both: only in ``empty`` did the run lose it.

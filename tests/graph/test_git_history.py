@@ -254,7 +254,7 @@ def test_commits_are_named_by_what_a_history_tells(any_graph: Graph, tmp_path: P
     before: list[tuple[float | str, ...]] = [(1 / 3, 1.0), (1.0, 1.0), (none, 1.0)]
     assert found() == found(engine="cypher") == before
     read(any_graph, tmp_path, "a")
-    # What was loaded of the run before is told at once, also before the dataset is read again.
+    # What was loaded of the run before is reported at once, also before the dataset is read again.
     assert measure_values(any_graph.store, "data", "r", Coherence())["q1"] == 1.0
     assert measure_values(any_graph.store, "data", "r", OffPin())["q1"] == 0.0
     # The walk of q3 ends at v2, which is another commit than its stack's.
@@ -406,8 +406,8 @@ def test_times_of_old_tools(stamp: str, at: str | None, graph: Graph, tmp_path: 
 
 def test_name_that_can_not_be_stored(graph: Graph, shop: Path) -> None:
     """A name that is too long, or isn't UTF-8, is refused before anything is written."""
-    for name, told in ((1001 * "x", "the name has 1001 characters, and may have 1000"), ("\udcff", "isn't UTF-8")):
-        assert told in refused(graph, shop, "web", "--name", name).err
+    for name, reported in ((1001 * "x", "the name has 1001 characters, and may have 1000"), ("\udcff", "isn't UTF-8")):
+        assert reported in refused(graph, shop, "web", "--name", name).err
 
 
 def test_damaged_repository(graph: Graph, shop: Path) -> None:

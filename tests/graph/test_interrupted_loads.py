@@ -200,7 +200,7 @@ with graphkit.open_store() as store:
 """
 
 
-def test_what_is_whole_is_not_told_as_interrupted(
+def test_what_is_whole_is_not_reported_as_interrupted(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path
 ) -> None:
     """The last mark of a load and its release are one transaction."""

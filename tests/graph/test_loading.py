@@ -173,14 +173,14 @@ def test_removed_question_whose_answer_names_commits(empty_store: Store, dataset
         answer["traversal"] = [{**answer["traversal"][0], "source_commit": "v9"}]
     write_jsonl(run, answers)
     load_all(empty_store, dataset)
-    told = "MATCH (a:Answer)-[r:RETRIEVED]->(:Chunk) WHERE r.commit_key IS NOT NULL RETURN a.question AS question"
+    reported = "MATCH (a:Answer)-[r:RETRIEVED]->(:Chunk) WHERE r.commit_key IS NOT NULL RETURN a.question AS question"
     # Both chunks are of artifacts that the dataset's graph read at a commit.
     both = [first["question_id"], second["question_id"]]
-    assert sorted(str(row["question"]) for row in empty_store.read(told)) == both
+    assert sorted(str(row["question"]) for row in empty_store.read(reported)) == both
     records = read_jsonl(dataset / "questions.jsonl")
     write_jsonl(dataset / "questions.jsonl", [one for one in records if one["id"] != both[0]])
     graphkit.load(empty_store, dataset)
-    assert sorted(str(row["question"]) for row in empty_store.read(told)) == both
+    assert sorted(str(row["question"]) for row in empty_store.read(reported)) == both
 
 
 def test_changed_graph_is_replaced(empty_store: Store, dataset: Path) -> None:
@@ -259,13 +259,13 @@ def test_another_file_of_a_run_is_refused(empty_store: Store, dataset: Path) -> 
     other = elsewhere(dataset, retrieved=[])
     with pytest.raises(InputError) as refused:
         graphkit.evaluate(other, dataset, store=empty_store, measures=["EdgeRecall"])
-    for told in (
+    for reported in (
         str(other.resolve()),
         f"the graph holds another run {RUN!r}, from {file.resolve()}",
         "--run",
         "--replace",
     ):
-        assert told in str(refused.value)
+        assert reported in str(refused.value)
     assert contents(empty_store) == before
 
 

@@ -112,18 +112,20 @@ def test_evaluate_replaces_a_measure_as_a_whole(empty_store: Store, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("scores", "told"),
+    ("scores", "reported"),
     [
         (given("judge 1", "q1") + given("judge 2", "q2"), "are by judge 1 and by judge 2"),
         (given("judge 1", "q1") + given("other", "q1"), "of 'q1' are by judge 1 and by other"),
         (given("judge 1", "q1") + given("judge 1", "q1"), "of 'q1' are by judge 1 and by judge 1"),
     ],
 )
-def test_what_has_two_meanings_is_refused(empty_store: Store, tmp_path: Path, scores: list[Score], told: str) -> None:
+def test_what_has_two_meanings_is_refused(
+    empty_store: Store, tmp_path: Path, scores: list[Score], reported: str
+) -> None:
     """A grader has one version, and a question one score by a measure."""
     [file] = world(tmp_path)
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=reported):
         load_scores(empty_store, scores)
     assert list(named(empty_store)) == ["EdgeRecall"]
 

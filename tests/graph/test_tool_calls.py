@@ -10,7 +10,6 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
-from graphkit.graph.queries import schema_statements
 from graphkit.graph.removal import remove_run
 from graphkit.graph.rows import RESULT
 from graphkit.scoring.options import Engine
@@ -19,13 +18,6 @@ from tests.helpers.loading import contents
 
 A, B, C = "x:a.py", "x:b.py#f", "y:c.py"
 MEASURES = ("ToolRecall", "ToolInOrder", "StepsToGold", "Redundancy", "UsedShare", "EdgeRecall")
-
-
-@pytest.fixture
-def empty_store(store: Store) -> Store:
-    """Each database in turn, empty, with its constraints and indexes."""
-    store.schema(schema_statements())
-    return store
 
 
 def called(name: str, *seen: str, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph import verdict_nodes
-from graphkit.graph.queries import schema_statements
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.score_nodes import load_scores
 from graphkit.graph.verdict_nodes import Judging, judgings, keep_verdicts, load_verdicts
@@ -22,13 +21,6 @@ from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
 from tests.helpers.verdicts import claim, plausible, verdict
 
 Record = dict[str, Any]
-
-
-@pytest.fixture
-def empty_store(store: Store) -> Store:
-    """Each database in turn, empty, with its constraints and indexes."""
-    store.schema(schema_statements())
-    return store
 
 
 def step(source: str, target: str, relation: str | None = "R", **commits: str) -> Record:
@@ -237,14 +229,14 @@ def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
             **{"reason": "no room", "attempts": 2},
         }
     ]
-    told = {
+    reported = {
         "unsupported-claims": "nothing retrieved supports the claim in sentence 3: b calls z "
         "(the quote doesn't occur), although lexical named y:b at 2",
         "bad-citations": "the citation [y:b] is wrong: claim not supported, at the claim: b calls d",
         "claims-off-gold": "the claim in sentence 2 rests on an edge outside gold, y:b -R-> y:d: b calls d",
         "failed-verdicts": "lexical gave no verdict by claims after 2 tries: truncated, no room",
     }
-    for kind, text in told.items():
+    for kind, text in reported.items():
         assert sentence(kind, graphkit.failures(empty_store, "r", kind)[0]) == text
     for kind in ("unsupported-claims", "bad-citations", "claims-off-gold"):
         assert asked(empty_store, kind, "question", question="q2") == []

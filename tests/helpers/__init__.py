@@ -1,4 +1,4 @@
-"""What tests share: small worlds, command lines, databases and servers."""
+"""The shared parts of tests: small worlds, command lines, databases and servers."""
 
 import os
 from pathlib import Path

@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass(frozen=True)
 class Response:
-    """What is sent: ``body`` as JSON, or bytes as they are; after ``cut`` bytes of it the connection breaks."""
+    """A response: ``body`` as JSON, or bytes unchanged; the connection breaks after ``cut`` bytes."""
 
     status: int = 200
     body: Any = None

@@ -18,6 +18,7 @@ import pytest
 import typer
 
 from graphkit.database.store import Store
+from tests.helpers import ROOT
 from tests.helpers.engines import clean_environment
 from tests.helpers.guard.sitecustomize import guarded
 
@@ -61,7 +62,7 @@ ANSWERS: tuple[Row, ...] = (
 
 @dataclass(frozen=True)
 class Done:
-    """What a process of graphkit left behind."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -154,15 +155,20 @@ def inside(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, 
 
 @contextmanager
 def own_modules(folder: Path) -> Iterator[None]:
-    """Forget the modules of a folder at the end, which another test may have by the same names; restore the path."""
+    """Forget the modules of a folder at the end, which another test may have by the same names; restore the path.
+
+    The checkout as folder has none of its own: graphkit, and what is installed below it, stay imported.
+    """
     path, before = [*sys.path], {*sys.modules}
+    kept = (ROOT / "graphkit", ROOT / "tests", Path(sys.prefix))
     importlib.invalidate_caches()
     try:
         yield
     finally:
         sys.path[:] = path
         for name in {*sys.modules} - before:
-            if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(folder):
+            file = Path(getattr(sys.modules[name], "__file__", None) or "/")
+            if file.is_relative_to(folder) and not any(file.is_relative_to(one) for one in kept):
                 del sys.modules[name]
 
 

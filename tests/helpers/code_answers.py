@@ -1,4 +1,4 @@
-"""What becomes of the answers of fixtures/storefront-code when their code is run, as its README says."""
+"""The results of the code in fixtures/storefront-code, as its README states them."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}, "requir
 
 @dataclass(frozen=True)
 class Command:
-    """How a command is called: the file or folder of each parameter that takes one, and what else it needs.
+    """A call of a command: the file or folder of each parameter that has one, and its other needs.
 
     ``writes`` are the parameters whose file is written, ``folders`` those whose folder is; all others are read.
     ``needs`` are those that the command can't do without, beside its required ones.
@@ -103,6 +103,8 @@ COMMANDS: dict[Words, Command] = {
         },
         writes=("--out",),
     ),
+    ("failures",): Command({"run": RUN, "--dataset": DATASET}, more=("--kind", "missed-edges")),
+    ("why",): Command({"run": RUN, "question": "q1", "--dataset": DATASET}, needs=("question",)),
     ("query",): Command({"source": "query.cypher"}, graph=True),
     ("summarize",): Command({"files": "scores.jsonl"}),
     **{("import", name): _import(name) for name in ("auto", *formats())},
@@ -149,7 +151,6 @@ COMMANDS: dict[Words, Command] = {
 
 #: Commands that take no file, with what they need.
 PLAIN: dict[Words, tuple[str, ...]] = {
-    ("failures",): ("r", "--kind", "missed-edges"),
     ("queries",): (),
     ("measures",): (),
     ("schema",): ("question",),
@@ -166,9 +167,9 @@ GIVEN: dict[Words, dict[str, str]] = {
 }
 
 #: Texts among the arguments that name no file.
-NAMES = {("failures", "run"), ("schema", "record"), ("import gold", "form")}
+NAMES = {("schema", "record"), ("import gold", "form")}
 NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
-NAMES |= {("compare", "second")}
+NAMES |= {("compare", "second"), ("why", "question")}
 
 
 def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:

@@ -1,4 +1,4 @@
-"""What the tests of loading share: a dataset with its run in the graph, and all that a graph holds."""
+"""Shared parts of the tests of loading: a dataset with its run in the graph, and the content of a graph."""
 
 from __future__ import annotations
 

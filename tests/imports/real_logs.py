@@ -1,4 +1,4 @@
-"""What becomes of the logs of real libraries: ``python -m tests.imports.real_logs`` prints it as a table."""
+"""The results of importing logs of real libraries; ``python -m tests.imports.real_logs`` prints them as a table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LOGS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What importing and evaluating a log said."""
+    """The output of importing and evaluating a log."""
 
     told: dict[str, Any]
     scores: dict[str, dict[str, Any]]

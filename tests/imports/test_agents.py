@@ -81,7 +81,7 @@ def test_what_was_opened_is_a_walk_where_the_knowledge_graph_has_an_edge(tmp_pat
 
 
 def test_calls_of_tools_are_recorded_with_what_they_showed(tmp_path: Path, dataset: Path) -> None:
-    """In order, with arguments and results; names become ids. What a record can't hold is left out, and told.
+    """In order, with arguments and results; names become ids. What a record can't hold is left out, and reported.
 
     c.py is known as core:c.py; the call with a number beyond 64 bits keeps its name and what it showed.
     """
@@ -97,7 +97,7 @@ def test_calls_of_tools_are_recorded_with_what_they_showed(tmp_path: Path, datas
 
 
 def test_a_tool_with_an_endless_name_is_recorded(tmp_path: Path, dataset: Path) -> None:
-    """Of a name that no record can hold the start is kept, and it is told."""
+    """The start of a name that is too long for a record is kept, with a note."""
     talk = opened({"path": "c.py"})
     talk[1]["tool_calls"][0]["function"]["name"] = "n" * 1001
     run = made(tmp_path, dataset, {"messages": talk})

@@ -135,7 +135,7 @@ def test_what_a_query_may_return(query: str, imported: Import, data: Path) -> No
 
 
 def test_columns_by_name(imported: Import, data: Path) -> None:
-    """--columns names plain columns, or nodes and the relationship; one that isn't there is told with the closest."""
+    """--columns names plain columns, or nodes and the relationship; a missing one is reported with the closest."""
     plain = "MATCH (a)-[r]->(b) WHERE b.qname IS NOT NULL RETURN a.qname, type(r), b.qname"
     with pytest.raises(InputError, match="the graph has no edge") as caught:
         imported(plain)
@@ -152,7 +152,7 @@ def test_columns_by_name(imported: Import, data: Path) -> None:
 
 
 def test_relationships_before_and_without_their_nodes(imported: Import, data: Path) -> None:
-    """A relationship waits for nodes of later rows; where they never come, it is told how they do."""
+    """A relationship waits for nodes of later rows; where they never come, it is reported how they do."""
     later = "MATCH ()-[r]->() RETURN r AS part UNION ALL MATCH (n) WHERE n.qname IS NOT NULL RETURN n AS part"
     made = imported(later)
     assert edges(data) == THREE
@@ -162,7 +162,7 @@ def test_relationships_before_and_without_their_nodes(imported: Import, data: Pa
 
 
 def test_only_element_ids(imported: Import, data: Path) -> None:
-    """Where no property names a node, the import is refused: an elementId doesn't outlive a reload."""
+    """If no property names a node, the import is refused: an elementId doesn't outlive a reload."""
     with pytest.raises(InputError, match="after a reload other nodes have these elementIds") as caught:
         imported("MATCH (a:Note) RETURN a")
     assert "(there are: text)" in str(caught.value)
@@ -206,7 +206,7 @@ def test_an_account_that_may_write_writes_nothing(
 
 
 def test_wrong_cypher(imported: Import) -> None:
-    """A query that can't be run is told in the server's words, as a mistake of usage."""
+    """A query that can't be run is reported in the server's words, as a mistake of usage."""
     with pytest.raises(InputError, match="can't be run"):
         imported("MATCH (a)-[r]->(b) RETRUN a")
     with pytest.raises(InputError, match="query is empty"):
@@ -246,9 +246,9 @@ def test_the_command(source: Source, data: Path, tmp_path: Path) -> None:
     assert source.password is None or source.password not in done.out + done.err
     again = inside(*words, *user, cwd=tmp_path, env=env, code=2)
     assert "already has this knowledge graph" in again.err
-    told = inside(*words, *user, "--replace", "--json", cwd=tmp_path, env=env, code=0).object()
-    assert (told["artifacts"], told["edges"], told["dataset"]) == (3, 2, str(data))
-    # What was made loads, and the gold that isn't in it is told as such.
+    reported = inside(*words, *user, "--replace", "--json", cwd=tmp_path, env=env, code=0).object()
+    assert (reported["artifacts"], reported["edges"], reported["dataset"]) == (3, 2, str(data))
+    # What was made loads, and the gold that isn't in it is reported as such.
     assert inside("check", data, cwd=tmp_path).out
 
 

@@ -73,7 +73,7 @@ def test_graphml(data: Path, tmp_path: Path) -> None:
 
 
 def test_graphml_as_networkx_reads_it(data: Path, tmp_path: Path) -> None:
-    """What networkx writes is read as networkx reads it, with hostile names and a multigraph's parallel edges."""
+    """A file of networkx is read as networkx reads it, with hostile names and a multigraph's parallel edges."""
     graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
     names = [X, Y, "a:ü/<&>\"'.py", "a:]]>.py"]
     graph.add_nodes_from(names, kind="function")
@@ -89,7 +89,7 @@ def test_graphml_as_networkx_reads_it(data: Path, tmp_path: Path) -> None:
 
 
 def test_made_up_ids_of_a_file(data: Path, tmp_path: Path) -> None:
-    """Where a file numbers its nodes (APOC, yEd), a property names them; APOC's labels are the kind."""
+    """If a file numbers its nodes (APOC, yEd), a property names them; APOC's labels are the kind."""
     text = GRAPHML.format(
         '<node id="n0" labels=":Function:__Old__"><data key="qname">a:m.py#x</data></node>'
         '<node id="n1"><data key="y"><y:Shape><y:NodeLabel> b:n.py#z </y:NodeLabel></y:Shape></data></node>'
@@ -119,16 +119,16 @@ def test_entities_are_refused(declaration: str, data: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "line"),
+    ("text", "reported", "line"),
     [
         ("<gexf><node/></gexf>", "begins with <gexf>", ""),
         ("<graphml>\n<graph>\n<node id='a'>\n</graph></graphml>", "isn't XML: mismatched tag", ":4"),
         ("<graphml>\n<graph>", "isn't XML", ":2"),
     ],
 )
-def test_other_xml(text: str, told: str, line: str, data: Path, tmp_path: Path) -> None:
-    """Another format is named, and damage told with its line."""
-    with pytest.raises(InputError, match=told) as caught:
+def test_other_xml(text: str, reported: str, line: str, data: Path, tmp_path: Path) -> None:
+    """Another format is named, and damage reported with its line."""
+    with pytest.raises(InputError, match=reported) as caught:
         package.import_graph(data, write(tmp_path / "g.xml", text))
     assert caught.value.where == f"{tmp_path / 'g.xml'}{line}"
 
@@ -171,7 +171,7 @@ def test_node_link(spelling: str, data: Path, tmp_path: Path) -> None:
 
 
 def test_node_link_of_numbers(data: Path, tmp_path: Path) -> None:
-    """Numbered nodes are named by a property, --columns names other keys, and an undirected graph is told."""
+    """Numbered nodes are named by a property, --columns names other keys, and an undirected graph is reported."""
     value = {
         "directed": False,
         "nodes": [{"id": 0, "title": X}, {"id": 1, "title": Y}],
@@ -242,7 +242,7 @@ def test_a_table_without_relations(data: Path, tmp_path: Path) -> None:
 
 
 def test_unknown_columns(data: Path, tmp_path: Path) -> None:
-    """A column that isn't there is told with the closest one."""
+    """A column that isn't there is reported with the closest one."""
     path = write(tmp_path / "g.csv", f"caller,kind,callee\n{X},CALLS,{Y}\n")
     for columns in (("caler", "kind", "callee"), ("caler", "sort", "cale")):
         with pytest.raises(InputError, match=r"no .*column 'caler'") as caught:
@@ -264,7 +264,7 @@ def test_ids_by_table_and_pattern(data: Path, tmp_path: Path) -> None:
 
 
 def test_ids_that_the_gold_does_not_know(data: Path, tmp_path: Path) -> None:
-    """Where no id of the gold is in the graph, an example of either side tells how they differ."""
+    """If no id of the gold is in the graph, an example of either side tells how they differ."""
     made = package.import_graph(data, write(tmp_path / "g.csv", "source,relation,target\nM.X,CALLS,M.Y\n"))
     assert made.summary[-1].startswith(
         "hardly any id of the gold is in the graph: the gold has 'a:m.py#w', the graph has"
@@ -291,7 +291,7 @@ def test_two_nodes_of_one_id(data: Path, tmp_path: Path) -> None:
 
 
 def test_names_that_no_record_holds(data: Path, tmp_path: Path) -> None:
-    """A name that is too long or half a character is left out and told, with what hangs on it."""
+    """A name that is too long or half a character is left out and reported, with what hangs on it."""
     long = "a:" + "x" * 1000
     value = {
         "nodes": [{"id": long}, {"id": X}, {"id": Y}, {"id": ["a", 1]}],
@@ -355,9 +355,9 @@ def test_the_graph_comes_before_the_questions(tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     write(tmp_path / "g.csv", f"source,relation,target\n{X},CALLS,{Y}\n")
     words = ("import", "graph", "g.csv", "--dataset", "new")
-    told = inside(*words, cwd=tmp_path, code=0)
-    assert "1 edge: CALLS (1)\n" in told.out
-    assert "gold" not in told.out
+    reported = inside(*words, cwd=tmp_path, code=0)
+    assert "1 edge: CALLS (1)\n" in reported.out
+    assert "gold" not in reported.out
     assert records(tmp_path / "new") == ([{"id": X}, {"id": Y}], [(X, "CALLS", Y)])
     figures = inside(*words, "--graph", "b", "--json", cwd=tmp_path, code=0).object()
     assert figures["gold"]["edges"]["all"] == figures["gold"]["ids"]["all"] == 0

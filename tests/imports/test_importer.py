@@ -1,4 +1,4 @@
-"""Logs as runs: what becomes of each field, what is told, and what is refused."""
+"""Logs as runs: what becomes of each field, what is reported, and what is refused."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_what_isnt_logged_isnt_there(data: Path) -> None:
 
 
 def test_lost_directions(data: Path) -> None:
-    """Of a set of pairs the knowledge graph gives direction and relation, and how many is told."""
+    """The knowledge graph gives pairs their direction and relation, and the number of such pairs is reported."""
     result = made(data, {"question_id": "q1", "pairs": [["b", None, "a"], ["b", "READS", "c"], ["c", "X", "b"]]})
     assert result.records[0] == {
         "run": "mine",
@@ -132,7 +132,7 @@ def test_what_was_opened_becomes_a_walk(data: Path) -> None:
 
 
 def test_questions_are_found(data: Path) -> None:
-    """By id, also one that is a number or stands for the text, else by the text; each is told."""
+    """By id, also one that is a number or stands for the text, else by the text; each is reported."""
     result = made(data, {"id": 2, "found": []}, {"query": "who  calls B?", "found": []})
     assert [record["question_id"] for record in result.records] == ["2", "q1"]
     assert (
@@ -148,7 +148,7 @@ def test_questions_are_found(data: Path) -> None:
 def test_questions_for_which_nothing_came(data: Path) -> None:
     """A line with an id alone is a record of which nothing is known, where no other line has more of its question.
 
-    It is told, and a log of such lines alone is refused.
+    It is reported, and a log of such lines alone is refused.
     """
     empty = {"question_id": "2", "colour": "red"}
     found = made(data, empty, {"question_id": "q1"}, {"question_id": "q1", "found": ["a"]})
@@ -174,7 +174,7 @@ def test_a_file_that_is_named_by_its_question(data: Path) -> None:
 
 
 def test_answers_that_are_left_out(data: Path) -> None:
-    """An answer to another question, to none, and a second one are left out, each told with count and example."""
+    """An answer to another question, to none, and a second one are left out, each reported with count and example."""
     result = made(
         data,
         *({"question_id": name, "found": []} for name in ("q1", "q7", "q8", "q1")),
@@ -205,13 +205,13 @@ def test_halves_of_characters(data: Path) -> None:
 def test_several_runs_in_one_log(data: Path) -> None:
     """A log of several runs says so, for of each question the first answer is taken."""
     log = [{"question_id": name, "found": [], "run": run} for name, run in (("q1", "x"), ("2", "y"))]
-    told = made(data, *log).summary
-    assert "the log holds several runs; the first answer to each question was used: x (1), y (1)" in told
+    reported = made(data, *log).summary
+    assert "the log holds several runs; the first answer to each question was used: x (1), y (1)" in reported
     assert not any("several runs" in line for line in made(data, log[0]).summary)
 
 
 def test_names_that_no_record_can_hold(data: Path) -> None:
-    """An empty name and one of more than 1000 characters are left out and told; what remains can be read."""
+    """An empty name and one of more than 1000 characters are left out and reported; what remains can be read."""
     log = {"question_id": "q1", "found": ["", "x" * 1001, "a", "long"], "edges": [["a", "r" * 1001, "b"]]}
     result = made(data, {**log, "commit": "c" * 1001}, ids={**IDS, "long": "y" * 1001})
     assert [chunk["id"] for chunk in result.records[0]["retrieved"]] == ["web:a.ts#a"]
@@ -224,12 +224,12 @@ def test_names_that_no_record_can_hold(data: Path) -> None:
     }
 
 
-def test_what_is_told(data: Path) -> None:
+def test_what_is_reported(data: Path) -> None:
     """Format, keys, ids, fields that weren't used, what the format lacks, and doubts, each with its count."""
     log = {"question_id": "q1", "seconds": 1, "session": "s", "found": ["a", "d:d.py", "new"], "colour": "red"}
-    told = made(data, {**log, "note": ["It is odd."]}, {**log, "question_id": "2", "note": ["It is odd."]}).summary
+    reported = made(data, {**log, "note": ["It is odd."]}, {**log, "question_id": "2", "note": ["It is odd."]}).summary
     # d is known as an artifact only, the edges know a; gold is a, "new" is known to nobody.
-    assert told == [
+    assert reported == [
         "log.jsonl: read as Plain: found, edges and paths",
         "2 answers: 2 with retrieved ids, 0 with edges",
         "fields: question id from question_id (2), latency from seconds in seconds (2)",
@@ -242,7 +242,7 @@ def test_what_is_told(data: Path) -> None:
 
 
 def test_names_of_several_files(data: Path) -> None:
-    """A base name of one file is taken, one of two is told with both."""
+    """A base name of one file is taken, one of two is reported with both."""
     files = ("web:src/one.ts", "web:src/two.ts", "api:src/two.ts")
     write_jsonl(data / "artifacts.jsonl", [{"id": one} for one in files])
     found = made(data, {"question_id": "q1", "found": ["one.ts", "two.ts"]})
@@ -271,7 +271,7 @@ def test_names_of_several_files(data: Path) -> None:
     ],
 )
 def test_what_it_usually_means(log: dict[str, Any], words: str, data: Path) -> None:
-    """Where hardly anything is known, the likely reason is told with an example and what to do; else nothing is."""
+    """If hardly anything is known, the likely reason is reported with an example and what to do; else nothing is."""
     assert words in made(data, {"question_id": "q1", **log}).summary[-1]
     right = made(data, {"question_id": "q1", "found": ["a"], "edges": [["a", "CALLS", "b"]]})
     assert right.figures["meaning"] == []
@@ -284,7 +284,7 @@ def test_the_index_is_one_of_graphrag(data: Path) -> None:
 
 
 def test_auto_asks_the_content(data: Path) -> None:
-    """Each file is read by the reader that knows it, of JSON or of lines, and the choice is told."""
+    """Each file is read by the reader that knows it, of JSON or of lines, and the choice is reported."""
     folder = data.parent
     (folder / "a.txt").write_text("q1 web:a.ts#a\n")
     (folder / "b.json").write_text(json.dumps([{"question_id": "2", "found": ["d:d.py"]}], indent=1))
@@ -296,22 +296,22 @@ def test_auto_asks_the_content(data: Path) -> None:
     ]
     # One line in three has two words, which is less than half; as a whole nobody knows it, so that it is lines.
     (folder / "d.txt").write_text("one\nq1 web:a.ts#a\none two three\n")
-    told = import_log(folder / "d.txt", "auto", data).summary
-    assert told[0] == "d.txt: recognised by 33% of its first values as plain-lines, Plain lines"
+    reported = import_log(folder / "d.txt", "auto", data).summary
+    assert reported[0] == "d.txt: recognised by 33% of its first values as plain-lines, Plain lines"
     (folder / "c.txt").write_text("one\n")
     with pytest.raises(InputError, match=r"c\.txt: no format is recognised in it: it is text"):
         import_log(folder / "c.txt", "auto", data)
 
 
 def test_the_run_is_a_file_that_graphkit_reads(data: Path) -> None:
-    """What is written is read back without a problem, is scored, and isn't overwritten unless that is asked for."""
+    """The written run is read without a problem, is scored, and is overwritten only on request."""
     out = data / "runs" / "mine.jsonl"
     log = {"question_id": "q1", "found": ["a"], "edges": [["a", "CALLS", "b"]]}
     result = made(data, log, out=out, run=None)
     assert (result.run, result.answers, result.file, result.records) == ("mine", 1, out, [])
     problems = Problems()
     name, answers = read_run(out, problems)
-    assert (name, list(answers), problems.left_out) == ("mine", ["q1"], [])
+    assert (name, list(answers), problems.skipped) == ("mine", ["q1"], [])
     scored = graphkit.evaluate(out, measures=["EdgeRecall"]).measures["EdgeRecall"]
     assert (scored.mean, scored.scored) == (1.0, 1)
     with pytest.raises(InputError, match="there is a file already"):

@@ -1,4 +1,4 @@
-"""Which ids the names of a log stand for."""
+"""The ids of the names in a log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_tables(name: str, text: str, tmp_path: Path) -> None:
     ],
 )
 def test_tables_that_are_wrong(name: str, text: str, message: str, tmp_path: Path) -> None:
-    """A row without a name or id, and a name of two ids, are told with their line."""
+    """A row without a name or id, and a name of two ids, are reported with their line."""
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=message):
         read_ids(tmp_path / name)
@@ -75,7 +75,7 @@ def test_patterns(pattern: str, name: str, given: str | None) -> None:
     ],
 )
 def test_patterns_that_are_wrong(pattern: str, message: str) -> None:
-    """What a pattern lacks is said, with the form that it has."""
+    """The message about a wrong pattern names its mistake and the correct form."""
     with pytest.raises(InputError, match=message):
         IdPattern(pattern)
 
@@ -150,7 +150,7 @@ def test_an_absolute_path() -> None:
 
 
 def test_the_closest_id() -> None:
-    """Of the ids that end as a name does, the most alike is the example; of none there is none."""
+    """The example is the most similar of the ids with the same end as a name; without such ids there is none."""
     assert closest("pkg.auth.login", KNOWN) == "api:auth.py#Login"  # of two that are equally alike the first
     assert closest("web src a", KNOWN) in KNOWN
     assert closest("\n", KNOWN) in KNOWN

@@ -27,15 +27,15 @@ GZIP = {**JSON, "Content-Encoding": "gzip"}
 
 
 @pytest.fixture
-def told() -> list[str]:
-    """Collect what is told of refusals."""
+def reported() -> list[str]:
+    """Collect what is reported of refusals."""
     return []
 
 
 @pytest.fixture
-def receiver(tmp_path: Path, told: list[str]) -> Iterator[TraceReceiver]:
+def receiver(tmp_path: Path, reported: list[str]) -> Iterator[TraceReceiver]:
     """Listen on a free port."""
-    with TraceReceiver(tmp_path / "live.spans", 0, told.append) as opened:
+    with TraceReceiver(tmp_path / "live.spans", 0, reported.append) as opened:
         yield opened
 
 
@@ -78,7 +78,7 @@ def test_json_is_kept_as_it_came(receiver: TraceReceiver) -> None:
 
 
 def test_the_binary_form_is_kept_as_json(receiver: TraceReceiver) -> None:
-    """What a real exporter sent becomes a line of OTLP JSON with two spans; the answer is an empty message."""
+    """A real exporter's message becomes a line of OTLP JSON with two spans; the answer is an empty message."""
     assert send(receiver, REAL, {"Content-Type": "application/x-protobuf"}) == (200, "application/x-protobuf", b"")
     [export] = kept(receiver)
     assert [one["name"] for one in export["resourceSpans"][0]["scopeSpans"][0]["spans"]] == ["retrieve", "ask"]
@@ -130,13 +130,13 @@ def test_one_connection_serves_many_exports(receiver: TraceReceiver) -> None:
     ],
 )
 def test_what_is_refused(
-    receiver: TraceReceiver, told: list[str], request_: dict[str, Any], status: int, words: str
+    receiver: TraceReceiver, reported: list[str], request_: dict[str, Any], status: int, words: str
 ) -> None:
     """Each has its status and says what to do, to the sender and here; nothing is kept, and the next is taken."""
     answer = send(receiver, **request_)
     assert (answer[0], answer[1]) == (status, "text/plain; charset=utf-8")
     assert words in answer[2].decode()
-    assert [words in why for why in told] == [True]
+    assert [words in why for why in reported] == [True]
     assert receiver.spool.read_bytes() == b""
     assert send(receiver)[0] == 200
 
@@ -166,11 +166,11 @@ def test_what_is_no_http_is_refused(receiver: TraceReceiver, capfd: pytest.Captu
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_reason_is_told_once(receiver: TraceReceiver, told: list[str]) -> None:
+def test_a_reason_is_reported_once(receiver: TraceReceiver, reported: list[str]) -> None:
     """An exporter that tries again and again says it once, and it is counted."""
     for _ in range(3):
         send(receiver, b"{")
-    assert told == ["the body isn't JSON"]
+    assert reported == ["the body isn't JSON"]
     assert receiver.refusals == {"the body isn't JSON": 3}
 
 
@@ -192,7 +192,7 @@ def test_only_this_machine_is_listened_to(receiver: TraceReceiver) -> None:
 
 
 def test_a_port_that_is_taken_and_a_file_that_is_there(receiver: TraceReceiver, tmp_path: Path) -> None:
-    """Both are told before anything is listened for; what is there is kept unless it is to be replaced."""
+    """Both are reported before anything is listened for; what is there is kept unless it is to be replaced."""
     with pytest.raises(InputError, match=r"port \d+ of 127.0.0.1 can't be opened"):
         TraceReceiver(tmp_path / "other.spans", address(receiver)[1])
     assert not (tmp_path / "other.spans").exists()
@@ -203,7 +203,7 @@ def test_a_port_that_is_taken_and_a_file_that_is_there(receiver: TraceReceiver, 
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
-    """What can't be written is refused, so that the exporter tries again."""
+    """A message that can't be written is refused, so that the exporter tries again."""
     with TraceReceiver(Path("/dev/full"), 0, force=True) as opened:
         status, _, why = send(opened)
     assert (status, b"No space left" in why) == (503, True)
@@ -231,28 +231,28 @@ HEAD = b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicatio
     "begin", [HEAD + b"Content-Length: 999999\r\n\r\n", HEAD + b"Transfer-Encoding: chunked\r\n\r\n"]
 )
 def test_a_request_has_a_deadline(
-    receiver: TraceReceiver, told: list[str], monkeypatch: pytest.MonkeyPatch, begin: bytes
+    receiver: TraceReceiver, reported: list[str], monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
     """A body that goes on without an end used to be read for ever: a sender that is never silent had no limit."""
     monkeypatch.setattr(trace_server, "DEADLINE", 0.2)
     answer = drip(receiver, begin)
     assert answer.startswith((b"HTTP/1.1 408 ", b"HTTP/1.1 400 "))
-    assert told in ([trace_server._too_late()], ["a chunk of the body has no length"])
+    assert reported in ([trace_server._too_late()], ["a chunk of the body has no length"])
 
 
-def test_a_head_without_an_end_is_cut_off(receiver: TraceReceiver, told: list[str], monkeypatch: Any) -> None:
+def test_a_head_without_an_end_is_cut_off(receiver: TraceReceiver, reported: list[str], monkeypatch: Any) -> None:
     """The head of a request has the same deadline."""
     monkeypatch.setattr(trace_server, "DEADLINE", 0.2)
     assert drip(receiver, HEAD + b"X: ") == b""
-    assert told == [trace_server._too_late()]
+    assert reported == [trace_server._too_late()]
 
 
-def test_a_long_head_is_refused(receiver: TraceReceiver, told: list[str]) -> None:
+def test_a_long_head_is_refused(receiver: TraceReceiver, reported: list[str]) -> None:
     """More than 64 KiB of headers aren't held: 3 of 30 KB are."""
     headers = {**JSON, **{f"X-{number}": "a" * 30_000 for number in range(3)}}
     with pytest.raises((ConnectionError, http.client.HTTPException, AssertionError)):
         assert send(receiver, headers=headers)[0] == 200
-    assert told == ["the head is longer than 64 KiB"]
+    assert reported == ["the head is longer than 64 KiB"]
 
 
 def test_slow_senders_take_nobodys_place(receiver: TraceReceiver) -> None:

@@ -153,7 +153,7 @@ def test_four_shell_agents(dataset: Path, log: Any, recall: float | None, answer
     ]
 
 
-def test_doubts_are_told_and_written(dataset: Path) -> None:
+def test_doubts_are_reported_and_written(dataset: Path) -> None:
     """On the terminal and as JSON, once for the run, with the number of its records."""
     made(dataset, atif(*ALL_FILES))
     run = dataset / "runs" / "r.jsonl"
@@ -163,14 +163,14 @@ def test_doubts_are_told_and_written(dataset: Path) -> None:
     with run.open("a") as file:
         file.write(json.dumps(other) + "\n")
     report = dataset / "scores.md"
-    told = cli.inside("evaluate", run, "--no-store", "-o", report, "--json", cwd=dataset, code=0)
-    assert json.loads(told.out)["warnings"] == [f"doubtful in 2 answers: {OPENED_FILES}"]
-    assert told.err.count(OPENED_FILES) == 1
+    reported = cli.inside("evaluate", run, "--no-store", "-o", report, "--json", cwd=dataset, code=0)
+    assert json.loads(reported.out)["warnings"] == [f"doubtful in 2 answers: {OPENED_FILES}"]
+    assert reported.err.count(OPENED_FILES) == 1
     assert f"warning: doubtful in 2 answers: {OPENED_FILES}" in report.read_text()
 
 
 def test_doubts_of_a_record_are_bounded(dataset: Path) -> None:
-    """A log may hold any number of doubts, of any length and in several lines: 20 are told, the others are counted."""
+    """A log may hold any number of doubts, of any length and in several lines: 20 are reported, the others counted."""
     doubts = [f"doubt {number}\n{'x' * 900}" for number in range(30)]
     (dataset / "runs" / "r.jsonl").write_text(json.dumps({"run": "r", "question_id": "q1", "doubts": doubts}))
     warnings = evaluated(dataset).warnings
@@ -273,7 +273,7 @@ def test_the_answer_is_what_was_handed_in(dataset: Path, write: Any, last: Any, 
     assert (ENDS_WITH_CALL in record(dataset)["doubts"]) == (answer is None)
 
 
-def test_an_agent_whose_reads_all_failed_walked_nothing_and_it_is_told(real_logs: Path) -> None:
+def test_an_agent_whose_reads_all_failed_walked_nothing_and_it_is_reported(real_logs: Path) -> None:
     """The real logs of mini-swe-agent: no file was there, so nothing was opened, and the answer is what it handed in.
 
     That is known, and a 0 that the doubt explains.

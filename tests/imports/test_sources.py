@@ -93,14 +93,14 @@ def test_what_python_writes(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(text: str, line: int, what: str, tmp_path: Path) -> None:
-    """What isn't JSON is told with its line."""
+    """Text that isn't JSON is reported with its line."""
     path = write(tmp_path, text)
     with pytest.raises(InputError, match=f"log.json:{line}: .*{what}"):
         list(values_of(path))
 
 
 def test_lines_of_text(tmp_path: Path) -> None:
-    """Text is read line by line, and told from JSON by its first character."""
+    """Text is read line by line, and distinguished from JSON by its first character."""
     path = write(tmp_path, "q1 Q0 d1 1 0.5 run\r\n\nq1 Q0 d2 2 0.4 run\n", "a.run")
     assert not is_json(path)
     assert list(text_of(path)) == [(f"{path}:1", "q1 Q0 d1 1 0.5 run"), (f"{path}:3", "q1 Q0 d2 2 0.4 run")]

@@ -178,7 +178,7 @@ def test_graded() -> None:
 
 
 def test_chunks_left_out() -> None:
-    """What a chunk that the judge wasn't shown could have raised isn't scored, in no grader; what is full stays."""
+    """No grader scores a value that a hidden chunk could have raised; a full value stays."""
     shown = materials("x.", {"api:a.py": "y" * 99}, gold_answer="z", facts=["a_b"], context_tokens=5)
     unseen = "the judge wasn't shown 1 of 1 chunk"
     assert shown.left_out == ("api:a.py",)
@@ -307,7 +307,7 @@ def check_settled(grader: str, shown: Materials) -> None:
 
 
 def test_completeness_by_a_judge() -> None:
-    """What key terms found stays; of the rest counts what is quoted from the answer; where all is found none is asked.
+    """Finds of key terms stay; of the rest, quotes from the answer count; if all is found, no judge is asked.
 
     The answer names charge_card; the bill table it says in other words, and of 19 nothing: 2 of 3.
     """

@@ -16,7 +16,7 @@ MARKS = {"c1": "[x:a.py]", "c2": "[x:b.py]", "none": "[x:c.py]"}
 
 
 class Said(NamedTuple):
-    """What a judge says of one claim: of each chunk whether there is evidence, and of what sort."""
+    """A judge's statement on one claim: whether each chunk is evidence, and of which sort."""
 
     first: str | None
     second: str | None

@@ -105,7 +105,7 @@ def test_a_quote_that_does_not_occur() -> None:
 
 
 def test_keys_that_are_not_there() -> None:
-    """A chunk, an edge or a sentence that isn't there counts for nothing, and is told."""
+    """A chunk, an edge or a sentence that isn't there counts for nothing, and is reported."""
     shown = materials(ANSWER, CHUNKS, WALK)
     [one] = reading(shown, claim("x", "s9", "DIRECT", ("c9", "find_customer()"), edge="e9")).claims
     assert (one.support, one.sentence, one.evidence, one.edge, one.cited) == ("UNSUPPORTED", None, (), None, ())
@@ -174,7 +174,7 @@ def test_joint_support() -> None:
 
 
 def test_leaving_one_out() -> None:
-    """Of two citations that each support the claim alone both are needed; one beside them that adds nothing isn't."""
+    """Two citations that each support the claim alone are both needed; one that adds nothing isn't."""
     text = "login calls [api:auth.py#login] [api:db.py#find_customer] [web:x.ts]."
     found = reading(materials(text, CHUNKS), claim("x", "s1", "DIRECT", ("c1", "def login"), ("c2", "SELECT id")))
     assert [one.needed for one in found.citations] == [True, True, False]
@@ -250,7 +250,7 @@ def test_context_precision() -> None:
 
 
 def test_chunks_left_out() -> None:
-    """What a chunk that wasn't shown might have supported lowers nothing: the measure isn't scored, and says why.
+    """Claims that a hidden chunk might support lower nothing: the measure isn't scored, and says why.
 
     A token is three characters: 10 tokens are room for 30. The first chunk has 32, the second 24; the third has 18, and
     room for 6 is left.
@@ -271,7 +271,7 @@ def test_chunks_left_out() -> None:
 
 
 def test_chunks_that_were_not_logged() -> None:
-    """Where the record doesn't say what was retrieved, no claim is unsupported by it and no citation wrong."""
+    """If the record doesn't say what was retrieved, no claim is unsupported by it and no citation wrong."""
     case = Case(question(gold_answer="login reads customers"), unlogged(answer=ANSWER))
     gold = [{"text": "a", "chunks": [], "stated": True}]
     found = reading(materials_of(case, "r"), CACHES, gold=gold)
@@ -315,7 +315,7 @@ def test_where_citations_stand() -> None:
 
 
 def test_citations_of_the_whole_answer() -> None:
-    """What the record lists and the text doesn't mark stands at each claim."""
+    """Citations that the record lists without a mark in the text count for each claim."""
     shown = materials("A one. B two.", CHUNKS, citations=["api:auth.py#login"])
     found = reading(shown, claim("a", "s1", "UNSUPPORTED"), claim("b", "s2", "DIRECT", ("c1", "def login")))
     assert [one.cited for one in found.claims] == [(0,), (0,)]

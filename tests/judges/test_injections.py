@@ -193,7 +193,7 @@ def grades(given: Materials) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", INJECTIONS)
 def test_the_lexical_judge_gives_no_more(name: str) -> None:
-    """What it says of how good the answer is isn't raised by an attempt in the answer or in a chunk."""
+    """An attempt in the answer or in a chunk raises no grade of the lexical judge."""
     plain = grades(shown())
     assert 0 < plain["rubric RubricGrade"] < 1  # there is something to raise
     assert 0 < plain["claims Groundedness"] < 1
@@ -217,7 +217,7 @@ def test_a_text_that_holds_its_own_nonce() -> None:
 
 
 def test_the_nonce_is_taken_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the first nonce occurs in the text, the next is taken.
+    """If the first nonce occurs in the text, the next is taken.
 
     A hash that gives what stands in the answer makes the case that nobody can make otherwise.
     """

@@ -162,7 +162,7 @@ def test_functions() -> None:
 
 @pytest.mark.parametrize("said", [None, 5, "nothing", object(), {"score": 7}, {1: object()}, float("nan")])
 def test_functions_that_return_no_verdict(said: Any) -> None:
-    """What they return is no verdict: a failure, not a crash; they are told why when asked again."""
+    """A result that isn't a verdict is a failure, not a crash; the function gets the reason with the second request."""
     prompts = []
 
     def judge(prompt: str, schema: dict[str, Any]) -> Any:

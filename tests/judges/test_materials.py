@@ -1,4 +1,4 @@
-"""What a judge is shown of an answer: whole chunks within a budget, edges, facts, conflicts and citations."""
+"""The material about an answer for a judge: whole chunks within a budget, edges, facts, conflicts, citations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Microsoft's graphrag logs of its searches: local, global, DRIFT and basic."""
+"""Logs of the searches of Microsoft's graphrag: local, global, DRIFT and basic."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Letters:
 
 
 class Reply:
-    """What a model said, whole or as a stream of one piece, and as the form that was asked for."""
+    """A model's reply, whole or as a stream of one piece, and in the requested form."""
 
     def __init__(self, content: str, form: Any) -> None:
         self.content = content
@@ -195,7 +195,7 @@ def test_local_search(tmp_path: Path) -> None:
 
 
 def test_api(tmp_path: Path) -> None:
-    """What the functions of the library's api return, a pair, says the same but for the figures."""
+    """The pair that the functions of the library's api return has the same content without the figures."""
     result = _search(Model())
     pair = [result.response, result.context_data]
     one = record(imported(tmp_path, "graphrag", {"question_id": "q", "result": pair}, default=_rows))
@@ -204,7 +204,7 @@ def test_api(tmp_path: Path) -> None:
 
 
 def test_a_model_that_failed(tmp_path: Path) -> None:
-    """The library swallows the error of a model; an empty response is told as one."""
+    """The library swallows the error of a model; an empty response is reported as one."""
     result = _search(Model(RuntimeError("no model")))
     one = record(imported(tmp_path, "graphrag", {"question_id": "q", "result": _whole(result)}, default=_rows))
     assert "answer" not in one
@@ -229,7 +229,7 @@ def test_other_forms_of_the_tables(tmp_path: Path) -> None:
 
 
 def test_global_search(tmp_path: Path) -> None:
-    """It looks at reports, which name no nodes: neither retrieval nor walk are told."""
+    """It looks at reports, which name no nodes: neither retrieval nor walk are reported."""
     library("graphrag")
     from graphrag.query.structured_search.global_search.community_context import GlobalCommunityContext
     from graphrag.query.structured_search.global_search.search import GlobalSearch

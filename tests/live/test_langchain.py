@@ -1,4 +1,4 @@
-"""What langchain-core logs of a retriever whose documents hold edges: outputs, events and run trees."""
+"""Logs of langchain-core for a retriever whose documents have edges: outputs, events and run trees."""
 
 from __future__ import annotations
 

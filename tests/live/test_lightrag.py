@@ -1,4 +1,4 @@
-"""What lightrag-hku logs of its queries."""
+"""Logs of the queries of lightrag-hku."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GRAPH_MODES = ("local", "global", "hybrid", "mix")
 
 @pytest.fixture
 def logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What each kind of query returned, by its name: the mode and whether a model answered."""
+    """The result of each kind of query by its name: the mode, and whether a model answered."""
     monkeypatch.chdir(tmp_path)  # it writes its own log to where it is
     monkeypatch.setattr("sys.argv", ["lightrag"])
     library("lightrag")
@@ -160,7 +160,7 @@ def test_contexts_as_text(logged: dict[str, Any], tmp_path: Path, mode: str, kin
 def test_modes_without_the_graph(
     logged: dict[str, Any], tmp_path: Path, mode: str, kind: str, files: list[str] | None
 ) -> None:
-    """A naive query retrieves texts alone, and bypass nothing: no walk is told, which isn't an empty one."""
+    """A naive query retrieves texts alone, and bypass nothing: no walk is reported, which isn't an empty one."""
     one = record(imported(tmp_path, "lightrag", {"question_id": "q", "result": logged[f"{mode} {kind}"]}))
     assert "traversal" not in one
     assert (retrieved(one)[:1] if files else one.get("retrieved")) == files

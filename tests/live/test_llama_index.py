@@ -1,4 +1,4 @@
-"""What llama-index-core logs of the retrievers of a property graph."""
+"""Logs of llama-index-core for the retrievers of a property graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What neo4j-graphrag logs of its retrievers, over a real Neo4j."""
+"""Logs of the retrievers of neo4j-graphrag over a real Neo4j."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_joined_lines(driver: neo4j.Driver, tmp_path: Path) -> None:
 
 
 def test_tools(driver: neo4j.Driver, tmp_path: Path) -> None:
-    """What tools retrieved is read as it was without them, also in what a RAG gives."""
+    """Items that tools retrieved are read as without tools, also in the result of a RAG."""
     from neo4j_graphrag.generation import GraphRAG
     from neo4j_graphrag.retrievers import ToolsRetriever, VectorCypherRetriever, VectorRetriever
 
@@ -215,7 +215,7 @@ def test_text2cypher(driver: neo4j.Driver, tmp_path: Path, returned: str) -> Non
 
 
 def test_objects_as_text(driver: neo4j.Driver, tmp_path: Path) -> None:
-    """What str() and repr() give of a result says what its fields say."""
+    """str() and repr() of a result are read as its fields are."""
     from neo4j_graphrag.retrievers import VectorCypherRetriever
 
     retriever, given = VectorCypherRetriever(driver, INDEX, EDGES_OF), {"query_vector": vector("Ann"), "top_k": 4}

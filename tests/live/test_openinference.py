@@ -1,4 +1,4 @@
-"""What OpenInference's instrumentations write of LlamaIndex and of LangChain, and what their exporter sends."""
+"""Spans of OpenInference's instrumentations of LlamaIndex and LangChain, and the messages of their exporter."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_langchain(traced: Traced, chain: Any, tmp_path: Path) -> None:
 
 
 def test_tools_of_an_agent(traced: Traced, tmp_path: Path) -> None:
-    """What an agent of LangGraph opened is told by its tools' spans, with the arguments that the model gave."""
+    """The spans of an agent's tools in LangGraph show the opened files, with the model's arguments."""
     agent = agent_that_reads(["Ann", "Acme"])
     instrumentation = library("openinference.instrumentation.langchain").LangChainInstrumentor()
     instrumentation.instrument(tracer_provider=traced.provider)

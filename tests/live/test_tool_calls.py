@@ -82,7 +82,7 @@ def test_trajectory_match_of_agentevals(arguments: bool) -> None:
         )
         for mode in ("superset", "subset", "unordered", "strict")
     }
-    told = dict.fromkeys(match, 0)
+    reported = dict.fromkeys(match, 0)
     for expected, made in trajectories(7):
         said = {
             mode: bool(asked(outputs=messages(made), reference_outputs=messages(expected))["score"])
@@ -100,9 +100,9 @@ def test_trajectory_match_of_agentevals(arguments: bool) -> None:
             "strict": exact == 1,
         }
         for mode, yes in said.items():
-            told[mode] += yes
+            reported[mode] += yes
     # Each mode said both often enough for agreement to mean something.
-    assert all(20 <= count <= 380 for count in told.values()), told
+    assert all(20 <= count <= 380 for count in reported.values()), reported
 
 
 # pydantic-evals ------------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_trajectory_match_and_tool_correctness_of_pydantic_evals(failed: bool) -
 
 
 def test_argument_correctness_of_pydantic_evals() -> None:
-    """Of one expected call and one made, all expected arguments are equal just where it says so (subset)."""
+    """All expected arguments of one call are equal exactly if the library says so (subset)."""
     library("pydantic_evals")
     from pydantic_evals.evaluators import ArgumentCorrectness
 

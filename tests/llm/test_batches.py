@@ -100,8 +100,8 @@ def test_batches_have_a_size(tmp_path: Path) -> None:
     assert [len(batch.requests) for batch in batches.batches.values()] == [2, 2]
 
 
-def test_requests_without_a_reply_are_told(tmp_path: Path) -> None:
-    """Errored, canceled, expired and malformed results are told with their reason, and may be submitted again."""
+def test_requests_without_a_reply_are_reported(tmp_path: Path) -> None:
+    """Errored, canceled, expired and malformed results are reported with their reason, and may be submitted again."""
     bad: dict[str, Reply | str] = {
         "number 1": refusal(400, "invalid_request_error", "too long"),
         "number 2": "canceled",
@@ -112,11 +112,11 @@ def test_requests_without_a_reply_are_told(tmp_path: Path) -> None:
     with served(no_messages, batches) as api:
         outcome = filled(api, path, FIVE)
         assert (outcome.submitted, outcome.succeeded) == (5, 1)
-        told = {digest: str(error) for digest, error in outcome.failures.items()}
-        assert told[FIVE[1].digest].endswith("errored, invalid_request_error: too long")
-        assert told[FIVE[2].digest].endswith("canceled")
-        assert told[FIVE[3].digest].endswith("expired")
-        assert "content or usage is missing" in told[FIVE[4].digest]
+        reported = {digest: str(error) for digest, error in outcome.failures.items()}
+        assert reported[FIVE[1].digest].endswith("errored, invalid_request_error: too long")
+        assert reported[FIVE[2].digest].endswith("canceled")
+        assert reported[FIVE[3].digest].endswith("expired")
+        assert "content or usage is missing" in reported[FIVE[4].digest]
         assert {error.label for error in outcome.failures.values()} == {"no_reply"}
         bad.clear()
         again = filled(api, path, FIVE)
@@ -145,7 +145,7 @@ def test_results_that_break_off_are_read_again(tmp_path: Path) -> None:
 
 
 def test_results_that_can_not_be_read_stay_under_way(tmp_path: Path) -> None:
-    """Where results can't be read it is told, and the next process reads them: they are paid."""
+    """If results can't be read it is reported, and the next process reads them: they are paid."""
     broken = [True]
     path = tmp_path / "replies.sqlite"
     batches = BatchApi(on, results=lambda data: Response(200, b"<html>" if broken[0] else data))
@@ -171,7 +171,7 @@ def test_budget_of_batches(tmp_path: Path) -> None:
 
 
 def test_wrong_credentials_leave_nothing_under_way(tmp_path: Path) -> None:
-    """A batch that is refused was not submitted: it is told, and isn't looked for later."""
+    """A batch that is refused was not submitted: it is reported, and isn't looked for later."""
     path, refused = tmp_path / "replies.sqlite", [refusal(401, "authentication_error", "who are you")]
 
     def created(batch: Batch) -> Reply:
@@ -193,7 +193,7 @@ def test_wrong_credentials_leave_nothing_under_way(tmp_path: Path) -> None:
 
 
 def test_batch_that_the_server_does_not_know(tmp_path: Path) -> None:
-    """A batch of another account is told with its id and what to do, and can be forgotten."""
+    """A batch of another account is reported with its id and what to do, and can be forgotten."""
     path = tmp_path / "replies.sqlite"
     batches = BatchApi(on, looks=10**9)
     with served(no_messages, batches) as api:
@@ -201,9 +201,9 @@ def test_batch_that_the_server_does_not_know(tmp_path: Path) -> None:
             asyncio.run(_for_a_moment(api, path))
         assert len(batches.batches) == 1
         batches.batches.clear()
-        with pytest.raises(InputError, match="msgbatch_1") as told:
+        with pytest.raises(InputError, match="msgbatch_1") as reported:
             filled(api, path, FIVE)
-        assert "prune --batches" in str(told.value)
+        assert "prune --batches" in str(reported.value)
         with ReplyCache(path) as cache:
             assert cache.forget_batches() == 1
         batches.looks = 0
@@ -387,8 +387,8 @@ def test_nobody_takes_what_is_being_submitted_for_lost(tmp_path: Path) -> None:
     assert submitted(batches) == Counter(request.digest for request in FIVE)
 
 
-def test_failures_are_told_to_all_who_wait(tmp_path: Path) -> None:
-    """Of two that wait for one batch, only one reads a result; that it is none both tell."""
+def test_failures_are_reported_to_all_who_wait(tmp_path: Path) -> None:
+    """Only one of two that wait for a batch reads a result; both report its failure."""
     path = tmp_path / "replies.sqlite"
     batches = BatchApi(lambda one: "expired" if one["messages"][0]["content"] == "number 1" else on(one), looks=4)
 

@@ -93,7 +93,7 @@ def test_endless_slow_bodies_end() -> None:
     assert 2 <= error.attempts <= 3
 
 
-def test_the_number_of_attempts_is_told() -> None:
+def test_the_number_of_attempts_is_reported() -> None:
     """A server that always fails is asked as often as is said."""
     with served(lambda api, body: refusal(500, "api_error", "broken")) as api:
         error = failure(api, attempts=3)

@@ -53,7 +53,7 @@ def test_what_is_under_way_is_counted_and_then_settled() -> None:
 
 
 def test_a_small_request_still_fits() -> None:
-    """Where 100 don't fit, 5 still do; nothing at all fits where nothing may be spent."""
+    """If 100 don't fit, 5 still do; nothing at all fits where nothing may be spent."""
     model = Counting(0.0, Usage(0, 5))
     requests = [asked("large", "m", max_tokens=100), asked("small", "m", max_tokens=5)]
     assert [type(one) for one in results(10, model, requests)[1]] == [ModelError, Reply]

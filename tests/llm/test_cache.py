@@ -80,7 +80,7 @@ def test_forgotten(tmp_path: Path) -> None:
 
 
 def test_place_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is given wins over the variable, and that over the folder of graphkit."""
+    """A given file has priority over the variable, and that over graphkit's folder."""
     home = Path("home")
     assert cache_path(home) == home / "replies.sqlite"
     monkeypatch.setenv("GRAPHKIT_REPLIES", "other.sqlite")
@@ -92,7 +92,7 @@ def test_place_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_same_request_at_once_is_asked_once(tmp_path: Path) -> None:
-    """Of ten same requests under way at once one is asked and paid, the others read its reply; others are asked."""
+    """One of ten same requests at a time is sent and paid, the others read its reply; different ones are sent."""
     model = Counting(seconds=0.05)
 
     async def work(cache: ReplyCache) -> None:
@@ -132,7 +132,7 @@ def test_failure_is_shared_and_not_kept(tmp_path: Path) -> None:
 
 
 def test_who_waits_asks_where_the_first_is_cancelled(tmp_path: Path) -> None:
-    """Where the one that asks is given up, one of those that wait asks in its place."""
+    """If the one that asks is given up, one of those that wait asks in its place."""
     model = Counting(seconds=0.1)
 
     async def work(cache: ReplyCache) -> None:
@@ -176,16 +176,16 @@ def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("told", [1, 40, 300])
-def test_killed_process_loses_nothing(told: int, tmp_path: Path) -> None:
-    """Whatever was told as kept before a kill -9 is there afterwards, and the file is sound."""
+@pytest.mark.parametrize("reported", [1, 40, 300])
+def test_killed_process_loses_nothing(reported: int, tmp_path: Path) -> None:
+    """Whatever was reported as kept before a kill -9 is there afterwards, and the file is sound."""
     path = file_in(tmp_path)
     process = writer(path, "a", 1_000_000)
     assert process.stdout is not None
-    for _ in range(told):
+    for _ in range(reported):
         last = int(process.stdout.readline())
     os.kill(process.pid, signal.SIGKILL)
-    rest = process.stdout.read().split()  # what was told before the kill came
+    rest = process.stdout.read().split()  # what was reported before the kill came
     process.stdout.close()
     assert process.wait() == -signal.SIGKILL
     last = int(rest[-1]) if rest else last
@@ -194,7 +194,7 @@ def test_killed_process_loses_nothing(told: int, tmp_path: Path) -> None:
             found = cache.get(asked(f"a {number} " + "x" * 3000).digest)
             assert found is not None, number
             assert found.text == f"reply a {number}"
-        # At most the one that was being written when the kill came isn't told.
+        # At most the one that was being written when the kill came isn't reported.
         assert last + 1 <= cache.stats().entries <= last + 2
         assert cache.rows("PRAGMA integrity_check") == [("ok",)]
 
@@ -267,7 +267,7 @@ def test_killed_and_run_again_pays_once(tmp_path: Path) -> None:
             answered[text] += 1
         return message(f"on {text}")
 
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     before: list[dict[str, int]] = []
     with served(with_faults(script)) as api:
         for more in (*(draw.randint(15, 45) for _ in range(4)), 1000):
@@ -279,19 +279,19 @@ def test_killed_and_run_again_pays_once(tmp_path: Path) -> None:
                 text=True,
             )
             assert process.stdout is not None
-            until = len(told) + more  # those that are kept are told at once, then come those that are asked
+            until = len(reported) + more  # those that are kept are reported at once, then come those that are asked
             for count, line in enumerate(process.stdout, 1):
                 name, _, text = line.strip().partition(": ")
-                told[name] = text
+                reported[name] = text
                 if count == until:
                     os.kill(process.pid, signal.SIGKILL)
                     break
             process.stdout.close()
             process.wait()
             with lock:
-                before.append({name: answered[name] for name in told})
+                before.append({name: answered[name] for name in reported})
     assert process.returncode == 0
-    assert told == {f"number {number}": f"on number {number}" for number in range(200)}
+    assert reported == {f"number {number}": f"on number {number}" for number in range(200)}
     assert [len(one) for one in before] == sorted({len(one) for one in before})
     for then in before:
         assert {name: answered[name] for name in then} == then
@@ -303,13 +303,13 @@ def test_killed_and_run_again_pays_once(tmp_path: Path) -> None:
 
 
 def test_damaged_file(tmp_path: Path) -> None:
-    """A file that is no database, or a torn one, is told in words, with what to do."""
+    """A file that is no database, or a torn one, is reported in words, with what to do."""
     path = tmp_path / "replies.sqlite"
     path.write_bytes(b"not a database at all" * 100)
-    with pytest.raises(InputError, match="damaged") as told:
+    with pytest.raises(InputError, match="damaged") as reported:
         ReplyCache(path)
-    assert str(path) in str(told.value)
-    assert "Move it away" in str(told.value)
+    assert str(path) in str(reported.value)
+    assert "Move it away" in str(reported.value)
     path.unlink()
     with ReplyCache(path) as cache:
         for number in range(200):
@@ -343,7 +343,7 @@ def test_files_that_are_not_ours(tmp_path: Path) -> None:
 
 
 def test_places_that_take_no_file(tmp_path: Path) -> None:
-    """A folder in the file's place, and a file in the folder's, are told in words."""
+    """A folder in the file's place, and a file in the folder's, are reported in words."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "folder", tmp_path / "file" / "replies.sqlite"):
@@ -451,9 +451,9 @@ def test_replay_names_the_nearest(tmp_path: Path) -> None:
     with ReplyCache(file_in(tmp_path)) as cache:
         for request in recorded:
             cache.put(request, REPLY)
-        with pytest.raises(InputError) as told:
+        with pytest.raises(InputError) as reported:
             asyncio.run(RecordedModel(cache).ask(judged("x calls z", "Grade it.")))
-    text = str(told.value)
+    text = str(reported.value)
     # The third has the same answer but another instruction; the second shares system and instruction, and all of the
     # answer but a letter. Both share two of three pieces; the texts of the second are closer.
     assert recorded[1].digest[:12] in text
@@ -464,18 +464,18 @@ def test_replay_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_replay_shows_where_a_long_line_differs(tmp_path: Path) -> None:
-    """Of a line that differs after a thousand characters, that place is shown; the message stays short."""
+    """The message shows the place where a long line differs, and stays short."""
     long = "word " * 200
     with ReplyCache(file_in(tmp_path)) as cache:
         cache.put(judged(f"{long}then left {long}", "Grade it."), REPLY)
-        with pytest.raises(InputError) as told:
+        with pytest.raises(InputError) as reported:
             asyncio.run(RecordedModel(cache).ask(judged(f"{long}then right {long}", "Grade it.")))
-    assert "then left" in str(told.value)
-    assert "then right" in str(told.value)
-    assert len(str(told.value)) < 1200
+    assert "then left" in str(reported.value)
+    assert "then right" in str(reported.value)
+    assert len(str(reported.value)) < 1200
 
 
 def test_replay_of_an_empty_record(tmp_path: Path) -> None:
-    """Where nothing is recorded, that is said."""
+    """If nothing is recorded, that is said."""
     with ReplyCache(file_in(tmp_path)) as cache, pytest.raises(InputError, match="nothing at all is recorded"):
         asyncio.run(RecordedModel(cache).ask(asked()))

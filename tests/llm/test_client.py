@@ -62,7 +62,7 @@ def test_request_as_the_api_takes_it() -> None:
 
 
 def test_only_the_last_prefixes_are_marked() -> None:
-    """Of six shared blocks the last four are kept by the server; one without text hands its mark to the one before."""
+    """The server keeps the last four of six shared blocks; one without text passes its mark to the one before."""
     blocks = tuple(Block(f"part {number}", shared=True) for number in range(6))
     request = Request("m", (), (Turn("user", (*blocks, Block("asked"), Block(" \n", shared=True))),))
     content = parameters(request)["messages"][0]["content"]
@@ -149,9 +149,12 @@ def test_usage_and_thinking() -> None:
 )
 def test_json_that_is_no_message(body: Any) -> None:
     """JSON of another form is no reply, and isn't asked for again: it may have been charged."""
-    with served(lambda api, _: Response(200, body)) as api, pytest.raises(ModelError, match="sent no message") as told:
+    with (
+        served(lambda api, _: Response(200, body)) as api,
+        pytest.raises(ModelError, match="sent no message") as reported,
+    ):
         reply_to(api, asked())
-    assert (told.value.label, told.value.attempts, told.value.lost) == ("no_reply", 1, 1)
+    assert (reported.value.label, reported.value.attempts, reported.value.lost) == ("no_reply", 1, 1)
     assert len(api.requests) == 1
 
 
@@ -202,20 +205,20 @@ def test_attempts_end() -> None:
     """After so many attempts there is no reply, with the server's last words."""
     with (
         served(lambda api, body: refusal(529, "overloaded_error", "too much to do")) as api,
-        pytest.raises(ModelError, match="529: overloaded_error: too much to do") as told,
+        pytest.raises(ModelError, match="529: overloaded_error: too much to do") as reported,
     ):
         reply_to(api, asked(), attempts=3)
-    assert (told.value.label, told.value.attempts, told.value.lost) == ("no_reply", 3, 0)
+    assert (reported.value.label, reported.value.attempts, reported.value.lost) == ("no_reply", 3, 0)
     assert len(api.requests) == 3
 
 
 def test_nobody_listens() -> None:
-    """Where no server is, nothing was charged, and the address is told."""
+    """If no server is, nothing was charged, and the address is reported."""
     with served(lambda api, body: MESSAGE) as api:
         pass
-    with pytest.raises(ModelError, match=api.url) as told:
+    with pytest.raises(ModelError, match=api.url) as reported:
         reply_to(api, asked(), attempts=2)
-    assert (told.value.attempts, told.value.lost) == (2, 0)
+    assert (reported.value.attempts, reported.value.lost) == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -233,17 +236,17 @@ def test_what_stays_wrong_is_sent_once(status: int, kind: str, error: type[Excep
     """A request that is wrong fails alone; wrong credentials and models end everything, and say what to set."""
     with (
         served(lambda api, body: refusal(status, kind, "not like this")) as api,
-        pytest.raises(error, match=words) as told,
+        pytest.raises(error, match=words) as reported,
     ):
         reply_to(api, asked())
-    assert "not like this" in str(told.value)
+    assert "not like this" in str(reported.value)
     assert len(api.requests) == 1
 
 
 def test_server_that_forbids_a_repetition() -> None:
-    """What the server says should not be sent again isn't."""
-    told = Response(500, refusal(500, "api_error", "never")[1], {"x-should-retry": "false"})
-    with served(lambda api, body: told) as api, pytest.raises(ModelError, match="never"):
+    """A request isn't repeated if the server forbids it."""
+    reported = Response(500, refusal(500, "api_error", "never")[1], {"x-should-retry": "false"})
+    with served(lambda api, body: reported) as api, pytest.raises(ModelError, match="never"):
         reply_to(api, asked())
     assert len(api.requests) == 1
 
@@ -288,7 +291,7 @@ def many(api: Api, count: int, **options: Any) -> list[Reply]:
 
 
 def test_no_more_at_once_than_allowed() -> None:
-    """Of twenty requests at most three are under way, and more than one is."""
+    """At most three of twenty requests are under way, and more than one is."""
     watched = Watched(lambda api, body: message(body["messages"][0]["content"]))
     with served(watched) as api:
         replies = many(api, 20, concurrency=3)
@@ -381,7 +384,7 @@ def test_cancelled_requests_give_their_place_back() -> None:
 
 
 def test_place_that_comes_at_the_moment_of_the_cancellation() -> None:
-    """Who is given a place and is cancelled before it can take it hands it on."""
+    """A request that is cancelled at the moment of getting a place passes it on."""
 
     async def take(gate: Gate) -> None:
         async with gate.place():
@@ -413,30 +416,30 @@ def test_no_credentials(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("key", ["sk-hidden\r", "sk-hidden\n", " sk-hidden", "“sk-hidden”"])
 def test_key_that_can_not_be_sent(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told at once, without the key; the network would repeat it in an error that is kept beside the run."""
+    """It is reported at once, without the key; the network would repeat it in an error that is kept beside the run."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)
-    with pytest.raises(InputError, match="ANTHROPIC_API_KEY holds") as told:
+    with pytest.raises(InputError, match="ANTHROPIC_API_KEY holds") as reported:
         AnthropicModel()
-    assert "hidden" not in str(told.value)
+    assert "hidden" not in str(reported.value)
 
 
 def test_header_that_can_not_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """A header of the user's own may be a secret as well: it ends everything, and isn't shown."""
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Key: hid\rden")
-    with served(lambda api, body: MESSAGE) as api, pytest.raises(InputError, match="CUSTOM_HEADERS") as told:
+    with served(lambda api, body: MESSAGE) as api, pytest.raises(InputError, match="CUSTOM_HEADERS") as reported:
         reply_to(api, asked())
-    assert "den" not in str(told.value)
+    assert "den" not in str(reported.value)
     assert api.requests == []
 
 
 @pytest.mark.parametrize("address", ["api.example.org", "http://me:hid:den@[::bad", "ftp://me:hidden@a.org", "http://"])
 def test_address_that_is_none(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told at once what to write, and nothing of what stood there."""
+    """It is reported at once what to write, and nothing of what stood there."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
-    with pytest.raises(InputError, match="ANTHROPIC_BASE_URL is no address") as told:
+    with pytest.raises(InputError, match="ANTHROPIC_BASE_URL is no address") as reported:
         AnthropicModel()
-    assert "hid" not in str(told.value)
+    assert "hid" not in str(reported.value)
 
 
 def test_password_in_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -449,9 +452,9 @@ def test_password_in_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
             async with AnthropicModel() as model:
                 return await model.ask(asked())
 
-        with pytest.raises(ModelError, match=r"127\.0\.0\.1.* answers 400") as told:
+        with pytest.raises(ModelError, match=r"127\.0\.0\.1.* answers 400") as reported:
             asyncio.run(work())
-    assert "hidden" not in str(told.value)
+    assert "hidden" not in str(reported.value)
 
 
 def test_no_package() -> None:

@@ -81,7 +81,7 @@ def test_result_and_exception() -> None:
 
 
 def test_in_a_running_loop() -> None:
-    """Where a loop runs already, as in a notebook, the work runs in another thread."""
+    """If a loop runs already, as in a notebook, the work runs in another thread."""
 
     async def one() -> int:
         await asyncio.sleep(0)

@@ -104,12 +104,12 @@ def test_prices_in_another_currency(tmp_path: Path) -> None:
     ],
 )
 def test_prices_that_are_none(text: str, words: str, tmp_path: Path) -> None:
-    """What is no price is refused with the file, the model and the form."""
+    """A value that isn't a price is refused with the file, the model and the form."""
     file = tmp_path / "prices.toml"
     file.write_text(text)
-    with pytest.raises(InputError, match=words) as told:
+    with pytest.raises(InputError, match=words) as reported:
         PriceTable.read(file)
-    assert str(file) in str(told.value)
+    assert str(file) in str(reported.value)
     with pytest.raises(InputError, match="there is no such file"):
         PriceTable.read(tmp_path / "absent.toml")
 

@@ -213,7 +213,7 @@ def test_one_chunk_is_coherent(worked: CommitGraph) -> None:
 
 
 def test_unknown_and_missing_commits_count_as_not_compatible(worked: CommitGraph) -> None:
-    """Of the pairs of A, B and an unknown commit, or none, only AB fits."""
+    """Among the pairs of A, B and an unknown commit, or none, only AB fits."""
     assert value("Coherence", question(), chunks("x@A", "x@B", "x@Z"), worked) == pytest.approx(1 / 3)
     assert value("Coherence", question(), chunks("x@A", "x@B", "x"), worked) == pytest.approx(1 / 3)
 
@@ -331,14 +331,14 @@ def test_off_pin_unscored(stacks: CommitGraph) -> None:
 def test_incoherent_needs_something_to_hold_the_commits() -> None:
     """Without a compatible row or deployment it isn't scored, except for the question's own pins."""
     listed = CommitGraph.build([commit("x", "A"), commit("y", "C")], [row("bad", compatible=False, x="A", y="D")])
-    told = "nothing says which commits belong together: the dataset has no compatible rows or deployments"
-    assert reason("Incoherent", question(), chunks("x@A", "y@C"), listed) == told
+    reported = "nothing says which commits belong together: the dataset has no compatible rows or deployments"
+    assert reason("Incoherent", question(), chunks("x@A", "y@C"), listed) == reported
     pinned = question(commits={"x": "A", "y": "C", "z": "Q"})
     assert value("Incoherent", pinned, chunks("x@A", "y@C"), listed) == 0.0
     assert value("Incoherent", pinned, chunks("x@A", "z@Q"), listed) == 0.0
     # One that isn't pinned, and a pin that a row says to clash.
-    assert reason("Incoherent", pinned, chunks("x@A", "y@E"), listed) == told
-    assert reason("Incoherent", question(commits={"x": "A", "y": "D"}), chunks("x@A", "y@D"), listed) == told
+    assert reason("Incoherent", pinned, chunks("x@A", "y@E"), listed) == reported
+    assert reason("Incoherent", question(commits={"x": "A", "y": "D"}), chunks("x@A", "y@D"), listed) == reported
     # Whether commits belong together is decided by their branch and time all the same.
     assert value("Coherence", question(), chunks("x@A", "y@C"), listed) == 1.0
 

@@ -87,11 +87,11 @@ def test_expected_ids_where_no_files_are() -> None:
 
 def test_reasons_count_their_nouns() -> None:
     """The verb of a reason agrees with the number of its ids or nodes."""
-    for ids, told in ((["x"], "1 of 1 relevant id is"), (["x", "y"], "2 of 2 relevant ids are")):
+    for ids, reported in ((["x"], "1 of 1 relevant id is"), (["x", "y"], "2 of 2 relevant ids are")):
         wanted = asked(expected_files=[], relevant=dict.fromkeys(ids, 1))
-        assert stage_of(Case(wanted, ranking(answer="?"))).reason == f"{told} neither retrieved nor traversed"
-    for known, told in (({STEP[0]}, "1 required gold node is"), (set[str](), "2 required gold nodes are")):
-        assert stage_of(Case(asked(), ranking(answer="?")), known).reason == f"{told} not in the graph"
+        assert stage_of(Case(wanted, ranking(answer="?"))).reason == f"{reported} neither retrieved nor traversed"
+    for known, reported in (({STEP[0]}, "1 required gold node is"), (set[str](), "2 required gold nodes are")):
+        assert stage_of(Case(asked(), ranking(answer="?")), known).reason == f"{reported} not in the graph"
 
 
 @pytest.mark.parametrize(
@@ -221,5 +221,5 @@ def test_what_was_not_logged_is_undecided() -> None:
 
 def test_a_path_that_was_not_logged_is_undecided() -> None:
     """A right answer by an unknown traversal isn't luck."""
-    told = outcome(Case(asked(), unlogged(retrieved=[], answer="409")))
-    assert (told.answer, told.path, told.undecided) == (True, None, NO_TRAVERSAL)
+    reported = outcome(Case(asked(), unlogged(retrieved=[], answer="409")))
+    assert (reported.answer, reported.path, reported.undecided) == (True, None, NO_TRAVERSAL)

@@ -225,7 +225,7 @@ def test_what_it_says_of_itself(folder: Path) -> None:
         ("graphkit.measures.base:Measure", "doesn't define value"),
     ],
 )
-def test_a_mistake_in_it_is_told(folder: Path, text: str, message: str) -> None:
+def test_a_mistake_in_it_is_reported(folder: Path, text: str, message: str) -> None:
     """A module that can't be imported, another class and wrong parameters are MeasureErrors with a remedy."""
     with pytest.raises(MeasureError) as caught:
         parse_measure(text)
@@ -308,7 +308,7 @@ def test_an_entry_point_is_found_by_its_name(folder: Path, monkeypatch: pytest.M
         plugins.installed.cache_clear()
 
 
-def test_a_broken_entry_point_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_entry_point_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry point that clashes with graphkit's, or is broken, is skipped with a note and hides nothing."""
     _install(folder, monkeypatch, "EdgeRecall = own_words:Words\nGone = own_words:Gone\nGood = own_words:Retrieved")
     try:
@@ -389,7 +389,7 @@ def test_a_class_within_a_function_is_exported(folder: Path) -> None:
         ("Share(share=1e999)", "own_words:Share(share=inf) returned inf, no finite number"),
     ],
 )
-def test_its_bug_is_told_with_the_question(folder: Path, name: str, message: str) -> None:
+def test_its_bug_is_reported_with_the_question(folder: Path, name: str, message: str) -> None:
     """Its exceptions and wrong values are reported with measure and question, without a traceback."""
     done = inside("evaluate", tiny(folder), "--no-store", "-m", f"own_words:{name}", cwd=folder, code=2)
     assert message in done.err

@@ -252,7 +252,7 @@ def test_no_two_measures_share_a_name() -> None:
         ("SymbolRecall(where='elsewhere')", 'where must be "retrieved" or "answer"'),
     ],
 )
-def test_what_cannot_be_parsed_is_told(text: str, message: str) -> None:
+def test_what_cannot_be_parsed_is_reported(text: str, message: str) -> None:
     """Each mistake is a MeasureError, which is an InputError."""
     with pytest.raises(MeasureError) as caught:
         parse_measure(text)

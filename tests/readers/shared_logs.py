@@ -76,7 +76,7 @@ def survives(name: str, value: Any) -> int:
 
     A reader refuses what it can't read, and gives texts and numbers where it reads anything.
     """
-    reader, told = reader_of(name), 0
+    reader, reported = reader_of(name), 0
     for one in spoiled(value):
         reader.recognises(one)
         try:
@@ -84,7 +84,7 @@ def survives(name: str, value: Any) -> int:
         except UnreadableLogError:
             continue
         for answer in answers:
-            told += 1
+            reported += 1
             for chunk in answer.retrieved or ():
                 assert isinstance(chunk.name, str), one
                 assert isinstance(chunk.text, str | None), one
@@ -96,4 +96,4 @@ def survives(name: str, value: Any) -> int:
                 assert isinstance(edge.target, str), one
             for text in (answer.question, answer.question_text, answer.answer, answer.error, answer.model):
                 assert isinstance(text, str | None), one
-    return told
+    return reported

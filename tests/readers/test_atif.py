@@ -42,7 +42,7 @@ def trajectory(*steps: dict[str, Any], version: str = "1.7", **more: Any) -> dic
 
 
 def read(value: Any, options: ReadOptions | None = None, unread: Counter[str] | None = None) -> LoggedAnswer:
-    """What the reader makes of a document."""
+    """Return the answers that the reader finds in a document."""
     found = Counter[str]() if unread is None else unread
     (answer,) = AtifReader().read([("run.json:1", value)], options or ReadOptions(), found)
     return answer
@@ -74,7 +74,7 @@ WALK = trajectory(
 
 @pytest.mark.parametrize("version", ["1.0", "1.2", "1.4", "1.6", "1.7", "1.8"])
 def test_a_trajectory_is_a_walk_over_what_was_opened(version: str) -> None:
-    """What was opened and found, the last message, the steps' sums, and the time from the question to the end."""
+    """The record has opened and found names, the last message, the steps' sums, and the time to the end."""
     answer = read(WALK | {"schema_version": f"ATIF-v{version}"})
     assert (answer.where, answer.question, answer.question_text) == ("run.json:1", "q7", "Who calls f?")
     assert answer.taken == {"question id": "session_id"}
@@ -219,7 +219,7 @@ def test_calls_of_models_are_counted_as_the_steps_say() -> None:
 
 
 def test_a_call_that_failed_opened_nothing() -> None:
-    """Where the agent wrote beside the result that it is an error."""
+    """If the agent wrote beside the result that it is an error."""
     failed = back("no such file", extra={"is_error": True})
     answer = read(trajectory(step("agent", "", call("view", path="no.py"), results=[failed])))
     assert (answer.opened, answer.notes) == ([], [FAILED])

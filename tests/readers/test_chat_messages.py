@@ -20,23 +20,23 @@ def call(name: str, arguments: Any, key: str = "c1") -> dict[str, Any]:
 
 
 def asked(*calls: dict[str, Any], content: str | None = None) -> dict[str, Any]:
-    """What a model says when it calls tools."""
+    """Return a model's message with calls of tools."""
     return {"role": "assistant", "content": content, "tool_calls": list(calls)}
 
 
 def result(content: Any, key: str = "c1") -> dict[str, Any]:
-    """What a tool gives back."""
+    """Return the message with a tool's result."""
     return {"role": "tool", "tool_call_id": key, "content": content}
 
 
 def read(*values: Any, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
-    """What the reader makes of the values of a file."""
+    """Return the answers that the reader finds in the values of a file."""
     places = [(f"log.jsonl:{number}", value) for number, value in enumerate(values, 1)]
     return list(MessagesReader().read(places, ReadOptions(), Counter() if unread is None else unread))
 
 
 def one(*messages: dict[str, Any], **around: Any) -> LoggedAnswer:
-    """What the reader makes of one conversation."""
+    """Return the answer that the reader finds in one conversation."""
     (answer,) = read({"question_id": "q1", "messages": list(messages), **around})
     return answer
 
@@ -201,7 +201,7 @@ def test_without_a_call_the_walk_is_known_to_be_empty_only_where_there_were_tool
 
 
 def test_a_call_that_failed_opened_nothing() -> None:
-    """Where the result says that it is an error, its file wasn't seen."""
+    """If the result says that it is an error, its file wasn't seen."""
     answer = one(
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "read", "input": {"path": "no.py"}}]},
         {
@@ -215,7 +215,7 @@ def test_a_call_that_failed_opened_nothing() -> None:
 
 
 def seen(*messages: dict[str, Any]) -> list[list[str] | None]:
-    """What each call of a conversation showed."""
+    """Return the names that each call of a conversation showed."""
     return [one.seen for one in one(*messages).tool_calls or ()]
 
 
@@ -453,7 +453,7 @@ def test_what_the_interface_answered(value: dict[str, Any]) -> None:
 
 
 def test_tokens_of_the_last_call_are_no_sum() -> None:
-    """Where the model was called before, the reply's tokens are those of a part."""
+    """If the model was called before, the reply's tokens are those of a part."""
     messages = [{"role": "user", "content": "Where?"}, asked(call("read", {"path": "a"})), result("text")]
     (answer,) = read({"question_id": "q1", "messages": messages, "response": COMPLETION})
     assert (answer.answer, answer.opened, answer.prompt_tokens, answer.notes) == ("Here.", ["a"], None, [LAST_CALL])

@@ -1,4 +1,4 @@
-"""What is read of the logs of Microsoft's GraphRAG."""
+"""The reader of the logs of Microsoft's GraphRAG."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_the_forms_of_a_table(table: Any) -> None:
     ],
 )
 def test_printed_tables_are_refused(context: Any) -> None:
-    """What pandas prints cuts names and rows: scoring it could only mislead, so the way to write it is told."""
+    """A table printed by pandas lacks names and rows and would mislead, so the message says how to write it."""
     with pytest.raises(
         UnreadableLogError, match=r"log:1: context_data.* was printed(.|\n)*to_dict\(orient=\"records\"\)"
     ):
@@ -158,7 +158,7 @@ def test_two_relations_of_a_pair_are_two_edges() -> None:
 
 
 def test_a_description_names_the_relation(tmp_path: Path) -> None:
-    """Where two ends have several relations, a row takes those that its description names, whatever the names hold.
+    """If two ends have several relations, a row takes those that its description names, whatever the names hold.
 
     Gold is calls -RAISES-> errors. Two rows name one relation each; one names both; one names none, and a name that
     holds the word "calls" isn't a relation: 2, 2, 1 and 1 distinct edges, of which one is gold's.
@@ -199,7 +199,7 @@ CSV_TABLES = {
 
 
 def test_tables_as_csv() -> None:
-    """What to_csv gives loses nothing, with the index or without; a row that was cut is refused."""
+    """A table of to_csv is read completely, with or without the index; a row that was cut is refused."""
     logged = read(result(CSV_TABLES))
     assert (names(logged), logged.traversal) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     assert logged.retrieved is not None
@@ -227,7 +227,7 @@ CONTEXT_TEXT = (
     ],
 )
 def test_the_context_as_text(value: dict[str, Any]) -> None:
-    """Where the tables weren't kept, the text that the model saw has them; that | may cut a name is told."""
+    """If the tables weren't kept, the text that the model saw has them; that | may cut a name is reported."""
     unread: Counter[str] = Counter()
     logged = read({"question_id": "q1", "result": value}, unread)
     assert (names(logged), logged.traversal) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
@@ -293,7 +293,7 @@ def test_the_documents_of_texts(index: Path) -> None:
 
 
 def test_a_folder_without_an_index(tmp_path: Path) -> None:
-    """It is told which file is missing; without the option, how to give it."""
+    """It is reported which file is missing; without the option, how to give it."""
     with pytest.raises(UnreadableLogError, match=r"no text_units\.parquet"):
         list(GraphragReader().read([("log:1", result(TABLES))], ReadOptions(parquet=tmp_path), Counter()))
     assert [note for note in read(result(TABLES)).notes if "--parquet DIR" in note]
@@ -320,7 +320,7 @@ def test_citations() -> None:
 
 
 def test_a_global_search() -> None:
-    """Reports name no nodes: nothing is told of retrieval and walk, also where the api fills the other tables."""
+    """Reports name no nodes: nothing is reported of retrieval and walk, also where the api fills the other tables."""
     unread: Counter[str] = Counter()
     reports = {"reports": [{"id": "3", "title": "T", "content": "C", "rank": 5.0}]}
     filled = {"entities": [], "relationships": [], "claims": [], "sources": [], **reports}
@@ -332,7 +332,7 @@ def test_a_global_search() -> None:
 
 
 def test_a_map_step_that_failed() -> None:
-    """A global search goes on without a batch whose call failed; that is told."""
+    """A global search goes on without a batch whose call failed; that is reported."""
     value = result({"reports": []})
     value["result"]["map_responses"] = [{"response": [{"answer": "", "score": 0}], "llm_calls": 1}]
     assert [note[:24] for note in read(value).notes] == ["a call of the model fail"]

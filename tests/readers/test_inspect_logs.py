@@ -54,7 +54,7 @@ def log(*samples: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def read(*values: Any, options: ReadOptions | None = None, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
-    """What the reader makes of the values of a file."""
+    """Return the answers that the reader finds in the values of a file."""
     places = [("log.json:1", value) for value in values]
     return list(InspectReader().read(places, options or ReadOptions(), Counter() if unread is None else unread))
 
@@ -203,7 +203,7 @@ def test_an_answer_that_was_handed_in_is_believed() -> None:
 
 
 def test_a_graders_tokens_are_not_the_systems() -> None:
-    """Of several models those of the evaluated one count, which is noted; costs are summed where all are known."""
+    """Only the tokens of the evaluated model count, with a note; costs are summed if all are known."""
     usage = {
         "lab/big": {"input_tokens": 10, "output_tokens": 3, "total_cost": 0.5},
         "lab/grader": {"input_tokens": 99, "output_tokens": 9, "total_cost": 7},

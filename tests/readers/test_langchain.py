@@ -139,7 +139,7 @@ def test_names_in_the_text() -> None:
 
 
 def test_nothing_found() -> None:
-    """What found nothing walked nothing where the log has edges elsewhere, and tells nothing of walks otherwise."""
+    """A search without results is an empty walk if the log has edges elsewhere, and an unknown one otherwise."""
     nothing = {"question_id": "q", "output": {"context": [], "answer": "no idea"}}
     some = {"question_id": "r", "output": {"context": [document("a", "b")], "answer": "b"}}
     first, second = read("langchain", [nothing, some])
@@ -176,7 +176,7 @@ def message(content: Any, prompt: int, output: int, **more: Any) -> dict[str, An
 
 
 def test_nested_runs_count_once() -> None:
-    """Of a retriever within a retriever the outer one's documents count, of a model within a model the inner's tokens.
+    """The outer of nested retrievers gives the documents, and the inner of nested models the tokens.
 
     The prompt is 10 + 20 = 30 tokens in two calls; the third reports what the second does, for it holds it.
     """
@@ -204,7 +204,7 @@ def test_nested_runs_count_once() -> None:
 
 
 def test_a_call_without_its_count() -> None:
-    """Where one call doesn't tell its tokens, a sum would be too small: none is told."""
+    """If one call doesn't tell its tokens, a sum would be too small: none is reported."""
     log = [
         event("on_chain_start", "root", input="who?"),
         event("on_chat_model_end", "m1", "root", output=message("x", 10, 1)),
@@ -217,7 +217,7 @@ def test_a_call_without_its_count() -> None:
 
 
 def test_runs_at_the_same_time() -> None:
-    """Events of two questions may alternate; each is told when its root has ended, and what never ended at last."""
+    """Events of two questions may alternate; each is reported when its root has ended, and what never ended at last."""
     log = [
         event("on_chain_start", "x", question="q1", input="one"),
         event("on_chain_start", "y", question="q2", input="two"),
@@ -316,7 +316,7 @@ def test_run_trees(flat: bool, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_that_failed() -> None:
-    """Its error is told without the traceback, with its type, and what it retrieved before."""
+    """Its error is reported without the traceback, with its type, and what it retrieved before."""
     root, children = tree()
     failed = {
         **root,
@@ -456,7 +456,7 @@ def test_a_cypher_chain_that_returns_its_rows() -> None:
 
 
 def called() -> list[dict[str, Any]]:
-    """Return an agent's messages: it opens a node, is told, and answers."""
+    """Return an agent's messages: it opens a node, is reported, and answers."""
     call = {"name": "read_node", "args": {"node": "Ann"}, "id": "c1", "type": "tool_call"}
     usage = {"input_tokens": 7, "output_tokens": 2}
     return [
@@ -468,7 +468,7 @@ def called() -> list[dict[str, Any]]:
 
 
 def test_tools_of_a_run() -> None:
-    """What an agent opened is told by the messages that its root returns, and its calls of models by these."""
+    """The messages that the root of an agent returns show the opened files and the calls of models."""
     run = {"id": "r", "run_type": "chain", "inputs": {"input": "Where?"}, "outputs": {"messages": called()}}
     (answer,) = read("langchain", [{"question_id": "q", "run": run}])
     assert (answer.opened, [call.name for call in answer.tool_calls or ()]) == (["Ann"], ["read_node"])
@@ -496,7 +496,7 @@ def test_tools_without_messages() -> None:
 
 
 def test_streams_of_a_graph() -> None:
-    """Of states that follow each other the last counts, updates of nodes make one, and astream_log's state has its end.
+    """The last of successive states counts, updates of nodes make one state, and astream_log's state has its end.
 
     Another answer to the same question is an answer of its own.
     """

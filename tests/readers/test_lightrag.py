@@ -1,4 +1,4 @@
-"""What is read of the logs of LightRAG."""
+"""The reader of the logs of LightRAG."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def names(logged: LoggedAnswer) -> list[str] | None:
 
 def result(data: Any, mode: str = "mix", **more: Any) -> dict[str, Any]:
     """Return what aquery_data() gives, in what a user wraps around it."""
-    told = {"status": "success", "message": "Query processed successfully", "data": data}
-    return {"question_id": "q1", "data": told | {"metadata": {"query_mode": mode}} | more}
+    reported = {"status": "success", "message": "Query processed successfully", "data": data}
+    return {"question_id": "q1", "data": reported | {"metadata": {"query_mode": mode}} | more}
 
 
 def answered(content: str | None, **more: Any) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def test_the_tables_alone() -> None:
 
 
 def test_aquery_llm() -> None:
-    """The answer and what it cites by number; an index of code isn't cited, and an unknown number is kept and told."""
+    """The answer cites by number; an index of code isn't a citation, and an unknown number is kept and reported."""
     logged = read(answered("At Acme[1], see items[0] and [9].\n\n### References\n- [1] people.md"))
     assert logged.answer is not None
     assert logged.answer.startswith("At Acme")
@@ -99,7 +99,7 @@ def test_aquery_llm() -> None:
     ids=["context asked for", "prompt asked for", "context in version 1.4", "streamed"],
 )
 def test_what_is_no_answer(value: dict[str, Any], note: str) -> None:
-    """What was asked for instead of an answer, or went away as a stream, isn't one; the retrieval is read."""
+    """A context instead of an answer, or a lost stream, isn't an answer; the retrieval is read."""
     logged = read(value)
     assert (logged.answer, logged.error, logged.citations, logged.traversal) == (None, None, None, [[EDGE]])
     assert [one.startswith(note) for one in logged.notes] == [True]
@@ -208,7 +208,7 @@ def test_the_context_as_csv(version: str, prompt: bool) -> None:
 
 
 def test_a_hybrid_context_without_quotes() -> None:
-    """Version 1.2 joined cells as they were: a name is what stands before the first comma, which is told."""
+    """Version 1.2 joined cells as they were: a name is what stands before the first comma, which is reported."""
     context = (
         "-----Entities-----\n    ```csv\n    id,\tentity,\ttype,\tdescription,\tfile_path\n"
         "1,\tAnn,P,A person, who works,unknown_source\n2,\tAcme, Inc.,X,A firm,unknown_source\n    ```\n"
@@ -277,7 +277,7 @@ def test_streamed_answers() -> None:
 
 
 def test_an_answer_alone() -> None:
-    """aquery() gives the answer as a text: it is taken, and that nothing else is known is told; null found nothing."""
+    """aquery() gives the answer as a text; a note says that nothing else is known, and null means nothing found."""
     values = [{"question_id": "q1", "result": "At Acme."}, {"question_id": "q2", "result": None}]
     answered, failed = LightragReader().read([("log", value) for value in values], ReadOptions(), Counter())
     assert (answered.answer, answered.retrieved, answered.traversal) == ("At Acme.", None, None)
@@ -290,7 +290,7 @@ def test_tables_with_their_mode() -> None:
     for mode, walk in (("bypass", None), ("naive", None), ("local", [])):
         value = {"entities": [], "relationships": [], "chunks": [], "metadata": {"query_mode": mode}}
         assert read({"question_id": "q1", "result": value}).traversal == walk
-    # Where no file was told, a name for all of them stands in its place.
+    # If no file is named, a name for all of them replaces it.
     chunks = [{"content": "One.", "file_path": "custom_kg"}, {"content": "Two.", "file_path": "unknown_source"}]
     both = read({"question_id": "q1", "result": {"entities": [], "relationships": [], "chunks": chunks}}).retrieved
     assert both is not None
@@ -310,7 +310,7 @@ def test_a_naive_context_as_text() -> None:
 
 
 def test_a_context_without_edges_as_text() -> None:
-    """Where the tables of the graph are there and empty, the graph was looked at."""
+    """If the tables of the graph are there and empty, the graph was looked at."""
     context = CONTEXTS["1.4.5"].replace('[{"id": 1, "entity1": "Acme", "entity2": "Ann"}]', "[]")
     assert read({"question_id": "q1", "context": context}).traversal == []
 
@@ -354,14 +354,14 @@ def test_the_real_logs(shared_log: SharedLog) -> None:
         logged = list(LightragReader().read([("log", value) for value in values], ReadOptions(), Counter()))
         assert [one.question for one in logged] == [f"n{number}" for number in range(1, 9)]
         for one, value in zip(logged, values, strict=True):
-            told = value["data"]["metadata"]["processing_info"]
+            reported = value["data"]["metadata"]["processing_info"]
             assert one.traversal is not None
-            assert len(one.traversal[0]) == told["relations_after_truncation"]
+            assert len(one.traversal[0]) == reported["relations_after_truncation"]
             # Behind what was ranked follow the ends of edges that aren't among the entities.
             ranked = {row["entity_name"] for row in value["data"]["data"]["entities"]}
             retrieved = [name for name in names(one) or [] if name in ranked or name.endswith(".py")]
-            assert sum(name.endswith(".py") for name in retrieved) <= told["final_chunks_count"]
-            assert sum(not name.endswith(".py") for name in retrieved) == told["entities_after_truncation"]
+            assert sum(name.endswith(".py") for name in retrieved) <= reported["final_chunks_count"]
+            assert sum(not name.endswith(".py") for name in retrieved) == reported["entities_after_truncation"]
         first = logged[0]
         assert first.traversal is not None
         assert first.traversal[0][0] == LoggedEdge(

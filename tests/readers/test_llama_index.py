@@ -1,4 +1,4 @@
-"""What is read of the logs of LlamaIndex."""
+"""The reader of the logs of LlamaIndex."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_edges_above_the_text_of_their_chunk() -> None:
 
 @pytest.mark.parametrize("preamble", ["", "Known:\n", "This is known.\nOf Ann:\n\n"])
 def test_another_preamble(preamble: str) -> None:
-    """Where each node has edges at its head, below another preamble or none, they are read, and it is told."""
+    """If each node has edges at its head, below another preamble or none, they are read, and it is reported."""
     texts = [f"{preamble}Ann -> WORKS_AT -> Acme\n\nAnn works.", f"{preamble}Ann -> KNOWS -> Bob\n\nBob."]
     logged = read([node(texts[0], "a.md"), node(texts[1], "b.md")])
     assert logged.traversal == [[WORKS, KNOWS]]
@@ -90,7 +90,7 @@ def test_another_preamble(preamble: str) -> None:
 
 
 def test_prose_with_arrows() -> None:
-    """Of plain chunks one that begins with arrows is prose: it was cut from a document, and the others have none."""
+    """One plain chunk with arrows at its beginning is prose cut from a document, since the others have none."""
     logged = read([node("a -> b -> c\n\nmore", "a.md"), node("Plain.", "b.md")])
     assert (logged.traversal, names(logged)) == (None, ["a.md", "b.md"])
     assert read([node("a -> b -> c", "a.md", start_char_idx=0)]).traversal is None
@@ -104,7 +104,7 @@ def test_properties() -> None:
 
 
 def test_names_with_arrows() -> None:
-    """Where other edges tell which part is the relation, it decides; else the edge is skipped; both are noted."""
+    """If other edges tell which part is the relation, it decides; else the edge is skipped; both are noted."""
     odd = node("Ann -> KNOWS -> Bob -> Jr")
     assert read([odd, node("Bob -> KNOWS -> Ann")]).traversal == [
         [LoggedEdge("Ann", "KNOWS", "Bob -> Jr"), LoggedEdge("Bob", "KNOWS", "Ann")]
@@ -117,14 +117,14 @@ def test_names_with_arrows() -> None:
     # No edge is left: there was one, so that the walk isn't known.
     assert read([odd]).traversal is None
     # The relations that the file has shown before count too.
-    told = [
+    reported = [
         read_all({"question_id": "q", "nodes": [node("Bob -> KNOWS -> Ann")]}, {"question_id": "r", "nodes": [odd]})
     ]
-    assert told[0][1].traversal == [[LoggedEdge("Ann", "KNOWS", "Bob -> Jr")]]
+    assert reported[0][1].traversal == [[LoggedEdge("Ann", "KNOWS", "Bob -> Jr")]]
 
 
 def test_lines_that_are_no_edges() -> None:
-    """A name with a line break leaves pieces of edges, which are told."""
+    """A name with a line break leaves pieces of edges, which are reported."""
     logged = read([node(f"{PREAMBLE}Ann -> KNOWS -> Bob\nof -> Bern\n\nText.", "a.md")])
     assert (logged.traversal, len(logged.notes)) == ([[KNOWS]], 1)
 
@@ -195,8 +195,8 @@ def test_nodes_one_by_one() -> None:
     assert [one.traversal for one in read_all(first, second)] == [[[WORKS, KNOWS]]]
     lines = [one | {"question_id": name} for name, one in (("q1", first), ("q1", second), ("q2", second))]
     unread: Counter[str] = Counter()
-    told = [(one.question, one.where, one.traversal) for one in read_all(*lines, unread=unread)]
-    assert told == [("q1", "log:1", [[WORKS, KNOWS]]), ("q2", "log:3", [[KNOWS]])]
+    reported = [(one.question, one.where, one.traversal) for one in read_all(*lines, unread=unread)]
+    assert reported == [("q1", "log:1", [[WORKS, KNOWS]]), ("q2", "log:3", [[KNOWS]])]
     assert unread == {}
 
 
@@ -221,8 +221,8 @@ def test_cypher() -> None:
 
 def test_cypher_without_columns() -> None:
     """Columns that are called so are edges, and one of the query's variables has the direction of its arrow."""
-    told = node(str([{"source": "Ann", "relation": "KNOWS", "target": "Bob"}]))
-    assert read([told]).traversal == [[KNOWS]]
+    reported = node(str([{"source": "Ann", "relation": "KNOWS", "target": "Bob"}]))
+    assert read([reported]).traversal == [[KNOWS]]
     query = "Generated Cypher query:\nMATCH (a)<-[r]-(b) RETURN a.name, type(r), b.name\n\nCypher Response:\n"
     guessed = read([node(query + str([{"a.name": "Bob", "type(r)": "KNOWS", "b.name": "Ann"}]))])
     assert (guessed.traversal, names(guessed)) == ([[KNOWS]], ["Ann", "Bob"])
@@ -303,7 +303,7 @@ def test_a_knowledge_graph_index() -> None:
     clean: dict[str, Any] = {"kg_rel_map": {"Ann": [["KNOWS", "Bob"]]}, "kg_rel_texts": ["['KNOWS', 'Bob']"]}
     logged = read([node("The following", metadata=clean)])
     assert (logged.traversal, logged.notes) == ([[KNOWS]], [])
-    # Found by embeddings, they are printed; what isn't printed as a path is told.
+    # Found by embeddings, they are printed; what isn't printed as a path is reported.
     by_embeddings = {
         "kg_rel_map": {},
         "kg_rel_texts": ["('Ann', 'WORKS_AT', 'Acme')", "Ann, -[KNOWS]->, Bob", "(" * 999],
@@ -314,7 +314,7 @@ def test_a_knowledge_graph_index() -> None:
 
 
 def test_printed_nodes_are_refused() -> None:
-    """json.dumps(..., default=str) prints nodes, which cuts their texts: the way to write them is told."""
+    """json.dumps(..., default=str) prints nodes, which cuts their texts: the way to write them is reported."""
     value = {"question_id": "q1", "response": "x", "source_nodes": [f"Node ID: {UUIDS[0]}\nText: Ann -> KNO...\n"]}
     assert LlamaIndexReader().recognises(value)
     with pytest.raises(UnreadableLogError, match=r"log:1: its nodes are printed(.|\n)*node\.to_dict\(\)"):

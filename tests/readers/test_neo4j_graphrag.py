@@ -141,7 +141,7 @@ def test_a_path_of_one_edge() -> None:
 
 
 def test_a_text_about_paths_is_no_path() -> None:
-    """What a property's text holds is text, however it looks."""
+    """The text of a property stays text, whatever it looks like."""
     text = f"'> p={path(2)}>"
     (answer,) = read("neo4j-graphrag", [items(f"<Record id='x' text={text!r}>")])
     assert answer.retrieved == [LoggedChunk("x", text)]
@@ -158,7 +158,7 @@ def test_a_cut_text() -> None:
 
 
 def test_no_path_where_others_have_one() -> None:
-    """A column that is null walked nothing if other questions have paths in it; otherwise nothing is told of walks."""
+    """A null column is an empty walk if other questions have paths in it; otherwise the walk is unknown."""
     without, with_path = items("<Record id='a' p=None n=None>"), items(f"<Record id='a' p={path(1)} n=None>")
     for log in ([without, with_path], [with_path, without]):
         assert sorted(len(answer.traversal or ()) for answer in read("neo4j-graphrag", log)) == [0, 1]
@@ -197,7 +197,7 @@ def test_common_names_of_edges(key: str, triples: list[Any]) -> None:
 
 
 def test_edges_of_no_known_form() -> None:
-    """What can't be read as an edge is told, and is no walk over nothing."""
+    """An unreadable edge is reported, and isn't an empty walk."""
     (answer,) = read(
         "neo4j-graphrag", [items({"content": "", "metadata": {"id": "a", "triples": ["a R b", {"x": 1}]}})]
     )
@@ -205,7 +205,7 @@ def test_edges_of_no_known_form() -> None:
 
 
 def test_names() -> None:
-    """What names a node stands in the metadata or the content; elementIds are the last resort, and told."""
+    """A node's name is in the metadata or the content; elementIds are the last resort, and reported."""
     element = ELEMENT.format(7)
     (answer,) = read(
         "neo4j-graphrag",
@@ -256,7 +256,7 @@ def test_an_error_beside_a_result() -> None:
 
 
 def test_paths_among_edges() -> None:
-    """Where edges stand beside paths, no order is told: all are one set."""
+    """If edges stand beside paths, no order is reported: all are one set."""
     paths = {
         "p": {"nodes": [], "relationships": [{"type": "R", "start": one, "end": two} for one, two in ("ab", "bc")]}
     }
@@ -286,7 +286,7 @@ def test_raw_records_without_their_columns() -> None:
 
 
 def test_columns_that_model_dump_drops() -> None:
-    """Values without their columns' names say nothing of themselves, which is told; the user names them by place."""
+    """Values without their columns' names are reported as unknown; the user names them by place."""
     value = raw(["a", "CALLS", "b"])
     value["result"]["metadata"] = None
     (answer,) = read("neo4j-graphrag", [value])
@@ -329,7 +329,7 @@ MODELS = (
 
 @pytest.mark.parametrize("text", MODELS)
 def test_models_as_text(text: str) -> None:
-    """What str() and repr() give of the library's models loses nothing, under a key, in a pair or as a whole file."""
+    """str() and repr() of the library's models are read completely, under a key, in a pair or as a whole file."""
     for value in ({"question_id": "q", "result": text}, ["q", text], text):
         (answer,) = read("neo4j-graphrag", [value])
         assert (names(answer), edges(answer)) == (["a", "b"], [[("a", "R", "b")]])
@@ -436,14 +436,14 @@ def test_rows_of_columns(row: Any, cypher: str | None, columns: Any, expected: A
     ],
 )
 def test_rows_that_could_be_anything(row: Any) -> None:
-    """Where the columns don't tell, no edge is made up, and naming the columns is asked for."""
+    """If the columns don't tell, no edge is made up, and naming the columns is asked for."""
     (answer,) = read("neo4j-graphrag", [raw(row)])
     assert (answer.traversal, answer.retrieved) == (None, None)
     assert NAME_THE_COLUMNS in answer.notes
 
 
 def test_a_relation_beside_a_name() -> None:
-    """A row whose id and relation are called so, and its source isn't, is a chunk; that it could be an edge is told."""
+    """A row with columns id and relation, but no source, is a chunk; a note says that it could be an edge."""
     row = {"id": "a", "relation": "CALLS", "other": "b"}
     (answer,) = read("neo4j-graphrag", [raw(row)])
     assert (names(answer), answer.traversal, answer.notes) == (["a"], None, [NAME_THE_COLUMNS])
@@ -452,7 +452,7 @@ def test_a_relation_beside_a_name() -> None:
 
 
 def test_columns_that_arent_there() -> None:
-    """The user's columns that a row lacks are told with those that it has."""
+    """The user's columns that a row lacks are reported with those that it has."""
     (answer,) = read("neo4j-graphrag", [raw({"a": "x", "b": "y"})], ReadOptions(columns=("s", "r", "t")))
     assert "rows without the columns s, r, t: they have a, b" in answer.notes
 

@@ -1,4 +1,4 @@
-"""What a log doesn't say is None in every format, and never an empty list, which says that there was nothing."""
+"""Unlogged values are None in every format, and never an empty list, which means that there was nothing."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ UNREADABLE: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("name", "value"), UNREADABLE)
 def test_edges_that_cannot_be_read_are_no_empty_walk(name: str, value: Any) -> None:
-    """The walk isn't known where edges are there and none can be read, and that is told or counted."""
+    """The walk isn't known where edges are there and none can be read, and that is reported or counted."""
     unread: Counter[str] = Counter()
     (answer,) = reader_of(name).read([("log:1", value)], ReadOptions(), unread)
     assert answer.traversal is None
@@ -201,7 +201,7 @@ def test_nothing_found_stays_an_empty_list(name: str, value: Any) -> None:
 
 
 def test_names_that_no_record_can_hold(tmp_path: Path) -> None:
-    """Where every name is left out, the field is: an empty list would say that nothing was found."""
+    """If every name is left out, the field is: an empty list would say that nothing was found."""
     write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", "question": "?", "relevant": {"a": 1}}])
     long = "x" * 1001
     value = {"question_id": "q", "result": {"records": [{"source": long, "type": "R", "target": long}], "metadata": {}}}

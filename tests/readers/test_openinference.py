@@ -97,7 +97,7 @@ def test_langchain_as_it_was_traced(shared_log: SharedLog) -> None:
 
 
 def test_the_outermost_retrieval_counts() -> None:
-    """Of a retrieval within another that repeats its documents, the outer one's are taken, once."""
+    """The documents of a retrieval within another that repeats them count once, from the outer one."""
     values = [
         span(1, None, "CHAIN"),
         span(2, 1, "RETRIEVER"),  # tells no documents: what is below it does
@@ -109,7 +109,7 @@ def test_the_outermost_retrieval_counts() -> None:
 
 
 def test_retrievals_beside_each_other_follow_one_another() -> None:
-    """Two retrievals of one question are one list in the order in which they began, and that is told."""
+    """Two retrievals of one question are one list in the order in which they began, and that is reported."""
     values = [
         span(1, None, "CHAIN"),
         span(3, 1, "RETRIEVER", attributes=documents("c")),
@@ -167,7 +167,7 @@ def test_documents_without_an_id() -> None:
     ],
 )
 def test_edges_within_documents(attributes: dict[str, Any], found: list[Any] | None, notes: int) -> None:
-    """Edges are in LlamaIndex's lines, in front of the text itself, or in metadata; what isn't one is told."""
+    """Edges are in LlamaIndex's lines, in front of the text itself, or in metadata; what isn't one is reported."""
     named = {f"retrieval.documents.0.{name}": value for name, value in attributes.items()}
     [answer] = read(span(1, None, "RETRIEVER", attributes={**documents("a"), **named}))
     assert (edges(answer), len(answer.notes)) == (found, notes)
@@ -206,7 +206,7 @@ MANY: dict[str, Any] = {"input.value": "Who?"} | {
     ],
 )
 def test_documents_that_were_dropped_are_refused(attributes: dict[str, Any], words: str) -> None:
-    """Where the SDK dropped the best documents, the log could only mislead: place, loss and remedy are told."""
+    """If the SDK dropped the best documents, the log could only mislead: place, loss and remedy are reported."""
     with pytest.raises(UnreadableLogError, match=words) as caught:
         read(span(1, None, "CHAIN"), span(2, 1, "RETRIEVER", attributes=attributes))
     assert caught.value.where == "log.jsonl:2, span 0000000000000002"
@@ -252,8 +252,8 @@ def test_a_count_of_dropped_attributes(count: dict[str, Any], output: str | None
             read(value)
 
 
-def test_attributes_lost_elsewhere_are_told() -> None:
-    """A model's span that lost some messages costs the answer nothing; it is told."""
+def test_attributes_lost_elsewhere_are_reported() -> None:
+    """A model's span that lost some messages costs the answer nothing; it is reported."""
     values = [
         span(1, None, "CHAIN", attributes={"output.value": "Ann."}),
         span(2, 1, "RETRIEVER", attributes=documents("a")),
@@ -283,7 +283,7 @@ def test_only_the_innermost_calls_are_counted() -> None:
 
 
 def test_tokens_of_an_outer_call_stand_for_the_inner() -> None:
-    """Where only the outer of two nested spans counts, its 10 tokens are the sum, of one call."""
+    """If only the outer of two nested spans counts, its 10 tokens are the sum, of one call."""
     values = [
         span(1, None, "LLM", attributes=tokens(10, 1)),
         span(2, 1, "LLM", attributes={"llm.model_name": "unknown"}),
@@ -361,7 +361,7 @@ def test_the_questions_text(given: str) -> None:
 
 
 def test_a_trace_that_begins_elsewhere() -> None:
-    """A span whose parent was never written is the outermost, which is told."""
+    """A span whose parent was never written is the outermost, which is reported."""
     [answer] = read(span(2, 1, "CHAIN", attributes={"output.value": "Ann."}), span(3, 2, "LLM"))
     assert (answer.answer, answer.latency_ms) == ("Ann.", 500.0)
     assert answer.notes == ["the outermost span's parent isn't in the log: latency and answer are what is there"]

@@ -86,7 +86,7 @@ def test_documents_as_structured_values() -> None:
     assert names(answer) == ["a"]
 
 
-def test_evaluations_of_others_are_told() -> None:
+def test_evaluations_of_others_are_reported() -> None:
     """Somebody else's scores aren't ours: they are named, not read."""
     event = {"name": "gen_ai.evaluation.result", "attributes": {"gen_ai.evaluation.name": "Relevance"}}
     [answer] = read(span(1, None, "chat", events=[event]))

@@ -1,4 +1,4 @@
-"""What users wrap around the output of a library, and what is read of it."""
+"""The wrappers that users put around the output of a library, and the fields that are read from them."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_question_that_failed() -> None:
 
 
 def test_a_question_for_which_nothing_came() -> None:
-    """A question's id alone is told with a note, also with an answer; a value without one is refused with its line."""
+    """A question's id alone gets a note, also with an answer; a value without one is refused with its line."""
     empty = unwrapped({"question_id": "q1"}, is_payload, PLAIN)
     assert (empty.payload, empty.question, empty.answer.notes) == (None, "q1", [NOTHING])
     (nothing,) = each_unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, lists=True)
@@ -181,7 +181,7 @@ def test_a_table_by_the_texts_of_questions() -> None:
 
 
 def test_tables_of_payloads() -> None:
-    """Where an object holds payloads under several keys, the key is the id; a key of only one is none."""
+    """If an object holds payloads under several keys, the key is the id; a key of only one is none."""
     value = {"q1": {"nodes": []}, "q2": {"out": {"nodes": []}}, "note": "x"}
     found = list(each_unwrapped(value, is_payload, PLAIN))
     assert [one.question for one in found] == ["q1", "q2"]
@@ -210,16 +210,21 @@ def test_pairs_of_a_question_and_a_payload() -> None:
 
 
 def test_an_answer_alone() -> None:
-    """Where a reader takes it, an answer without a payload is one, and told as such; where not, as nothing."""
+    """If a reader takes it, an answer without a payload is one, and reported as such; where not, as nothing."""
     value = {"qid": "q1", "answer": "Ann.", "colour": "red"}
     assert unwrapped(value, is_payload, PLAIN).answer.notes == [NOTHING]
-    (told,) = each_unwrapped(value, is_payload, PLAIN, answers=True)
-    assert (told.question, told.answer.answer, told.payload, told.rest) == ("q1", "Ann.", None, ("colour",))
-    assert told.logged(Counter()).notes == [ANSWER_ALONE]
-    (told,) = each_unwrapped({"qid": "q1", "result": "Ann."}, is_payload, PLAIN, answers=True)
-    assert (told.answer.answer, told.answer.taken["answer"], told.rest) == ("Ann.", "result", ())
-    (told,) = each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True)
-    assert told.answer.notes == [NOTHING]
+    (reported,) = each_unwrapped(value, is_payload, PLAIN, answers=True)
+    assert (reported.question, reported.answer.answer, reported.payload, reported.rest) == (
+        "q1",
+        "Ann.",
+        None,
+        ("colour",),
+    )
+    assert reported.logged(Counter()).notes == [ANSWER_ALONE]
+    (reported,) = each_unwrapped({"qid": "q1", "result": "Ann."}, is_payload, PLAIN, answers=True)
+    assert (reported.answer.answer, reported.answer.taken["answer"], reported.rest) == ("Ann.", "result", ())
+    (reported,) = each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True)
+    assert reported.answer.notes == [NOTHING]
     printed = {"qid": "q1", "result": "SearchResult(response='At Acme.', context_data={})"}
     with pytest.raises(UnreadableLogError, match=r"an object's text as str\(\) gives it \(SearchResult\(response="):
         list(each_unwrapped(printed, is_payload, PLAIN, answers=True))

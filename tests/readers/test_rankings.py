@@ -17,13 +17,13 @@ from graphkit.readers.trec import TrecReader
 
 
 def read(reader: Any, *values: Any, key: str | None = None, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
-    """What a reader makes of the values of a file."""
+    """Return the answers that a reader finds in the values of a file."""
     places = [(f"log:{number}", value) for number, value in enumerate(values, 1)]
     return list(reader.read(places, ReadOptions(question_key=key), Counter() if unread is None else unread))
 
 
 def ranked(answer: LoggedAnswer) -> list[tuple[str, float | None]]:
-    """What was retrieved, with its scores."""
+    """Return the retrieved items with their scores."""
     assert answer.retrieved is not None
     return [(chunk.name, chunk.score) for chunk in answer.retrieved]
 
@@ -142,8 +142,8 @@ def test_rows_of_ragas_are_read_by_either_name_of_a_column() -> None:
     assert all(map(RagasReader().recognises, (today, former)))
 
 
-def test_ids_and_contexts_that_do_not_pair_are_told() -> None:
-    """Which text is whose isn't known: the ids alone are right."""
+def test_ids_and_contexts_that_do_not_pair_are_reported() -> None:
+    """The texts can't be assigned to ids, so only the ids are kept."""
     (answer,) = read(
         RagasReader(), {"user_input": "?", "retrieved_contexts": ["x"], "retrieved_context_ids": ["a", "b"]}
     )
@@ -235,7 +235,7 @@ def test_tables_and_rows_of_results(values: list[Any]) -> None:
 
 
 def test_scores_of_metrics_are_no_ranking() -> None:
-    """What others measured of a question isn't what it retrieved."""
+    """Scores that other tools gave a question aren't retrieved items."""
     assert not BeirReader().recognises({"question_id": "q", "scores": {"faithfulness": 1.0}})
 
 

@@ -1,4 +1,4 @@
-"""Which reader a file's content asks for."""
+"""The choice of the reader by a file's content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_readers_are_what_they_are_called() -> None:
 
 
 def test_nothing_is_recognised_in_nothing() -> None:
-    """Where no reader recognises a value, its form and the way out are told."""
+    """If no reader recognises a value, its form and the way out are reported."""
     with pytest.raises(UnreadableLogError, match=r"x\.jsonl: no format is recognised in it: it is JSON"):
         recognised([{"a": 1}], [], "x.jsonl")
 

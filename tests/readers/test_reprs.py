@@ -29,7 +29,7 @@ def without_vectors(value: Any) -> Any:
 
 @given(PLAIN)
 def test_plain_values(value: Any) -> None:
-    """What repr writes of any plain value is read as that value, whatever its strings hold."""
+    """The repr of any plain value is read as that value, whatever its strings contain."""
     assert parse_repr(repr(value)) == without_vectors(value)
     text = f"<Record a={value!r} type(r)={value!r}>"
     assert parse_repr(text) == Described("Record", {"a": without_vectors(value), "type(r)": without_vectors(value)})
@@ -77,6 +77,6 @@ def test_the_drivers_objects() -> None:
     ],
 )
 def test_no_description(text: str) -> None:
-    """What was cut, lies too deep or is no value is refused, and nothing of it is run."""
+    """Text that was cut, is nested too deeply or isn't a value is refused, and none of it is run."""
     with pytest.raises(ReprError):
         parse_repr(text)

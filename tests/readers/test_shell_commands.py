@@ -1,4 +1,4 @@
-"""What a shell's command line opened: read where it is certain, and never guessed."""
+"""Files that a shell's command line opened: read if they are certain, and never guessed."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_which_files_a_search_found_something_in(line: str, output: str, opened:
 
 
 def test_a_search_with_a_line_that_names_no_file_is_not_all_known() -> None:
-    """What an agent's harness cut off may have named more: the files before it are known, and not that they are all."""
+    """Output that an agent's harness cut may have named more files: those before the cut are known, not all."""
     reading = read_shell("grep -rn f src", "src/a.py:3:f\n[120 lines were left out]")
     assert (reading.opened, reading.certain) == (["src/a.py"], False)
 
@@ -205,7 +205,7 @@ def test_what_agents_wrap_around_an_output_is_taken_off(output: str) -> None:
 
 
 def test_an_answer_that_is_handed_in_by_a_shell() -> None:
-    """What is printed behind the line that says so: of the output, or of plain echoes."""
+    """The answer is the text after the agreed line, in the output or in plain echoes."""
     mark = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
     assert read_shell(f"echo {mark}; echo the answer", None).submitted == "the answer"
     assert read_shell(f"echo {mark} && cat out.txt", f"{mark}\nforty\ntwo\n").submitted == "forty\ntwo"

@@ -236,7 +236,7 @@ def test_attempts_are_not_added_up() -> None:
 
 
 def test_a_trace_of_several_questions_is_taken_apart() -> None:
-    """Where one span lies around all questions, each has what lies below the span with its id, and its own time."""
+    """If one span lies around all questions, each has what lies below the span with its id, and its own time."""
     unread: Counter[str] = Counter()
     values = [
         span(1, None, "CHAIN"),
@@ -286,7 +286,7 @@ def test_a_question_around_its_spans() -> None:
 
 
 def test_a_key_that_is_not_there_is_refused() -> None:
-    """Where the user named the key of the question's id, a trace without it is refused, with its trace and line."""
+    """If the user named the key of the question's id, a trace without it is refused, with its trace and line."""
     with pytest.raises(UnreadableLogError, match=r"log.jsonl:1, trace 0af7.*no span .*'case'"):
         read(span(1, None, "RETRIEVER", attributes=documents("a")), key="case")
 
@@ -299,7 +299,7 @@ def test_a_trace_without_retrieval_is_no_question() -> None:
 
 
 def test_a_span_sent_twice_counts_once() -> None:
-    """An exporter that tried again is seen through: two documents stay two, and the repeat is told."""
+    """An exporter that tried again is seen through: two documents stay two, and the repeat is reported."""
     unread: Counter[str] = Counter()
     one = span(1, None, "RETRIEVER", attributes=documents("a", "b"))
     [answer] = read(one, one, unread=unread)

@@ -324,7 +324,7 @@ def test_question_is_strict(fields: dict[str, Any]) -> None:
         {"latency_ms": float("inf")},
         {"latency_ms": 1e308},
         {"cost": 1.1e30},
-        {"retrieved": [{"id": "a", "score": -1.1e30}]},
+        {"retrieved": [{"id": "a", "score": float("-inf")}]},
         {"latency_ms": "5"},
         {"prompt_tokens": 1.5},
         {"model_calls": -1},
@@ -393,7 +393,7 @@ def test_other_numbers_are_no_identifiers(number: Any) -> None:
             answer(**fields)
 
 
-def test_numbers_are_told_once_a_file(tmp_path: Path) -> None:
+def test_numbers_are_reported_once_a_file(tmp_path: Path) -> None:
     """One note counts the records with numeric ids."""
     lines = [{"run": "r", "question_id": name} for name in (1, 2, "3")]
     file = tmp_path / "r.jsonl"
@@ -414,7 +414,7 @@ def lists_of(folder: Path, *records: dict[str, Any], gold: Any = ()) -> tuple[li
     (folder / "questions.jsonl").write_text(json.dumps(asked))
     problems = Problems()
     answers = [one for _, one in RecordReader(file, AnswerStruct, problems)]
-    assert not problems.left_out
+    assert not problems.skipped
     found = [[(step.source, step.relation, step.target) for step in one.traversal or ()] for one in answers]
     return found, list(problems.noted)
 
@@ -428,7 +428,7 @@ def test_relations_repeat_and_are_no_nodes(tmp_path: Path) -> None:
     assert lists_of(tmp_path, {"traversal": WORKS}) == ([edges], [READ_AS_TRIPLES])
     other = [["Анна", "работает в", "Акме"], ["Бob", "работает в", "Акме"]]
     assert lists_of(tmp_path, {"traversal": other})[0] == [[tuple(one) for one in other]]
-    # By their spelling as before: nothing is to be told.
+    # By their spelling as before: nothing is to be reported.
     for spelled in ([["a", "CALLS", "b"]], [["x:a", "calls", "x:b"]]):
         assert lists_of(tmp_path, {"traversal": spelled}) == ([[tuple(spelled[0])]], [])
 
@@ -452,16 +452,16 @@ def test_what_are_nodes_elsewhere_are_nodes_here(tmp_path: Path) -> None:
         {"traversal": {"triples": [["x", "R", "API"]]}},
         {"traversal": {"nodes": [], "edges": [{"source": "API", "target": "x"}]}},
     ):
-        found, told = lists_of(tmp_path, path, other)
-        assert (found[0], told) == (nodes, [READ_AS_PATHS])
-    found, told = lists_of(tmp_path, path, gold=[["web", "API", "db"]])
-    assert (found[0], told) == (nodes, [READ_AS_PATHS])
+        found, reported = lists_of(tmp_path, path, other)
+        assert (found[0], reported) == (nodes, [READ_AS_PATHS])
+    found, reported = lists_of(tmp_path, path, gold=[["web", "API", "db"]])
+    assert (found[0], reported) == (nodes, [READ_AS_PATHS])
 
 
 def test_nothing_tells(tmp_path: Path) -> None:
     """If nothing decides, they are paths, with a note that they may be triples."""
-    found, told = lists_of(tmp_path, {"traversal": WORKS[:1]})
-    assert (found, told) == ([[("Ann", None, "works at"), ("works at", None, "Acme")]], [UNDECIDED])
+    found, reported = lists_of(tmp_path, {"traversal": WORKS[:1]})
+    assert (found, reported) == ([[("Ann", None, "works at"), ("works at", None, "Acme")]], [UNDECIDED])
     for said, expected in (("triples", 1), ("paths", 2)):
-        found, told = lists_of(tmp_path, {"traversal": {said: WORKS[:1]}})
-        assert (len(found[0]), told) == (expected, [])
+        found, reported = lists_of(tmp_path, {"traversal": {said: WORKS[:1]}})
+        assert (len(found[0]), reported) == (expected, [])

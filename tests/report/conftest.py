@@ -77,7 +77,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Opened]:
-    """A new page; at its end it must have told no error and asked for nothing but its own file."""
+    """A new page; at its end it must have reported no error and asked for nothing but its own file."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     one = Opened(context.new_page())
     one.page.on("console", lambda message: one.told.append(f"{message.type}: {message.text}"))

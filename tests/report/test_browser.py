@@ -155,8 +155,10 @@ def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Pa
         ("#nobody/%", "This page has neither a run nobody nor a question %."),
     ],
 )
-def test_an_address_that_leads_nowhere_is_told(opened: Opened, storefront_page: Path, fragment: str, told: str) -> None:
-    """What isn't on the page is named, also over an open question, and the next address takes the message away."""
+def test_an_address_that_leads_nowhere_is_reported(
+    opened: Opened, storefront_page: Path, fragment: str, told: str
+) -> None:
+    """A missing address is named, also over an open question, and the next address removes the message."""
     from playwright.sync_api import expect
 
     opened.open(storefront_page, fragment)
@@ -183,7 +185,7 @@ def test_the_parts_of_the_page_are_no_questions(opened: Opened, storefront_page:
 
 
 def test_filters_say_how_many_are_left(opened: Opened, storefront_page: Path) -> None:
-    """Each filter leaves the questions that plain Python finds, and the count is told to screen readers."""
+    """Each filter leaves the questions that plain Python finds, and the count is reported to screen readers."""
     from playwright.sync_api import expect
 
     questions = read_jsonl(STOREFRONT / "questions.jsonl")
@@ -317,7 +319,7 @@ def test_a_word_is_not_broken_for_want_of_room(opened: Opened, storefront_page: 
 
 
 def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
-    """One edge, repository or question is told as one: in the page, in the drawing's words and in the header."""
+    """One edge, repository or question is reported as one: in the page, in the drawing's words and in the header."""
     write_jsonl(tmp_path / "questions.jsonl", [cli.QUESTIONS[1]])
     run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
@@ -345,7 +347,7 @@ def test_an_address_set_while_a_question_closes_is_followed(
 
 
 def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
-    """Of three gold edges none is walked, and the one that is walked from their start is a wrong turn: four in all."""
+    """None of three gold edges is walked, and the one walked from their start is a wrong turn: four in all."""
     steps = [["a:m.py#x", "CALLS", f"b:{number}.py"] for number in range(3)]
     write_jsonl(tmp_path / "questions.jsonl", [{**cli.QUESTIONS[1], "paths": [steps]}, cli.QUESTIONS[0]])
     run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
@@ -552,7 +554,7 @@ def test_what_a_failed_question_did_not_walk_is_not_attempted(opened: Opened, tm
 
 
 def test_a_thousand_questions_are_shown_by_the_hundred(opened: Opened, tmp_path: Path) -> None:
-    """Of 1 000 questions the table holds 100 at a time, nothing is drawn before one is opened, and the last opens."""
+    """The table holds 100 of 1 000 questions at a time, nothing is drawn before one is opened, and the last opens."""
     [asked], [told] = cli.QUESTIONS[:1], cli.ANSWERS[:1]
     write_jsonl(tmp_path / "questions.jsonl", [{**asked, "id": f"q{number:04}"} for number in range(1000)])
     run = write_jsonl(

@@ -1,4 +1,4 @@
-"""What the page shows of one question: its edges, divergences, commits, chunks and flags."""
+"""One question on the page: its edges, divergences, commits, chunks and flags."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pins_of(shown: dict[str, Any]) -> list[tuple[str, list[int], str]]:
 
 
 def test_each_edge_has_its_status() -> None:
-    """Matched, missed, optional, wrong turn and extra edges of a case worked by hand are told apart."""
+    """Matched, missed, optional, wrong turn and extra edges of a case worked by hand are distinguished."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z), optional(X, "IMPORTS", Z)])
     walked = answer([(X, "CALLS", Y), (Y, "CALLS", W), (W, "READS", Z)])
     shown, flags, *share = detail(Case(gold, walked), ())
@@ -37,7 +37,7 @@ def test_each_edge_has_its_status() -> None:
     assert flags == ["turn"]
 
 
-def test_the_divergence_is_told_in_words() -> None:
+def test_the_divergence_is_reported_in_words() -> None:
     """The sentence is the one that `graphkit failures` prints, with the name of the path."""
     gold = question({"id": "main", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]})
     shown, *_ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)])), ())
@@ -62,7 +62,7 @@ def test_a_path_that_was_never_entered_was_not_left() -> None:
 
 
 def test_a_needless_alternative_is_no_loss() -> None:
-    """Of alternatives only what the best one lacks is missed, as EdgeRecall counts."""
+    """Only the edges that the best alternative lacks are missed, as EdgeRecall counts."""
     gold = question(*either("g", [(X, "CALLS", Y)], [(X, "CALLS", Z), (Z, "CALLS", W)]))
     statuses, *share = edge_statuses(Case(gold, answer([(X, "CALLS", Y)])))
     assert statuses == {
@@ -102,7 +102,7 @@ def test_incoherent_pairs_are_listed_and_marked() -> None:
 
 
 def test_pairs_of_unknown_commits_are_listed_once() -> None:
-    """Of 19 chunks of 19 commits that nobody knows, 171 pairs are one entry with these commits, before the others."""
+    """The 171 pairs of 19 chunks of unknown commits are one entry with these commits, before the others."""
     commits = CommitGraph.build([Commit(repo="a", sha="a1"), Commit(repo="b", sha="b2")])
     chunks = [{"id": f"u:{number}", "commit": f"u{number}"} for number in range(19)]
     shown, flags, *_ = detail(Case(question([(X, "CALLS", Z)]), answer(retrieved=chunks), commits), ())
@@ -123,7 +123,7 @@ def test_pairs_of_unknown_commits_are_listed_once() -> None:
 
 
 def test_commits_are_shown_by_what_their_names_mean() -> None:
-    """A tag and the beginning of a sha are shown as the commit that they mean; of an ambiguous name it is told why."""
+    """A tag and the beginning of a sha are shown as their commit; an ambiguous name has its reason."""
     one, two = "ab12" + 36 * "1", "ab12" + 36 * "2"
     commits = CommitGraph.build([Commit(repo="a", sha=one, tags=("v1",)), Commit(repo="a", sha=two)])
     step = {"source": X, "relation": "CALLS", "target": Y, "source_commit": "v1", "target_commit": "ab121"}
@@ -180,7 +180,7 @@ def test_what_was_not_logged_is_neither_missed_nor_lost() -> None:
 
 
 def test_a_set_of_edges_takes_no_wrong_turn() -> None:
-    """Of a set that lacks an edge it is told where; no node is marked as left, and no edge as a wrong turn."""
+    """The place of a set's missing edge is shown; no node is marked as left, and no edge as a wrong turn."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
     shown, flags, *_ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)], ordered=False)), ())
     assert (flags, shown["ordered"]) == ([], False)
@@ -202,7 +202,7 @@ def test_an_invalid_question_is_blamed_on_nobody() -> None:
     assert detail(Case(gold, answer([(X, "CALLS", Y)])), ())[0]["invalid"] is None
 
 
-def test_calls_are_told_with_what_they_showed() -> None:
+def test_calls_are_reported_with_what_they_showed() -> None:
     """Ids are marked as gold and as shown before; long texts are cut, and a run that logs no calls has none.
 
     y, gold, is shown by both calls, w by the second. Expected are read y, which was made, and read w, which wasn't.

@@ -1,4 +1,4 @@
-"""What became of the code of answers in a real browser: the failing test, the marked line, the table, its filters."""
+"""Executed code in a real browser: the failing test, the marked line, the table, its filters."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def test_the_failing_test_is_shown_first(opened: Opened, tmp_path: Path) -> None
     opened.open(_page(cli.tiny(tmp_path), WRONG, RIGHT), "#r/q1")
     page = opened.page
     page.locator("#code").wait_for()
-    told = _words(opened, "#code")
-    assert told.startswith("test failed 1 of 3 tests passed python, in bubblewrap, 1.23 s")
+    reported = _words(opened, "#code")
+    assert reported.startswith("test failed 1 of 3 tests passed python, in bubblewrap, 1.23 s")
     order = [
         "The first test that didn't pass: two",
         "returned another value (line 2, 12.5 ms)",
@@ -45,17 +45,17 @@ def test_the_failing_test_is_shown_first(opened: Opened, tmp_path: Path) -> None
         "passed zero",
         "runtime error names: TypeError: no names",
     ]
-    assert [told.find(text) for text in order] == sorted(told.find(text) for text in order)
-    assert -1 not in [told.find(text) for text in order]
+    assert [reported.find(text) for text in order] == sorted(reported.find(text) for text in order)
+    assert -1 not in [reported.find(text) for text in order]
     lines = page.locator("#code .listing li")
     assert lines.all_inner_texts() == ["def add(a, b):", "    total = a - b", "    return total"]
     assert lines.evaluate_all("(all) => all.map((one) => one.value)") == [1, 2, 3]
     assert page.locator("#code .listing mark").all_inner_texts() == ["    total = a - b"]
-    assert "no sandbox" not in told
+    assert "no sandbox" not in reported
 
 
 def test_code_that_passed_is_folded(opened: Opened, tmp_path: Path) -> None:
-    """Where every test passed no test is shown as failing, the code opens on demand, and no sandbox stands out."""
+    """If every test passed no test is shown as failing, the code opens on demand, and no sandbox stands out."""
     opened.open(_page(cli.tiny(tmp_path), WRONG, RIGHT), "#r/q2")
     page = opened.page
     page.locator("#code").wait_for()
@@ -78,16 +78,16 @@ def test_what_was_not_said_is_not_shown(opened: Opened, tmp_path: Path) -> None:
     assert _words(opened, "#code") == "no code in the answer 0 of 2 tests passed javascript, nothing ran"
     page.evaluate("location.hash = '#r/q2'")
     page.get_by_role("heading", name="q2").wait_for()
-    told = _words(opened, "#code")
-    assert "expected 3 returned nothing" in told
-    assert "printed" not in told
-    assert "tried" not in told
-    assert "The other tests" not in told
+    reported = _words(opened, "#code")
+    assert "expected 3 returned nothing" in reported
+    assert "printed" not in reported
+    assert "tried" not in reported
+    assert "The other tests" not in reported
     assert page.locator("#code mark").count() == 0
 
 
 def test_long_code_and_many_tests_are_counted(opened: Opened, tmp_path: Path) -> None:
-    """What isn't shown is told: the lines between, those behind, and the tests beyond the list.
+    """The hidden parts are counted: the lines between, those behind, and the tests beyond the list.
 
     Of 1000 lines, 900 failing, LINES are shown, then 900 - AROUND to 900 + AROUND: between lie 889 - LINES, behind 90.
     """
@@ -109,9 +109,9 @@ def test_a_user_finds_what_failed(opened: Opened, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
     asked = [*cli.QUESTIONS, *({**cli.QUESTIONS[1], "id": name} for name in ("q3", "q4"))]
-    told = [*cli.ANSWERS, *({**cli.ANSWERS[1], "question_id": name} for name in ("q3", "q4"))]
+    reported = [*cli.ANSWERS, *({**cli.ANSWERS[1], "question_id": name} for name in ("q3", "q4"))]
     slow = execution("q4", one("a", "timeout"), one("b", "timeout"))
-    opened.open(_page(cli.tiny(tmp_path, asked, told), WRONG, RIGHT, slow))
+    opened.open(_page(cli.tiny(tmp_path, asked, reported), WRONG, RIGHT, slow))
     page = opened.page
     rows = page.locator("#table tbody th")
     assert page.locator("#table tbody td:nth-child(7)").all_inner_texts() == ["1 of 3", "1 of 1", "–", "0 of 2"]
@@ -148,7 +148,7 @@ def test_a_run_without_executions_beside_one_with(opened: Opened, tmp_path: Path
 
 
 def test_a_page_without_executions_shows_no_column(opened: Opened, tmp_path: Path) -> None:
-    """Where nothing was executed neither a column, nor a filter, nor a section speaks of it."""
+    """If nothing was executed neither a column, nor a filter, nor a section speaks of it."""
     opened.open(write_report([cli.tiny(tmp_path)], tmp_path / "r.html"), "#r/q1")
     page = opened.page
     page.locator("dialog[open] #drawing").wait_for()

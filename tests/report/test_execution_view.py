@@ -1,4 +1,4 @@
-"""What became of the code of answers, on the page: the failing test first, and all hostile text as text."""
+"""Executed code on the page: the failing test first, and all hostile text as text."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_every_status_has_words() -> None:
 
 
 def test_the_first_failing_test_stands_before_the_others() -> None:
-    """Of three tests the second is the first that fails: it is shown whole, the first and the third in a line each."""
+    """The second of three tests is the first that fails: it is shown whole, the others in a line each."""
     shown = executed(WRONG)
     assert (shown["status"], shown["passed"], shown["total"]) == ("test_failure", 1, 3)
     failing = shown["failing"]
@@ -93,9 +93,9 @@ def test_lines_are_those_of_an_interpreter() -> None:
 
 
 def test_long_texts_are_cut_and_counted() -> None:
-    """Of a long execution the beginning is shown, with the lines around the failing one, and the rest is counted.
+    """The page shows the beginning of a long execution and the lines around the failing one, and counts the rest.
 
-    LINES are shown from the first, and AROUND on each side of line 3000; of 5000 lines the others are told. Of
+    LINES are shown from the first, and AROUND on each side of line 3000; of 5000 lines the others are reported. Of
     TESTS + 12 others behind the failing one, of which the last 3 failed too, TESTS are listed.
     """
     others = [one(f"t{n}", "success" if n < TESTS + 9 else "timeout") for n in range(TESTS + 12)]
@@ -187,8 +187,8 @@ def test_the_page_counts_what_was_executed(tmp_path: Path) -> None:
     assert "without a sandbox" not in text
 
 
-def test_an_execution_of_a_former_answer_is_told_and_not_shown(tmp_path: Path) -> None:
-    """What became of an answer that the run no longer gives doesn't stand beside the one that it gives now."""
+def test_an_execution_of_a_former_answer_is_reported_and_not_shown(tmp_path: Path) -> None:
+    """The execution of a former answer isn't shown beside the current answer."""
     run = tiny(tmp_path)
     write_jsonl(run, [{**row, "answer": "now"} for row in cli.ANSWERS if isinstance(row, dict)])
     then = WRONG.model_copy(update={"answer_hash": answer_hash("then")})
@@ -238,7 +238,7 @@ def test_hostile_executions_stay_text(tmp_path: Path) -> None:
 
 
 def test_executions_beside_the_run_are_shown(tmp_path: Path) -> None:
-    """What an execution left beside the run is found, its scores beside a judge's; a file that is named counts."""
+    """The files of an execution beside the run are found, besides those of a judge; a named file has priority."""
     run = tiny(tmp_path)
     folder = grades_folder(run)
     folder.mkdir()
@@ -260,7 +260,7 @@ def test_executions_beside_the_run_are_shown(tmp_path: Path) -> None:
 
 
 def test_a_bad_execution_refuses_the_page(tmp_path: Path) -> None:
-    """A line of --executions that can't be used is told with its place, and left out where that is asked for."""
+    """A line of --executions that can't be used is reported with its place, and left out where that is asked for."""
     run = tiny(tmp_path)
     bad = write_lines(tmp_path / "x.jsonl", [WRONG.model_dump_json(), json.dumps({"run": "r", "question": "q2"})])
     command = ("report", run, "--out", "p.html", "--executions", bad)

@@ -99,12 +99,12 @@ def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:
     run = plain(tmp_path)
     write_jsonl(tmp_path / "questions.jsonl", [*cli.QUESTIONS, {"id": "q3", "question": "?"}])
     write_jsonl(run, [{**cli.ANSWERS[0], "traversal": []}, {"run": "r", "question_id": "q2", "error": "broken"}])
-    told = _diagnosis(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
-    assert 0 < told.index("of 3 questions 1 failed, 1 has no record") < told.index("EdgeRecall is 0.0000")
+    reported = _diagnosis(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
+    assert 0 < reported.index("of 3 questions 1 failed, 1 has no record") < reported.index("EdgeRecall is 0.0000")
     write_jsonl(run, [{"run": "r", "question_id": one["id"], "error": "broken"} for one in cli.QUESTIONS])
-    told = _diagnosis(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
-    assert told.index("of 3 questions 2 failed, 1 has no record") < told.index(NOT_JUDGED)
-    assert "no weakness" not in told
+    reported = _diagnosis(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
+    assert reported.index("of 3 questions 2 failed, 1 has no record") < reported.index(NOT_JUDGED)
+    assert "no weakness" not in reported
     # x, y and z aren't in the graph of one artifact that nothing needs: both questions with gold are invalid.
     write_jsonl(tmp_path / "artifacts.jsonl", [{"id": "a:other.py"}])
     write_jsonl(run, cli.ANSWERS)
@@ -118,7 +118,7 @@ def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:
 
 
 def test_the_page_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
-    """Where all gold is found among as many edges again and more, the walk is the weakness, with a link to see it."""
+    """If all gold is found among as many edges again and more, the walk is the weakness, with a link to see it."""
     run = plain(tmp_path)
     noise = [["a:m.py#w", "CALLS", f"a:m.py#{number}"] for number in range(3)]
     gold = [cli.QUESTIONS[0]["paths"][0], cli.QUESTIONS[1]["paths"][0]]
@@ -130,7 +130,7 @@ def test_the_page_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
 
 
 def test_the_page_says_which_chunks_take_the_commit_of_their_artifact(tmp_path: Path) -> None:
-    """Of the three chunks of the run, without a commit each, one is of an artifact that the dataset's graph read."""
+    """One of the run's three chunks, all without a commit, is of an artifact that the dataset's graph read."""
     known = [{"id": "a:m.py#x", "commit": "1"}, {"id": "a:m.py#y"}]
     run = cli.tiny(tmp_path, artifacts=known)
     page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
@@ -145,10 +145,10 @@ def test_the_page_says_why_questions_are_not_scored(tmp_path: Path) -> None:
     """Neither record has a traversal: each reason stands once, with its measures and how often it holds."""
     answers = [{"run": "r", "question_id": one["id"], "retrieved": ["a:m.py#x"]} for one in cli.QUESTIONS]
     run = cli.tiny(tmp_path, answers=answers)
-    told = _diagnosis(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
-    # The gold of q2 crosses no boundary, which is told before what is lacking of its walk.
-    assert "Not scored, since the record has no traversal (not logged): EdgeRecall (2)" in told
-    assert "BoundaryRecall (1)" in told
+    reported = _diagnosis(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
+    # The gold of q2 crosses no boundary, which is reported before what is lacking of its walk.
+    assert "Not scored, since the record has no traversal (not logged): EdgeRecall (2)" in reported
+    assert "BoundaryRecall (1)" in reported
 
 
 def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:
 
 
 def test_a_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where writing breaks off, the old page stays and nothing else is left behind."""
+    """If writing breaks off, the old page stays and nothing else is left behind."""
     run = plain(tmp_path)
     out = tmp_path / "pages" / "r.html"
     out.parent.mkdir()
@@ -183,10 +183,12 @@ def test_bytes_grow_with_the_questions(tmp_path: Path) -> None:
     sizes = []
     for count in (0, 100, 400):
         folder = tmp_path / str(count)
-        [asked], [told] = cli.QUESTIONS[:1], cli.ANSWERS[:1]
+        [asked], [reported] = cli.QUESTIONS[:1], cli.ANSWERS[:1]
         numbers = range(max(count, 1))
         write_jsonl(folder / "questions.jsonl", [{**asked, "id": f"q{number:04}"} for number in numbers])
-        run = write_jsonl(folder / "runs" / "r.jsonl", [{**told, "question_id": f"q{number:04}"} for number in numbers])
+        run = write_jsonl(
+            folder / "runs" / "r.jsonl", [{**reported, "question_id": f"q{number:04}"} for number in numbers]
+        )
         sizes.append(write_report([run], folder / "r.html").stat().st_size)
     assert 3.8 < (sizes[2] - sizes[0]) / (sizes[1] - sizes[0]) < 4.2
 

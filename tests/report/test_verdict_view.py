@@ -1,4 +1,4 @@
-"""What judges said on the page: claim by claim, in the block of its question, with all hostile text as text."""
+"""Verdicts on the page: claim by claim, in the block of the question, with all hostile text as text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_claim_has_its_evidence_citation_and_edge() -> None:
 
 
 def test_a_long_verdict_is_cut_and_counted() -> None:
-    """Of many claims and ids some are listed, the rest is counted; a long text is cut."""
+    """Some of many claims and ids are listed, the rest is counted; a long text is cut."""
     long = verdict("q", claims=[claim("x" * 5000)] * (CLAIMS + 7), left_out=["a"] * (LISTED + 3))
     found = judged(long)
     assert (len(found["claims"]), found["more_claims"]) == (CLAIMS, 7)
@@ -81,7 +81,7 @@ def test_a_verdict_on_a_question_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_page_names_its_judges(tmp_path: Path) -> None:
-    """Who judged, by which model and graders, what failed and what it cost beside the run stand above the questions.
+    """The judges, their models and graders, the failures and the cost beside the run are above the questions.
 
     The two answers cost 1 each and the three verdicts of j 0.1 each: 15%. Of lexical's nothing is known.
     """
@@ -106,7 +106,7 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
 
 
 def test_the_page_warns_of_a_judge_of_ones_own_kind(tmp_path: Path) -> None:
-    """Where judge and answering model are of one family a warning stands at the judges, once a family."""
+    """If judge and answering model are of one family a warning stands at the judges, once a family."""
     said = [verdict(one, judge="j", model="claude-opus-4-5", answered_by="claude-haiku-4-5") for one in ("q1", "q2")]
     text = Page(write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(verdicts=said)).read_text()).text
     assert text.count("Warning: judge and answering model are of one family (Claude") == 1
@@ -116,8 +116,8 @@ def test_the_page_warns_of_a_judge_of_ones_own_kind(tmp_path: Path) -> None:
     assert "Warning:" not in text
 
 
-def test_a_verdict_on_a_former_answer_is_told_and_not_shown(tmp_path: Path) -> None:
-    """What was said of an answer that the run no longer gives doesn't stand beside the one that it gives now."""
+def test_a_verdict_on_a_former_answer_is_reported_and_not_shown(tmp_path: Path) -> None:
+    """The verdict on a former answer isn't shown beside the current answer."""
     run = tiny(tmp_path)
     answers = [{**one, "answer": "now"} for one in cli.ANSWERS if isinstance(one, dict)]
     write_jsonl(run, answers)
@@ -194,8 +194,8 @@ def test_gradings_beside_the_run_are_shown(tmp_path: Path) -> None:
     assert "Groundedness" in [one["name"] for one in page.json("summary")["measures"]]
     write_verdicts(folder / "other.verdicts.jsonl", [verdict("q1", judge="other")])
     write_jsonl(folder / "other.scores.jsonl", [{**rows[0], "grader": "other"}])
-    told = cli.inside(*command, cwd=tmp_path, code=0).err
-    assert f"2 judges graded {run}: choose whose scores are shown by --scores" in told
+    reported = cli.inside(*command, cwd=tmp_path, code=0).err
+    assert f"2 judges graded {run}: choose whose scores are shown by --scores" in reported
     page = Page((tmp_path / "p.html").read_text())
     assert [one["judge"] for one in page.json("j-0-0")["0"]] == ["lexical", "other"]
     chosen = ("--verdicts", folder / "other.verdicts.jsonl", "--scores", folder / "other.scores.jsonl")
@@ -204,7 +204,7 @@ def test_gradings_beside_the_run_are_shown(tmp_path: Path) -> None:
 
 
 def test_a_bad_verdict_refuses_the_page(tmp_path: Path) -> None:
-    """A line of --verdicts that can't be used is told with its place, and left out where that is asked for."""
+    """A line of --verdicts that can't be used is reported with its place, and left out where that is asked for."""
     run = tiny(tmp_path)
     bad = write_lines(tmp_path / "v.jsonl", [SAID.model_dump_json(), json.dumps({"run": "r", "question": "q2"})])
     command = ("report", run, "--out", "p.html", "--verdicts", bad)

@@ -126,7 +126,7 @@ def test_engines_give_equal_ratios_as_equal_floats(
 def test_python_engine_agrees_with_itself_over_the_graph(
     full_store: Store, runs: list[Run], by_python: dict[Run, Values]
 ) -> None:
-    """What the graph knows about commits scores as what the files say, whatever other datasets it holds."""
+    """The commits in the graph give the same scores as the files, whatever other datasets the graph holds."""
     chosen = tuple(measure for measure in MEASURED if measure.needs_commits)
     assert len(chosen) == 3
     places = [MEASURED.index(measure) for measure in chosen]

@@ -33,8 +33,8 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 def test_the_answers_of_the_fixture(sandbox: Sandbox, run: str) -> None:
     """Each answer ends as its text says: right, wrong, broken, endless, hungry or curious; with its tests passed."""
     found = execute(STOREFRONT_CODE / "runs" / f"{run}.jsonl", sandbox=sandbox)
-    told = {(one.run, one.question): (one.status, one.passed, len(one.tests)) for one in found.executions}
-    assert told == {key: value for key, value in EXPECTED.items() if key[0] == run}
+    reported = {(one.run, one.question): (one.status, one.passed, len(one.tests)) for one in found.executions}
+    assert reported == {key: value for key, value in EXPECTED.items() if key[0] == run}
     assert found.summary.mean == pytest.approx(pass_rate(run), abs=1e-12)
     curious = [one for one in found.executions if one.status == "refused"]
     assert curious
@@ -116,7 +116,7 @@ def test_in_the_layers(run: Path, sandbox: Sandbox) -> None:
 
 
 def test_without_tests(tmp_path: Path, sandbox: Sandbox) -> None:
-    """A dataset that asks for no code is told so, with what to read."""
+    """A dataset that asks for no code is reported so, with what to read."""
     with pytest.raises(InputError, match="no question carries test_cases"):
         execute(tiny(tmp_path), sandbox=sandbox)
 

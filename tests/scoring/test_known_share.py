@@ -1,4 +1,4 @@
-"""How much of a run its dataset knows, and what it usually means that it knows hardly any."""
+"""The share of a run that its dataset knows, and the usual cause of a low share."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_runs_of_the_storefront(run: str, ids: tuple[int, ...], edges: tuple[int
 def test_what_hardly_known_means(
     change: Change, known: int, edges: tuple[int, ...], of: str, words: str, tmp_path: Path
 ) -> None:
-    """Ids and edges that the dataset doesn't know are told with the likely reason, an example and the closest id."""
+    """Unknown ids and edges are reported with the likely reason, an example and the closest id."""
     found = changed(tmp_path, change)
     assert found.ids["known"] == known
     assert found.edges is not None
@@ -172,7 +172,7 @@ def test_one_of_chunks_and_edges_has_other_ids(
 
 
 def test_few_ids_mean_nothing(tmp_path: Path) -> None:
-    """Of fewer than ten ids nothing is concluded, and of ten one that is known is enough."""
+    """Nothing is concluded from fewer than ten ids, and one known id of ten is enough."""
     artifacts = [{"id": "n0"}]
 
     def meaning(names: range) -> str | None:
@@ -187,7 +187,7 @@ def test_few_ids_mean_nothing(tmp_path: Path) -> None:
 
 
 def test_gold_alone(tmp_path: Path) -> None:
-    """Where only gold says which ids there are, a system may rightly find many others: one that is gold is enough."""
+    """If only gold says which ids there are, a system may rightly find many others: one that is gold is enough."""
     answers = [{"run": "r", "question_id": "q1", "retrieved": ["a:m.py#x", *(f"n{number}" for number in range(50))]}]
     found = of_tiny(tmp_path, answers=answers)
     assert found.line == "1 of 51 ids are known (gold 1, artifacts 0, edges 0); the dataset lists its gold alone"
@@ -207,7 +207,7 @@ def test_relations_are_compared_as_they_are_scored(tmp_path: Path) -> None:
 
 
 def test_the_first_records_are_looked_at(tmp_path: Path) -> None:
-    """Of a long run the first thousand records are looked at, and that is said."""
+    """Only the first thousand records of a long run are examined, and the message says so."""
     asked = [{**QUESTIONS[1], "id": f"q{number}"} for number in range(1001)]
     answers = [{"run": "r", "question_id": f"q{number}", "retrieved": [f"n{number}"]} for number in range(1001)]
     answers[0]["retrieved"] = ["a:m.py#w"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import graphkit
+from graphkit.analysis.file_failures import FILE_KINDS
 from graphkit.database.store import Store
 from graphkit.graph.queries import Query, named_queries
 from graphkit.measures.base import Unscored
@@ -39,6 +40,17 @@ def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run
         assert expected - found == Counter()
         compared += expected.total()
     assert compared > 150  # 198 without the pallets data
+
+
+@pytest.mark.parametrize("kind", sorted({*FILE_KINDS} - {"unsupported-claims", "stale-gold"}))
+def test_files_give_the_same_rows(kind: str, full_store: Store, runs: list[Run]) -> None:
+    """Files suffice for some kinds: those rows are the rows of the query."""
+    compared = 0
+    for run in runs:
+        rows = graphkit.file_failures(run.file, kind, dataset=run.dataset)
+        assert sorted(map(repr, rows)) == sorted(map(repr, ask(full_store, kind, run))), run
+        compared += len(rows)
+    assert compared > 5
 
 
 def test_calls_of_tools_are_those_of_the_definitions(full_store: Store, runs: list[Run]) -> None:
@@ -114,17 +126,23 @@ def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]
     return rows
 
 
+def compare_missed(
+    store: Store, run: Run, kind: str, boundary: bool = False
+) -> tuple[list[dict[str, Any]], list[Case], int]:
+    """Compare the rows of a query with the definition; return the rows, the scored cases, and the number of misses."""
+    rows = ask(store, kind, run)
+    found = Counter((row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows)
+    scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
+    expected = Counter(edge for case in scored for edge in missed_edges(case, boundary))
+    assert found == expected
+    return rows, scored, expected.total()
+
+
 def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:
     """The query lists each required edge of the best alternative that no retrieved path holds."""
     compared = 0
     for run in runs:
-        rows = ask(full_store, "missed-edges", run)
-        found = Counter(
-            (row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows
-        )
-        scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
-        expected = Counter(edge for case in scored for edge in missed_edges(case))
-        assert found == expected
+        rows, scored, missed = compare_missed(full_store, run, "missed-edges")
         for row in rows:
             targets = {
                 one.target
@@ -135,23 +153,13 @@ def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[
             }
             assert set(row["went_to"]) <= targets
             assert bool(row["went_to"]) == bool(targets)
-        compared += expected.total()
+        compared += missed
     assert compared > 400  # 451 without the pallets data
 
 
 def test_missed_boundaries_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:
     """The query lists each boundary that isn't walked of the alternative that BoundaryRecall chooses."""
-    compared = 0
-    for run in runs:
-        rows = ask(full_store, "missed-boundaries", run)
-        found = Counter(
-            (row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows
-        )
-        scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
-        expected = Counter(edge for case in scored for edge in missed_edges(case, boundary=True))
-        assert found == expected
-        compared += expected.total()
-    assert compared > 200
+    assert sum(compare_missed(full_store, run, "missed-boundaries", boundary=True)[2] for run in runs) > 200
 
 
 def test_incoherent_pairs_and_unknown_commits_are_of_scored_questions(

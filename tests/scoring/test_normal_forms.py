@@ -69,7 +69,7 @@ def test_nothing_is_asked_of_ascii(tmp_path: Path) -> None:
 
 
 def test_ids_inside_calls_and_citations(tmp_path: Path) -> None:
-    """What calls showed is compared as well: the gold ids were seen by the first call."""
+    """Ids that calls showed are compared as well: the first call saw the gold ids."""
     run = dataset(tmp_path, "NFC", "NFD")
     seen = [normalize("NFD", LOGIN), normalize("NFD", MENU)]
     write_lines(run, [{"run": "r", "question_id": "q1", "tool_calls": [{"name": "read", "seen": seen}]}])

@@ -32,7 +32,7 @@ def _result(question: str = "q1") -> Evaluation:
 
 
 def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
-    """A line a question and measure, with a number or null and the reason, and what the measure was told."""
+    """One line per question and measure, with a number or null and the reason, and the parameters of the measure."""
     write_results(tmp_path / "r.jsonl", [_result()])
     lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text("utf-8").splitlines()]
     assert len(lines) == 6
@@ -111,7 +111,7 @@ def test_junit_counts_what_it_writes(tmp_path: Path) -> None:
 
 
 def test_table_without_pandas_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where pandas isn't installed, the error says what to install."""
+    """If pandas isn't installed, the error says what to install."""
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match=r"pip install 'graphkit\[pandas\]'"):
         _result().to_pandas()
@@ -133,7 +133,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 
 
 def test_failed_write_keeps_what_was_there(tmp_path: Path) -> None:
-    """Where writing fails in between, the old file is whole and no temporary one is left."""
+    """If writing fails in between, the old file is whole and no temporary one is left."""
     path = tmp_path / "r.jsonl"
     path.write_text("old")
     broken = _result("\ud800")  # a lone surrogate has no UTF-8
@@ -168,7 +168,7 @@ def test_summarize_grades_of_others(tmp_path: Path) -> None:
 
 
 def test_summarize_own_results(tmp_path: Path) -> None:
-    """What evaluate writes, summarize reads: the same means."""
+    """summarize reads the results of evaluate, with the same means."""
     run = graphkit.storefront_folder() / "runs" / "storefront-graph.jsonl"
     result = graphkit.evaluate(run, measures=["EdgeRecall", "RR"])
     write_results(tmp_path / "r.jsonl", [result])
@@ -177,11 +177,11 @@ def test_summarize_own_results(tmp_path: Path) -> None:
 
 
 def test_summarize_refuses_a_file_cut_in_the_middle(tmp_path: Path) -> None:
-    """A half line is told with its place, and left out where that is asked for."""
+    """A half line is reported with its place, and left out where that is asked for."""
     path = tmp_path / "graded.jsonl"
     path.write_text('{"run": "r", "question": "q", "value": 1}\n{"run": "r", "ques')
     with pytest.raises(InputError, match=r"graded\.jsonl:2: not valid JSON"):
         summarize([path], Problems())
     problems = Problems("skip")
     assert [one.scored for one in summarize([path], problems)] == [1]
-    assert len(problems.left_out) == 1
+    assert len(problems.skipped) == 1

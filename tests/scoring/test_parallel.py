@@ -97,10 +97,10 @@ def test_order_of_the_questions_does_not_matter(dataset: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("answer_distance", "question_distance"), [(1, 1), (60, 1), (1, 60), (60, 60)])
-def test_repeats_and_strangers_are_told(
+def test_repeats_and_strangers_are_reported(
     dataset: Path, workers: int, answer_distance: int, question_distance: int
 ) -> None:
-    """A second record, a second question and a record of no question are each told once; the first ones count."""
+    """A second record, a second question and a record of no question are each reported once; the first ones count."""
     expected = scored(dataset)
     answers = read_jsonl(dataset / "runs" / "gen5-a.jsonl")
     questions = read_jsonl(dataset / "questions.jsonl")
@@ -111,8 +111,8 @@ def test_repeats_and_strangers_are_told(
     write_jsonl(dataset / "questions.jsonl", questions)
     problems = Problems("skip")
     assert_same(expected, scored(dataset, workers=workers, problems=problems))
-    told = sorted((Path(one.where.rpartition(":")[0]).name, one.record) for one in problems.left_out)
-    assert told == [
+    reported = sorted((Path(one.where.rpartition(":")[0]).name, one.record) for one in problems.skipped)
+    assert reported == [
         ("gen5-a.jsonl", answers[3]["question_id"]),
         ("gen5-a.jsonl", "stranger"),
         ("questions.jsonl", questions[30]["id"]),

@@ -13,7 +13,6 @@ from graphkit.files.execution_files import write_executions
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.verdict_files import grades_folder, write_verdicts
-from graphkit.graph.queries import schema_statements
 from graphkit.graph.score_nodes import gradings
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, tiny, write_lines
@@ -30,7 +29,7 @@ def given(run: str = "r", value: float = 1.0, measure: str = "Groundedness", **f
 
 
 def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
-    """What evaluate writes as JSON Lines, CSV or Parquet is read again as the same scores."""
+    """Results of evaluate as JSON Lines, CSV or Parquet are read as the same scores."""
     run = tiny(tmp_path)
     scores = write_lines(
         tmp_path / "given.jsonl",
@@ -72,7 +71,7 @@ def test_a_column_of_grades(tmp_path: Path, text: str, value: float | None, grad
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("r,q1,EdgeRecall,high", "must be a number"),
         ("r,q1,EdgeRecall,NaN", "must be a number"),
@@ -83,11 +82,11 @@ def test_a_column_of_grades(tmp_path: Path, text: str, value: float | None, grad
         ("r,q1,EdgeRecall,1\nr,q1,EdgeRecall,0", "already has a score by EdgeRecall"),
     ],
 )
-def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, told: str) -> None:
-    """A row that can't be used is told with its line and what is wrong."""
+def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, reported: str) -> None:
+    """A row that can't be used is reported with its line and what is wrong."""
     path = tmp_path / "s.csv"
     path.write_text(f"run,question,measure,value\n{line}\n")
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=reported) as caught:
         read_scores([path], Problems())
     assert f"{path}:" in str(caught.value)
 
@@ -134,9 +133,9 @@ def test_a_gate_holds_what_others_gave(tmp_path: Path) -> None:
     scores = write_lines(tmp_path / "given.jsonl", given(value=0.4)[:1])
     command = ("evaluate", "--no-store", "-m", "EdgeRecall", run, "--scores", scores)
     graphkit(*command, "--fail-under", "Groundedness=0.4", cwd=tmp_path, code=0)
-    told = graphkit(*command, "--fail-under", "Groundedness=0.5", "--min-scored", "0.9", cwd=tmp_path, code=1).err
-    assert "Groundedness is 0.4000, under 0.5" in told
-    assert "Groundedness was scored on 1 of 2 questions (50%)" in told
+    reported = graphkit(*command, "--fail-under", "Groundedness=0.5", "--min-scored", "0.9", cwd=tmp_path, code=1).err
+    assert "Groundedness is 0.4000, under 0.5" in reported
+    assert "Groundedness was scored on 1 of 2 questions (50%)" in reported
     unknown = graphkit(*command[:-2], "--fail-under", "Groundedness=0.5", cwd=tmp_path, code=2).err
     assert "--scores" in unknown
 
@@ -158,7 +157,7 @@ def test_the_page_shows_what_others_gave(tmp_path: Path) -> None:
 
 
 def test_scores_that_cannot_be_added(tmp_path: Path) -> None:
-    """A measure that is computed, too, and a question that isn't there are refused; another run's scores are told."""
+    """Scores by a computed measure or of an unknown question are refused; another run's scores are reported."""
     run = tiny(tmp_path)
     twice = write_lines(tmp_path / "twice.jsonl", given(measure="EdgeRecall"))
     stranger = write_lines(tmp_path / "stranger.jsonl", [{**given()[0], "question": "q9"}])
@@ -176,9 +175,28 @@ def two_runs(folder: Path) -> tuple[Path, Path]:
     return first, write_lines(folder / "runs" / "s.jsonl", [{**line, "run": "s"} for line in lines])
 
 
+def folder_of_grades(tmp_path: Path, graph: Graph) -> Path:
+    """Evaluate the tiny run in a graph, and return the empty folder of its grades."""
+    run = tiny(tmp_path)
+    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=graph.env, code=0)
+    folder = grades_folder(run)
+    folder.mkdir()
+    return folder
+
+
+def load_twice(graph: Graph, folder: Path, kind: str) -> list[Path]:
+    """Load two scores and two records of a kind from a folder, twice with the same result; return the files."""
+    files = sorted(folder.iterdir())
+    for _ in range(2):
+        done = graphkit("load-scores", *files, "--json", cwd=folder, env=graph.env, code=0)
+        assert done.object() == {"scores": {"r": 2}, f"{kind}s": {"r": 2}}
+    printed = graphkit("load-scores", *files, cwd=folder, env=graph.env, code=0).out
+    assert printed.splitlines() == ["r: 2 scores loaded", f"r: 2 {kind}s loaded"]
+    return files
+
+
 def test_scores_are_kept_beside_the_answers(tmp_path: Path, any_graph: Graph) -> None:
     """load-scores puts them into the graph with who gave them, once however often it is run, and compare reads them."""
-    any_graph.store.schema(schema_statements())
     first, second = two_runs(tmp_path)
     graphkit("evaluate", "-m", "EdgeRecall", first, second, cwd=tmp_path, env=any_graph.env, code=0)
     scores = write_lines(tmp_path / "g.jsonl", given(value=0, **JUDGE) + given(run="s", value=1, **JUDGE))
@@ -202,21 +220,12 @@ def test_scores_are_kept_beside_the_answers(tmp_path: Path, any_graph: Graph) ->
 
 
 def test_recorded_verdicts_are_loaded(tmp_path: Path, any_graph: Graph) -> None:
-    """load-scores takes the files of a grading as they lie beside the run, and failures tells them without judging."""
-    any_graph.store.schema(schema_statements())
-    run = tiny(tmp_path)
-    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
-    folder = grades_folder(run)
-    folder.mkdir()
+    """load-scores loads the files of a grading as they lie beside the run, and failures reports them unjudged."""
+    folder = folder_of_grades(tmp_path, any_graph)
     write_lines(folder / "lexical.scores.jsonl", given(grader="lexical"))
     lies = verdict("q1", claims=[claim("x calls \x1b[31mz", support="UNSUPPORTED", mismatch="no such quote")])
     write_verdicts(folder / "lexical.verdicts.jsonl", [lies, verdict("q2", failure="refused", reason="no")])
-    files = sorted(folder.iterdir())
-    for _ in range(2):
-        done = graphkit("load-scores", *files, "--json", cwd=tmp_path, env=any_graph.env, code=0)
-        assert done.object() == {"scores": {"r": 2}, "verdicts": {"r": 2}}
-    told = graphkit("load-scores", *files, cwd=tmp_path, env=any_graph.env, code=0).out
-    assert told.splitlines() == ["r: 2 scores loaded", "r: 2 verdicts loaded"]
+    load_twice(any_graph, folder, "verdict")
     asked = ("failures", "r", "--kind", "unsupported-claims")
     (row,) = graphkit(*asked, "--json", cwd=tmp_path, env=any_graph.env, code=0).objects()
     assert (row["question"], row["mismatch"], row["named"]) == ("q1", "no such quote", [])
@@ -227,21 +236,12 @@ def test_recorded_verdicts_are_loaded(tmp_path: Path, any_graph: Graph) -> None:
 
 
 def test_recorded_executions_are_loaded(tmp_path: Path, any_graph: Graph) -> None:
-    """load-scores takes what executing leaves beside a run, tells each kind of file, and refuses all together."""
-    any_graph.store.schema(schema_statements())
-    run = tiny(tmp_path)
-    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
-    folder = grades_folder(run)
-    folder.mkdir()
+    """load-scores loads the files of an execution, reports each kind, and refuses all of them together."""
+    folder = folder_of_grades(tmp_path, any_graph)
     write_lines(folder / "execution.scores.jsonl", given(measure="FactualCorrectness", grader="execution"))
     lies = execution("q1", result("adds", "test_failure", message="\x1b[31m5"), answer="")
     write_executions(folder / "execution.executions.jsonl", [lies, execution("q2", result(), answer="")])
-    files = sorted(folder.iterdir())
-    for _ in range(2):
-        done = graphkit("load-scores", *files, "--json", cwd=tmp_path, env=any_graph.env, code=0)
-        assert done.object() == {"scores": {"r": 2}, "executions": {"r": 2}}
-    told = graphkit("load-scores", *files, cwd=tmp_path, env=any_graph.env, code=0).out
-    assert told.splitlines() == ["r: 2 scores loaded", "r: 2 executions loaded"]
+    files = load_twice(any_graph, folder, "execution")
     write_executions(folder / "execution.executions.jsonl", [execution("q1", answer="another")])
     write_lines(folder / "execution.scores.jsonl", given(measure="Correct", grader="execution"))
     refused = graphkit("load-scores", *files, cwd=tmp_path, env=any_graph.env, code=2).err
@@ -251,7 +251,6 @@ def test_recorded_executions_are_loaded(tmp_path: Path, any_graph: Graph) -> Non
 
 def test_versions_are_not_mixed(tmp_path: Path, any_graph: Graph) -> None:
     """Two runs scored by different versions of a grader aren't compared; computed now, they are."""
-    any_graph.store.schema(schema_statements())
     first, second = two_runs(tmp_path)
     graphkit("evaluate", "-m", "EdgeRecall", first, second, cwd=tmp_path, env=any_graph.env, code=0)
     any_graph.store.write("MATCH (g:Grading {run: 's'}) SET g.version = '0.0.1'")
@@ -264,7 +263,6 @@ def test_versions_are_not_mixed(tmp_path: Path, any_graph: Graph) -> None:
 
 def test_text_measures_are_compared_by_their_scores(tmp_path: Path, any_graph: Graph) -> None:
     """A measure that no database computes is compared where both runs were scored by it."""
-    any_graph.store.schema(schema_statements())
     first, second = two_runs(tmp_path)
     graphkit("evaluate", "-m", "Integration", first, second, cwd=tmp_path, env=any_graph.env, code=0)
     missing = graphkit("compare", "r", "s", "-m", "Completeness", cwd=tmp_path, env=any_graph.env, code=2).err
@@ -273,15 +271,14 @@ def test_text_measures_are_compared_by_their_scores(tmp_path: Path, any_graph: G
 
 def test_load_scores_refuses_what_the_graph_does_not_hold(tmp_path: Path, any_graph: Graph) -> None:
     """A run or question that isn't there, and two versions of a grader, are refused before anything is written."""
-    any_graph.store.schema(schema_statements())
     graphkit("evaluate", "-m", "EdgeRecall", tiny(tmp_path), cwd=tmp_path, env=any_graph.env, code=0)
-    for rows, told in (
+    for rows, reported in (
         (given(run="nope"), "no run is called 'nope'"),
         ([{**given()[0], "question": "q9"}], "such as 'q9'"),
         ([given(**JUDGE)[0], given(grader="a judge", version="3")[1]], "are by a judge 2 and by a judge 3"),
     ):
         scores = write_lines(tmp_path / "g.jsonl", rows)
-        assert told in graphkit("load-scores", scores, cwd=tmp_path, env=any_graph.env, code=2).err
+        assert reported in graphkit("load-scores", scores, cwd=tmp_path, env=any_graph.env, code=2).err
         assert list(gradings(any_graph.store, "r")) == ["EdgeRecall"]
 
 

@@ -85,5 +85,5 @@ def test_gates_of_the_page_can_break(tmp_path: Path) -> None:
     assert len(gated) == 2
     for words in gated:
         changed = [re.sub(r"(Groundedness)=.*", r"\1=0.9", re.sub(r"(Detour)=.*", r"\1=0.01", word)) for word in words]
-        told = graphkit(*changed, "--no-store", cwd=tmp_path, code=1).err
-        assert "Groundedness is 0.7500, under 0.9" in told or "my_measures:Detour is" in told
+        reported = graphkit(*changed, "--no-store", cwd=tmp_path, code=1).err
+        assert "Groundedness is 0.7500, under 0.9" in reported or "my_measures:Detour is" in reported

@@ -105,10 +105,10 @@ def test_unqualified_symbols_are_reported(clone: tuple[Path, str], tmp_path: Pat
     """An evaluation by SymbolRecall says that it compared by the last component; any other evaluation doesn't."""
     swe_gold(tmp_path, clone[1])
     log = write_lines(tmp_path / "swe" / "runs" / "r.jsonl", [{"run": "r", "question_id": "q", "retrieved": []}])
-    told = inside("evaluate", log, "--no-store", "-m", "SymbolRecall", cwd=tmp_path, code=0)
-    assert "SymbolRecall compares them by their last component" in told.out + told.err
-    told = inside("evaluate", log, "--no-store", "-m", "FileRecall", cwd=tmp_path, code=0)
-    assert "last component" not in told.out + told.err
+    reported = inside("evaluate", log, "--no-store", "-m", "SymbolRecall", cwd=tmp_path, code=0)
+    assert "SymbolRecall compares them by their last component" in reported.out + reported.err
+    reported = inside("evaluate", log, "--no-store", "-m", "FileRecall", cwd=tmp_path, code=0)
+    assert "last component" not in reported.out + reported.err
 
 
 def test_a_dataset_with_file_gold_has_gold(clone: tuple[Path, str], tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_a_dataset_with_file_gold_has_gold(clone: tuple[Path, str], tmp_path: Pa
     assert share.meaning is None
 
 
-def test_ids_of_another_normalisation_are_told_apart(tmp_path: Path) -> None:
-    """Where a run writes an accent as a character of its own, the reason is named and both ids show it."""
+def test_ids_of_another_normalisation_are_reported_apart(tmp_path: Path) -> None:
+    """If a run writes an accent as a character of its own, the reason is named and both ids show it."""
     ids = [f"x:d{number}/cafe\u0301.py" for number in range(11)]
     log = write_lines(tmp_path / "r.jsonl", [{"run": "r", "question_id": "q", "retrieved": ["x:cafe\u0301.py", *ids]}])
     # The dataset's artifacts are no gold, so that nothing is respelled by them.

@@ -60,17 +60,17 @@ def read(run: Path) -> RunToGrade:
 
 
 def test_order_and_how_many_at_once(tmp_path: Path) -> None:
-    """Three answers are judged at a time, each by one grader after the other; what is told has the questions' order."""
-    told: list[Sequence[Verdict]] = []
+    """Three answers are judged at a time, each by one grader after the other; the result has the questions' order."""
+    reported: list[Sequence[Verdict]] = []
     judge = Slow()
-    job = GradingJob(judge, graders_named(["rubric", "scale"]), concurrency=3, progress=told.append)
+    job = GradingJob(judge, graders_named(["rubric", "scale"]), concurrency=3, progress=reported.append)
     graded = asyncio.run(job.grade(read(many(tmp_path, 8))))
     assert judge.most == 3
     names = [f"q{number}" for number in range(8)]
     assert [score.question for score in graded.scores] == [name for name in names for _ in range(2)]
     assert [verdict.question for verdict in graded.verdicts] == [name for name in names for _ in range(2)]
-    assert sorted(one[0].question for one in told) == names
-    assert [one[0].question for one in told] != names
+    assert sorted(one[0].question for one in reported) == names
+    assert [one[0].question for one in reported] != names
     # By the rubric each is right, by the scale none could be had: it was asked for twice.
     assert (len(graded.failed), judge.asked) == (8, 24)
     assert {score.version for score in graded.scores if score.measure == "RubricGrade"} == {
@@ -94,7 +94,7 @@ def test_what_can_not_go_on_ends_all(tmp_path: Path) -> None:
 
 
 def test_as_a_function(tmp_path: Path) -> None:
-    """It takes a judge's name or a judge, also where an event loop runs already, and leaves no file unless told to."""
+    """It accepts a judge or its name, also within a running event loop, and writes files only on request."""
     run = to_grade(tmp_path)
     options = GradingOptions(["rubric"])
 
@@ -143,7 +143,7 @@ def test_saving() -> None:
 
 
 def test_lacking(tmp_path: Path) -> None:
-    """Of a failed record and of none it is told why there is nothing to judge."""
+    """The reason why there is nothing to judge names a failed and a missing record."""
     run = read(to_grade(tmp_path, GIVEN, ASKED))
     assert [run.lacking(name) for name in run.questions] == [
         None,
@@ -154,7 +154,7 @@ def test_lacking(tmp_path: Path) -> None:
 
 
 def test_what_tests_say_no_judge_says(tmp_path: Path) -> None:
-    """Of a question with tests no judge gives FactualCorrectness, whatever came of the answer, and all else it does.
+    """No judge gives FactualCorrectness to a question with tests, whatever its answer, but all other measures.
 
     q1 is judged, q2 has no required facts, q3 failed and q4 has no record: with tests or without, each has its three
     scores of the aggregation. Without tests each has a fourth one, with a value or the reason why it has none.
@@ -186,7 +186,7 @@ class Unreadable(Slow):
 
 
 def test_a_failed_verdict_says_nothing_of_tests(tmp_path: Path) -> None:
-    """Where the verdict can't be used, the score that tests give isn't told as failed either."""
+    """If the verdict can't be used, the score that tests give isn't reported as failed either."""
     tests = {"test_cases": [{"name": "adds", "assertion": "1"}], "facts": ["Orders calls Billing"]}
     run = to_grade(tmp_path, GIVEN[:1], [{**ASKED[0], **tests}])
     graded = grade(run, judge=Unreadable(), options=GradingOptions(["aggregation"]))

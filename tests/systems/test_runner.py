@@ -121,7 +121,7 @@ def test_time_out_tells_the_system() -> None:
 
 
 def test_keep_that_fails_ends_the_run() -> None:
-    """Where a record can't be kept the run ends with that error, and asks nothing more."""
+    """If a record can't be kept the run ends with that error, and asks nothing more."""
     asked: list[str] = []
 
     def call(question: Question) -> str:
@@ -139,7 +139,7 @@ def test_keep_that_fails_ends_the_run() -> None:
 
 
 def test_counted_use_of_failed_tries_stays() -> None:
-    """What failed tries used is part of the record: three calls of 10 tokens, of which the last was answered."""
+    """The use of failed tries is part of the record: three calls of 10 tokens, the last one answered."""
     tries: list[int] = []
 
     def call(question: Question, context: Context) -> str:
@@ -253,7 +253,7 @@ def test_what_a_system_does_not_return_is_not_logged(returned: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "reported"),
     [
         ({}, "none of the fields of an answer"),
         ({"text": "x"}, "but: text"),
@@ -265,14 +265,14 @@ def test_what_a_system_does_not_return_is_not_logged(returned: Any) -> None:
         (b"x", "a value of type bytes"),
     ],
 )
-def test_unusable_answers(value: object, told: str) -> None:
-    """What can't be a record is refused with the reason."""
-    with pytest.raises(UnusableAnswerError, match=told):
+def test_unusable_answers(value: object, reported: str) -> None:
+    """An answer that can't be a record is refused with the reason."""
+    with pytest.raises(UnusableAnswerError, match=reported):
         answer_of(value, "r", "q", Problems())
 
 
 def test_fields_that_are_not_used_are_reported() -> None:
-    """A field that no record has is counted, for the reader to be told."""
+    """A field that no record has is counted, so that the import can report it."""
     problems = Problems()
     answer_of({"answer": "x", "confidence": 1}, "r", "q", problems)
     assert dict(problems.ignored_fields) == {("r", "confidence"): 1}
@@ -285,7 +285,7 @@ def test_fields_that_are_not_used_are_reported() -> None:
 
 
 def test_error_without_text() -> None:
-    """An error that says nothing, or fails to say it, is told by its type; a very long one is cut."""
+    """An error that says nothing, or fails to say it, is reported by its type; a very long one is cut."""
 
     class SilentError(Exception):
         def __str__(self) -> str:
@@ -362,7 +362,7 @@ def test_settled_file_is_in_order(tmp_path: Path) -> None:
 
 
 def test_first_error_is_of_this_time(tmp_path: Path) -> None:
-    """The error that is told is that of the records that are new, and of the earlier ones where none is."""
+    """The error that is reported is that of the records that are new, and of the earlier ones where none is."""
     path = tmp_path / "r.jsonl"
     with RunFile(path, "r") as file:
         file.append(failed_answer("r", "q1", ValueError("old")))

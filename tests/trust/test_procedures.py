@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from graphkit.files.run_files import answering_model
 from graphkit.judges.contract import Opinion
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import Prompt
@@ -17,8 +18,7 @@ from graphkit.records.model_families import family_of, self_evaluation, self_eva
 from graphkit.records.scores import Score
 from graphkit.trust.bias import Swapped, bias, padded, swapped
 from graphkit.trust.consistency import compare_repeats, consistency
-from graphkit.trust.effects import drift, effects
-from graphkit.trust.families import answering_model, between_judges
+from graphkit.trust.effects import between_judges, drift, effects
 from graphkit.trust.rejudge_contract import Variant
 from tests.helpers.judged import graded, values
 
@@ -42,7 +42,7 @@ class Grader:
 
 
 def test_stable_and_flipping_grades() -> None:
-    """Of four answers one flips, one was graded once only, and counts as unscored."""
+    """One of four answers flips; one was graded only once, and counts as unscored."""
     gradings = [
         values("Correct", {"a": 1.0, "b": 0.0, "c": 1.0, "d": 1.0}),
         values("Correct", {"a": 1.0, "b": 0.0, "c": 0.0, "d": None}),
@@ -58,7 +58,7 @@ def test_stable_and_flipping_grades() -> None:
 
 
 def test_the_widest_flip_comes_first() -> None:
-    """A grade that goes from wrong to right is told before one that moves a step."""
+    """A grade that goes from wrong to right is reported before one that moves a step."""
     [found] = compare_repeats([graded(), graded({"sf-02": "partially_correct", "sf-09": "wrong"})])
     assert [question for question, _ in found.flips] == ["sf-09", "sf-02"]
     assert found.stable.value == pytest.approx(28 / 30)
@@ -94,7 +94,7 @@ def test_bias_of_each_variant() -> None:
     assert asyncio.run(bias(judge, ["padded"], plain=given))[0].difference.value == pytest.approx(0.125)
 
 
-def test_what_only_one_grading_scored_is_told() -> None:
+def test_what_only_one_grading_scored_is_reported() -> None:
     """Pairs need both values; the others are counted."""
     [found] = effects("x", values("Correct", {"a": 1.0, "b": 0.0, "c": None}), values("Correct", {"a": 0.0, "c": 1.0}))
     assert (found.first, found.second, found.unpaired) == (1.0, 0.0, 2)
@@ -105,7 +105,7 @@ def test_what_only_one_grading_scored_is_told() -> None:
 
 
 def test_drift_asks_for_what_is_recorded() -> None:
-    """The recorded questions are judged anew, and the change is told with its versions."""
+    """The recorded questions are judged anew, and the change is reported with its versions."""
     recorded = values("Correct", dict.fromkeys(QUESTIONS[:6], 1.0), version="old")
     judge = Grader(same=[dict(zip(QUESTIONS, [0.0, 0.0, 1.0, 1.0, 1.0, 1.0], strict=False))])
     [found] = asyncio.run(drift(recorded, judge))
@@ -173,7 +173,7 @@ def test_padding_adds_no_word_of_content() -> None:
     ],
 )
 def test_families(model: str, family: str | None) -> None:
-    """A family is told by a word of the model's name, whoever serves it; a word that only begins alike is no family."""
+    """A word of the model's name shows its family, whoever serves it; a word that only begins alike doesn't."""
     assert family_of(model) == family
 
 

@@ -48,7 +48,7 @@ def test_the_recorded_grades_are_of_the_run() -> None:
 
 
 def test_a_sample_holds_each_grade_in_its_share() -> None:
-    """Of 15 out of 30, each grade has half of its answers, to within one; the same seed draws the same."""
+    """A sample of 15 out of 30 has half of each grade's answers, to within one; the same seed draws the same."""
     scores = graded()
     every = Counter(score.grade for score in scores)  # wrong 11, partially 10, fully 7, unsupported 2
     for seed in range(20):
@@ -97,7 +97,7 @@ def test_what_has_no_value_is_not_drawn() -> None:
 def test_the_grades_that_could_be_given(
     measure: str, judged: list[float], said: list[float], labels: Sequence[str], right: Sequence[str]
 ) -> None:
-    """What is declared decides, and else the judge's and the person's grades; right is what the scale calls so."""
+    """The declared scale decides, else the grades of judge and person; the scale determines which grade is right."""
     scores = values(measure, {f"q{place}": float(value) for place, value in enumerate(judged)})
     found = scale_of(measure, scores, said)
     assert (found.categories, found.right) == (tuple(labels), frozenset(right))
@@ -174,7 +174,7 @@ def test_calibration_uses_what_nobody_looked_at() -> None:
 
 
 def test_numbers_have_no_kappa() -> None:
-    """Of numbers between 0 and 1, agreement is closeness, alpha that of intervals, and kappa isn't made up."""
+    """For numbers between 0 and 1, agreement is closeness, alpha that of intervals, and there is no kappa."""
     found = check(
         values("Faithfulness", {"a": 0.5, "b": 0.9, "c": 0.25, "d": 1.0}), {"a": "0.55", "b": "0.8", "c": "0.75"}
     )
@@ -284,7 +284,7 @@ def test_a_word_is_read_however_it_is_written() -> None:
 
 
 def test_values_without_their_words_are_numbers() -> None:
-    """Where a rubric's grade is missing beside a value, all are numbers: .5 alone can't be told from a word."""
+    """If a rubric's grade is missing beside a value, all are numbers: .5 alone can't be distinguished from a word."""
     first, *rest = graded()
     scores = [first.model_copy(update={"grade": None, "value": 0.5}), *rest]
     found = check(scores, {first.question: "0.5"})
@@ -326,7 +326,7 @@ def test_a_long_answer_survives_a_sheet(tmp_path: Path) -> None:
 
 
 def test_labels_of_a_sheet(tmp_path: Path) -> None:
-    """Empty grades and other measures and runs are left for later; a changed answer is told and not used."""
+    """Empty grades and other measures and runs are left for later; a changed answer is reported and not used."""
     path = tmp_path / "sheet.csv"
     write_sheet(
         path,
@@ -370,7 +370,7 @@ def test_a_column_of_the_measures_name(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_in_a_sheet(text: str, message: str, tmp_path: Path) -> None:
-    """Each mistake is told with its line and what to do."""
+    """Each mistake is reported with its line and what to do."""
     path = tmp_path / "sheet.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=message):

@@ -1,0 +1,249 @@
+"""The failures of a run from its files: the rows of the named queries, without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphkit.analysis.mixed_commits import incoherent_pairs
+from graphkit.errors import InputError, did_you_mean
+from graphkit.files.dataset import Dataset
+from graphkit.files.normal_forms import GoldSpelling, respell
+from graphkit.files.problems import Problems
+from graphkit.files.run_files import read_run
+from graphkit.files.verdict_files import VERDICTS, clashing, graded_files, read_verdicts
+from graphkit.graph.queries import named_query
+from graphkit.measures.base import Measure
+from graphkit.measures.case import Case
+from graphkit.measures.coherence import Coherence
+from graphkit.measures.missed import missed_boundaries, missed_edges
+from graphkit.measures.paths import first_divergences
+from graphkit.records.failed_rows import Failures
+from graphkit.records.verdicts import AnswerClaim, Verdict, answer_hash
+from graphkit.records.words import counted
+from graphkit.scoring.run_pass import known_from_files
+
+Row = dict[str, Any]
+
+#: What the rows of a kind are computed from, for the kinds that files suffice for.
+_READS: tuple[Measure, ...] = (Coherence(),)
+
+
+@dataclass(frozen=True)
+class RunOnFiles:
+    """A run with its dataset, read from files.
+
+    Attributes
+    ----------
+    cases
+        Each question of the dataset with the run's answer, by the question's id.
+    invalid
+        The questions with stale gold, and why.
+    verdicts
+        The verdicts on these answers, by question. Verdicts on earlier answers are left out, and ``outdated`` names
+        their questions.
+    """
+
+    run: str
+    file: Path
+    dataset: Dataset
+    cases: Mapping[str, Case]
+    invalid: Mapping[str, str]
+    verdicts: Mapping[str, list[Verdict]]
+    outdated: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls, file: str | Path, dataset: str | Path | Dataset | None = None, problems: Problems | None = None
+    ) -> RunOnFiles:
+        """Read a run, its dataset, and the verdicts that gradings left beside it.
+
+        Parameters
+        ----------
+        dataset
+            By default the folder whose ``runs/`` holds the file.
+
+        Raises
+        ------
+        InputError
+            A file or a record can't be used.
+        """
+        path, problems = Path(file), problems if problems is not None else Problems()
+        chosen = Dataset.of_run(path, dataset)
+        commits, invalid = known_from_files(chosen, _READS, problems)
+        questions = {question.id: question for _, question in chosen.questions(problems)}
+        run, answers = read_run(path, problems, questions)
+        spelling = GoldSpelling(chosen.questions_file)
+        for answer in answers.values():
+            respell(answer, spelling)
+        cases = {name: Case(question, answers.get(name), commits) for name, question in questions.items()}
+        verdicts, outdated = _verdicts(run, path, cases, problems)
+        return cls(run, path, chosen, cases, invalid, verdicts, outdated)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of failures that files suffice for, in the order of an overview."""
+        return tuple(FILE_KINDS)
+
+    def require_question(self, question: str) -> None:
+        """Raise InputError unless the dataset holds a question with this id; the message suggests the closest."""
+        if question not in self.cases:
+            raise InputError(
+                f"no question has the id {question!r}",
+                where=str(self.dataset.questions_file),
+                remedy=f"{did_you_mean(question, self.cases)}The dataset holds {len(self.cases)} questions.",
+            )
+
+    def failures(self, kind: str, *, question: str | None = None, limit: int | None = None) -> Failures:
+        """Return the failures of one kind, with the rows of the named query; see :func:`file_failures`."""
+        name = named_query(kind).name
+        if name not in FILE_KINDS:
+            raise InputError(
+                f"{name} needs the graph",
+                where=str(self.file),
+                remedy=f"`graphkit evaluate {self.file}` keeps the run there; then name it: {self.run}. "
+                f"Files suffice for {', '.join(FILE_KINDS)}.",
+            )
+        if limit is not None and limit < 0:
+            raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
+        if question is not None:
+            self.require_question(question)
+        asked = [question] if question is not None else sorted(self.cases)
+        rows = [{"question": one, **row} for one in asked for row in FILE_KINDS[name](self, one)]
+        if name == "wrong-turns":
+            rows.sort(key=lambda row: 0 if row["went_to"] is not None else 1 if row["entered"] else 2)
+        return Failures(rows[:limit], len(rows), name, self.run)
+
+    def messages(self) -> list[str]:
+        """Return what the reader of the rows should know about the verdicts beside the run."""
+        if not self.outdated:
+            return []
+        some = f"{counted(len(self.outdated), 'question')}, such as {self.outdated[0]}"
+        return [f"verdicts on earlier answers to {some} don't count: have the run graded again"]
+
+    def answered(self, question: str) -> Case | None:
+        """Return the case of a question that is scored: its gold is valid, and the run answered it."""
+        case = self.cases[question]
+        return case if case.failure is None and question not in self.invalid else None
+
+
+def file_failures(
+    run: str | Path,
+    kind: str,
+    *,
+    dataset: str | Path | Dataset | None = None,
+    question: str | None = None,
+    limit: int | None = None,
+) -> Failures:
+    """Return the failures of a run file of one kind, such as ``"wrong-turns"``, without a database.
+
+    The rows are those of :func:`graphkit.failures` on the loaded run.
+
+    Parameters
+    ----------
+    kind
+        One of ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
+        ``incoherent-pairs`` and ``unsupported-claims``. The last one reads the verdicts beside the run.
+    dataset
+        By default the folder whose ``runs/`` holds the file.
+    limit
+        The number of rows to return; all of them by default. ``.total`` of the result counts all rows.
+
+    Raises
+    ------
+    InputError
+        A file or a record can't be used, the kind or the question is unknown, the kind needs the graph, or the limit is
+        negative.
+    """
+    return RunOnFiles.read(run, dataset).failures(kind, question=question, limit=limit)
+
+
+def _verdicts(
+    run: str, file: Path, cases: Mapping[str, Case], problems: Problems
+) -> tuple[dict[str, list[Verdict]], tuple[str, ...]]:
+    """Return the verdicts beside a run by question, and the questions of those on earlier answers.
+
+    Of several models of one judge none counts, since nothing says whose verdicts to believe.
+    """
+    files = graded_files(file, VERDICTS) if file.is_file() else []
+    both = clashing(files)
+    found: dict[str, list[Verdict]] = {}
+    outdated: dict[str, None] = {}
+    for one in read_verdicts([path for path in files if path not in both], problems):
+        case = cases.get(one.question)
+        if one.run != run or case is None or case.answer is None:
+            continue
+        if one.answer_hash not in (None, answer_hash(case.answer.answer or "")):
+            outdated[one.question] = None
+        else:
+            found.setdefault(one.question, []).append(one)
+    return found, tuple(outdated)
+
+
+def _failed(run: RunOnFiles, question: str) -> Iterator[Row]:
+    case = run.cases[question]
+    if case.failure is not None:
+        error = case.answer.error if case.answer is not None else "no record in the run"
+        yield {"difficulty": case.question.difficulty, "error": error}
+
+
+def _stale(run: RunOnFiles, question: str) -> Iterator[Row]:
+    if question in run.invalid:
+        yield {"difficulty": run.cases[question].question.difficulty, "reason": run.invalid[question]}
+
+
+def _turns(case: Case) -> Iterable[Row]:
+    rows = (one.row() for one in first_divergences(case))
+    columns = named_query("wrong-turns").columns
+    return sorted(({name: row[name] for name in columns if name in row} for row in rows), key=lambda row: row["path"])
+
+
+def _unsupported(run: RunOnFiles, question: str) -> Iterator[Row]:
+    case = run.answered(question)
+    if case is None:
+        return
+    for verdict in sorted(run.verdicts.get(question, ()), key=lambda one: one.judge):
+        for claim in verdict.claims:
+            if claim.support == "UNSUPPORTED":
+                yield _claim_row(case, verdict, claim)
+
+
+def _claim_row(case: Case, verdict: Verdict, claim: AnswerClaim) -> Row:
+    """Return the row of an unsupported claim; of the chunks that its judge named, those that the answer retrieved."""
+    commits = {chunk.id: chunk.commit for chunk in reversed(case.chunks)}
+    named = {piece.chunk for piece in claim.evidence if piece.chunk in commits}
+    edge = claim.edge
+    return {
+        "judge": verdict.judge,
+        "sentence": claim.sentence,
+        "claim": claim.text,
+        "gold": claim.gold,
+        "mismatch": claim.mismatch,
+        "named": sorted(f"{one} at {commits[one]}" if commits[one] else one for one in named),
+        "edge": None if edge is None else f"{edge.source} -{edge.relation or ''}-> {edge.target}",
+        "cited": [verdict.citations[place].text for place in sorted({*claim.cited})],
+    }
+
+
+def _of_case(rows: Callable[[Case], Iterable[Row]]) -> Callable[[RunOnFiles, str], Iterable[Row]]:
+    """Return a function that gives the rows of a question that is scored, and none of another one."""
+
+    def found(run: RunOnFiles, question: str) -> Iterable[Row]:
+        case = run.answered(question)
+        return () if case is None else rows(case)
+
+    return found
+
+
+#: The kinds that files suffice for, in the order of an overview: each with the rows of a question, without its id.
+FILE_KINDS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
+    "failed-questions": _failed,
+    "stale-gold": _stale,
+    "wrong-turns": _of_case(_turns),
+    "missed-edges": _of_case(missed_edges),
+    "missed-boundaries": _of_case(missed_boundaries),
+    "unsupported-claims": _unsupported,
+    "incoherent-pairs": _of_case(incoherent_pairs),
+}

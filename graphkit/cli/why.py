@@ -1,0 +1,30 @@
+"""``graphkit why``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphkit.cli.base import argument, command, open_graph, present, print_problems
+from graphkit.cli.options import DATASET, ReadingOptions
+
+
+@command(graph=True)
+def why(
+    run: str = argument("RUN", "Explain this run: its name in the graph, or its file."),
+    question: str = argument("QUESTION", "Explain what it did wrong with the question of this id."),
+    dataset: Path | None = DATASET,
+    *,
+    reading: ReadingOptions,
+) -> None:
+    """Explain one failure in at most 2 KB: where the traversal left the gold path, and what follows from that."""
+    from graphkit.analysis.explanations import why
+    from graphkit.files.run_files import is_run_file
+
+    problems = reading.problems()
+    if is_run_file(run):
+        found = why(run, question, dataset=dataset, problems=problems)
+        print_problems(problems)
+    else:
+        with open_graph(read_only=True) as store:
+            found = why(run, question, store=store, dataset=dataset)
+    present(found.lines(), found.as_json())

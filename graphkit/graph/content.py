@@ -1,0 +1,44 @@
+"""The content of a graph: its datasets, its runs, and the loads that didn't end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphkit.database.store import Store
+from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import unfinished_loads
+
+
+@dataclass(frozen=True)
+class GraphContent:
+    """The content of a graph.
+
+    Attributes
+    ----------
+    engine
+        The name and the version of the database.
+    datasets
+        The number of questions of each dataset.
+    runs
+        The names of the complete runs.
+    unfinished
+        The loads that didn't end, each in words.
+    """
+
+    engine: str
+    uri: str
+    datasets: dict[str, Any]
+    runs: list[str]
+    unfinished: list[str]
+
+
+def graph_content(store: Store) -> GraphContent:
+    """Return the content of a graph."""
+    return GraphContent(
+        engine=f"{store.engine} {store.version}",
+        uri=store.uri,
+        datasets={str(row["name"]): row["questions"] for row in store.read(cypher("read/datasets"))},
+        runs=[str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]],
+        unfinished=[str(load) for load in unfinished_loads(store)],
+    )

@@ -1,0 +1,52 @@
+"""Logs of other tools as runs in a temporary folder, for an evaluation without an import before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from graphkit.files.leftovers import held_folder
+from graphkit.files.run_files import RunSource, first_run
+from graphkit.imports.importer import import_log, run_name_of
+
+#: The format of graphkit's own records.
+OWN = "graphkit"
+
+
+@contextmanager
+def imported_runs(
+    files: Sequence[Path],
+    dataset: str | Path,
+    format: str | None = None,  # noqa: A002
+    *,
+    notify: Callable[[str], None] = lambda _: None,
+    **options: Any,
+) -> Iterator[list[RunSource]]:
+    """Yield each log as a run of a dataset, imported into a temporary folder that lasts as long as the context.
+
+    Parameters
+    ----------
+    format
+        The format of the logs, or ``auto``. None means graphkit's own records, whose names are converted to ids.
+    notify
+        Called with each line that summarises an import.
+    options
+        Fields of :class:`graphkit.imports.importer.ImportOptions`.
+
+    Raises
+    ------
+    InputError
+        A log or the dataset can't be used.
+    """
+    with held_folder() as folder:
+        runs = []
+        for number, file in enumerate(files):
+            run = folder / str(number) / f"{run_name_of(file)}.jsonl"
+            run.parent.mkdir()
+            name = first_run(file) if format is None else None
+            for line in import_log(file, format or OWN, dataset, out=run, run=name, **options).summary:
+                notify(line)
+            runs.append(RunSource(file, run, file if format is None else f"the log {file.resolve()}"))
+        yield runs

@@ -1,0 +1,102 @@
+"""The failures of a run file: the rows of the named queries, without a database."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import graphkit
+from graphkit.analysis.file_failures import FILE_KINDS, RunOnFiles
+from graphkit.database.store import Store
+from graphkit.files.verdict_files import write_verdicts
+from graphkit.graph.opening import prepared
+from graphkit.graph.queries import failure_queries, named_queries
+from tests.helpers.cli import tiny
+from tests.helpers.datasets import STOREFRONT
+from tests.helpers.verdicts import claim, plausible, verdict
+
+RUNS = ("storefront-bm25", "storefront-graph", "storefront-graph-v2")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A copy of the storefront, with verdicts beside each run."""
+    folder = tmp_path / "storefront"
+    shutil.copytree(STOREFRONT, folder, ignore=shutil.ignore_patterns("history", "__pycache__"))
+    for run in RUNS:
+        grades = folder / "runs" / f"{run}.grades"
+        grades.mkdir(exist_ok=True)
+        write_verdicts(grades / "lexical.verdicts.jsonl", plausible(folder / "runs" / f"{run}.jsonl"))
+    return folder
+
+
+def test_rows_are_those_of_the_named_queries(store: Store, shop: Path) -> None:
+    """On the storefront, a file gives each kind's rows as the graph does, in the same order."""
+    prepared(store)
+    counts = dict.fromkeys(FILE_KINDS, 0)
+    for run in RUNS:
+        file = shop / "runs" / f"{run}.jsonl"
+        graphkit.evaluate(file, measures=["EdgeRecall"], store=store)
+        graphkit.load_verdicts(store, list(plausible(file)))
+        found = RunOnFiles.read(file)
+        for kind in FILE_KINDS:
+            in_graph, in_file = graphkit.failures(store, run, kind), found.failures(kind)
+            assert list(in_file) == list(in_graph), (run, kind)
+            assert all(tuple(row) == named_queries()[kind].columns for row in in_file), kind
+            counts[kind] += len(in_file)
+    # The storefront's gold isn't stale: tests of other data compare that kind.
+    assert all(counts[kind] > 1 for kind in FILE_KINDS if kind != "stale-gold"), counts
+
+
+def test_stale_gold_is_that_of_the_graph(store: Store, tmp_path: Path) -> None:
+    """A question whose gold the knowledge graph lacks is stale in both, and fails in no other way."""
+    prepared(store)
+    # The graph holds the edges of q1's gold, but not x -CALLS-> w of q2's.
+    nodes = ["a:m.py#x", "a:m.py#y", "b:n.py#z"]
+    edges = [{"source": one, "relation": "CALLS", "target": two} for one, two in zip(nodes, nodes[1:], strict=False)]
+    run = tiny(tmp_path / "small", artifacts=[{"id": one} for one in nodes], edges=edges)
+    graphkit.evaluate(run, measures=["EdgeRecall"], store=store)
+    for kind in FILE_KINDS:
+        assert list(graphkit.file_failures(run, kind)) == list(graphkit.failures(store, "r", kind)), kind
+    assert [row["question"] for row in graphkit.file_failures(run, "stale-gold")] == ["q2"]
+
+
+def test_kinds_are_named_queries_in_their_order() -> None:
+    """The kinds that files suffice for are named queries, in the order in which these are shown."""
+    assert [query.name for query in failure_queries() if query.name in FILE_KINDS] == [*FILE_KINDS]
+
+
+def test_one_function_reads_and_answers(shop: Path) -> None:
+    """The library function takes a file, a question and a limit; ``total`` counts beyond the limit."""
+    file = shop / "runs" / "storefront-graph.jsonl"
+    rows = graphkit.file_failures(file, "missed-edges", question="sf-04", limit=1)
+    # sf-04 misses two edges: open_session -CALLS-> sweep, and sweep -WRITES-> sessions.
+    assert ([row["target"] for row in rows], rows.total) == (["api:api/sessions.py#sweep"], 2)
+    assert list(graphkit.file_failures(str(file), "missed-edges", dataset=shop, question="sf-04"))[:1] == rows
+
+
+def test_verdicts_on_an_earlier_answer_dont_count(tmp_path: Path) -> None:
+    """A verdict with the hash of another answer is left out, and its question named."""
+    run = tiny(tmp_path)
+    grades = tmp_path / "runs" / "r.grades"
+    grades.mkdir()
+    unsupported = claim("x calls z", support="UNSUPPORTED")
+    outdated = verdict("q1", claims=[unsupported], answer_hash="0" * 64)
+    write_verdicts(grades / "lexical.verdicts.jsonl", [outdated, verdict("q2", claims=[unsupported])])
+    found = RunOnFiles.read(run)
+    assert [row["question"] for row in found.failures("unsupported-claims")] == ["q2"]
+    assert found.outdated == ("q1",)
+    assert "such as q1" in found.messages()[0]
+
+
+def test_what_files_cant_answer_names_the_way(tmp_path: Path) -> None:
+    """A kind that needs the graph, an unknown question and a negative limit are refused, each with its remedy."""
+    run = tiny(tmp_path)
+    with pytest.raises(graphkit.InputError, match=r"right-files-wrong-path needs the graph[\s\S]*graphkit evaluate"):
+        graphkit.file_failures(run, "right-files-wrong-path")
+    with pytest.raises(graphkit.InputError, match=r"no question has the id 'q11'[\s\S]*Did you mean q1\?"):
+        graphkit.file_failures(run, "wrong-turns", question="q11")
+    with pytest.raises(graphkit.InputError, match="the limit is -1"):
+        graphkit.file_failures(run, "wrong-turns", limit=-1)

@@ -1,0 +1,54 @@
+"""Gold over texts, with rows made by hand from its documentation: the gold, and the notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.helpers.gold_rows import Row, mistake, one
+
+
+def test_hotpotqa(tmp_path: Path) -> None:
+    """The titles of the supporting facts are relevant, each once; there is no path."""
+    row = {
+        "_id": "h1",
+        "question": "?",
+        "answer": "yes",
+        "type": "comparison",
+        "level": "hard",
+        "supporting_facts": [["T", 0], ["U", 3], ["T", 1]],
+    }
+    question, _ = one("hotpotqa", tmp_path, row)
+    assert (question.id, question.difficulty, question.category) == ("h1", "hard", "comparison")
+    assert question.relevant == {"T": 1.0, "U": 1.0}
+    assert question.paths == ()
+
+
+def test_musique(tmp_path: Path) -> None:
+    """The paragraphs of the steps are relevant, in order, and then other supporting paragraphs."""
+    row: Row = {
+        "id": "2hop__1_2",
+        "question": "?",
+        "answer": "a",
+        "answerable": True,
+        "paragraphs": [
+            {"idx": 0, "title": "S", "paragraph_text": "...", "is_supporting": True},
+            {"idx": 1, "title": "No", "paragraph_text": "...", "is_supporting": False},
+            {"idx": 2, "title": "T", "paragraph_text": "...", "is_supporting": True},
+        ],
+        "question_decomposition": [
+            {"id": 1, "question": "?", "answer": "b", "paragraph_support_idx": 2},
+            {"id": 2, "question": "?", "answer": "a", "paragraph_support_idx": 0},
+        ],
+    }
+    question, problems = one("musique", tmp_path, row)
+    assert list(question.relevant) == ["T", "S"]
+    assert question.category == "2hop"
+    assert problems.noted == {}
+    question, problems = one("musique", tmp_path, row | {"question_decomposition": row["question_decomposition"][:1]})
+    assert list(question.relevant) == ["T", "S"]
+    assert len(problems.noted) == 1
+    wrong = row | {"question_decomposition": [{"id": 1, "question": "?", "answer": "b", "paragraph_support_idx": 9}]}
+    assert "names a paragraph that isn't there: 9" in mistake("musique", tmp_path, wrong)
+    question, problems = one("musique", tmp_path, row | {"answerable": False})
+    assert (question.relevant, question.gold_answer) == ({}, None)
+    assert problems.noted == {"the question is marked as unanswerable: nothing is gold": 1}
