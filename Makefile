@@ -47,6 +47,13 @@ format: $(VENV)/.test
 bench: .venv-bench/.done
 	.venv-bench/bin/python -m benchmarks $(ARGS)
 
+# Installs the checkout into an environment, without the distribution of its former name.
+define install
+@$(1)/bin/python -m pip --disable-pip-version-check -qq uninstall --yes graphkit
+@$(1)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+@touch $@
+endef
+
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "graphkit needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 1; }
@@ -56,8 +63,7 @@ $(VENV)/.python:
 
 $(VENV)/.run: $(VENV)/.python requirements/run.txt pyproject.toml
 	@$(PIP) install --require-hashes -r requirements/run.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable .
-	@touch $@
+	$(call install,$(VENV))
 
 $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@echo "Adding what the tests need (once)"
@@ -67,18 +73,16 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 .venv-bench/.done: requirements/run.txt benchmarks/requirements.txt pyproject.toml
 	@$(PYTHON) -m venv .venv-bench
 	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r benchmarks/requirements.txt
-	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
-	@touch $@
+	$(call install,.venv-bench)
 
 .venv-ragas/.done .venv-live/.done: .venv-%/.done: requirements/%.txt pyproject.toml
 	@echo "Making .venv-$* (once; some minutes)"
 	@$(PYTHON) -m venv .venv-$*
 	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/$*.txt
-	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
-	@touch $@
+	$(call install,.venv-$*)
 
 # Compiles the locked versions anew: with hashes, for every platform, without index addresses.
-LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package graphkit \
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package graphkit-eval \
 	--custom-compile-command "make lock"
 lock:
 	$(LOCK) requirements/run.in -o requirements/run.txt

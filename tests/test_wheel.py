@@ -55,7 +55,7 @@ def test_what_the_wheel_holds(wheel: Path) -> None:
     assert set(files("graphkit")) <= names
     assert "graphkit/py.typed" in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"graphkit"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"graphkit", "graphkit_eval"}
     assert not [name for name in names if name.rpartition("/")[2].startswith(("test_", "conftest"))]
     assert not [name for name in names if "__pycache__" in name]
 
@@ -66,6 +66,7 @@ def test_metadata(wheel: Path) -> None:
         [info] = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" in name}
         metadata = archive.read(f"{info}/METADATA").decode()
         points = archive.read(f"{info}/entry_points.txt").decode()
+    assert "\nName: graphkit-eval\n" in metadata
     assert "Requires-Python: >=3.11" in metadata
     assert "# graphkit" in metadata
     assert "graphkit = graphkit.cli:main" in points
