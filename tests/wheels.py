@@ -51,7 +51,7 @@ def interpreters() -> dict[Version, Path]:
 
 def _works(program: Path) -> bool:
     """Return whether an interpreter can make environments; a shim of pyenv may have no interpreter behind it."""
-    command = [program, "-c", "import ensurepip, venv"]
+    command = [str(program), "-c", "import ensurepip, venv"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
@@ -71,13 +71,13 @@ def made(name: str, python: Path, wheel: Path) -> Path:
     folder = ROOT / f".venv-wheel-{name}"
     locked = (ROOT / "requirements" / "run.txt").read_bytes()
     mark = folder / "run.txt"
-    pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
     if not mark.exists() or mark.read_bytes() != locked:
         _say(f"Making {folder.name} (once)")
-        subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([*pip, "--require-hashes", "-r", ROOT / "requirements" / "run.txt"], check=True)
+        subprocess.run([str(python), "-m", "venv", "--clear", str(folder)], check=True)
+        subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "requirements" / "run.txt")], check=True)
         mark.write_bytes(locked)
-    subprocess.run([*pip, "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
+    subprocess.run([*pip, "--no-index", "--no-deps", "--force-reinstall", str(wheel)], check=True)
     return folder
 
 
