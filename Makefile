@@ -22,7 +22,9 @@ test: $(VENV)/.test
 
 # Everything: also on a real Neo4j, in browsers, on the data sets, with RAGAS and with the live libraries (LIVE= skips these).
 LIVE ?= test-live
-test-all: $(VENV)/.test lint docs test-wheel test-ragas $(LIVE)
+# The site and the distributions, checked by tools of an environment of their own (SITE= skips them).
+SITE ?= docs test-wheel
+test-all: $(VENV)/.test lint $(SITE) test-ragas $(LIVE)
 	$(PYTEST) --durations=10 --durations-min=5
 
 # RAGAS wants versions of its own, so the tests that run it have an environment of their own.
@@ -47,7 +49,7 @@ test-wheel: dist $(VENV)/.test .venv-docs/.done
 
 # The documentation as a site, in build/docs; a link that leads nowhere is an error.
 docs: .venv-docs/.done
-	@.venv-docs/bin/python -m mkdocs --quiet build --strict --config-file docs/site/mkdocs.yml
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs --quiet build --strict --config-file docs/site/mkdocs.yml
 	@echo "build/docs/index.html"
 
 lint: $(VENV)/.test
