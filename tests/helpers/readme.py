@@ -50,11 +50,12 @@ def run_blocks(shell: Shell, wheel: Path) -> None:
 
 
 def _python(shell: Shell, text: str, _: Path) -> None:
-    """Run five lines on the fixture, which print its wrong turns."""
+    """Run five lines on the fixture, which explain the failure of the picture."""
     assert len([line for line in text.splitlines() if line]) == 5
     (shell.folder / "five_lines.py").write_text(text)
-    turn = "sf-04 api:api/sessions.py#open_session should lead to api:api/sessions.py#sweep and led to api:api/settings"
-    assert shell("python five_lines.py").startswith(turn)
+    out = shell("python five_lines.py")
+    for name in ("sf-04", "api:api/sessions.py#open_session", "api:api/sessions.py#sweep"):
+        assert name in out
 
 
 def _bash(shell: Shell, text: str, _: Path) -> None:
