@@ -153,6 +153,7 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
                 _check_outputs(outputs, given, reads, force)
             from graphkit.files.intake import lifted
 
+            _note_other_package()
             filled = {name: _filled(family, given) for name, family in families.items()}
             _reported_fields.clear()
             with _results_alone() if as_json() else nullcontext(), lifted(_shared.lift_limits):
@@ -166,6 +167,16 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
         return run
 
     return declare
+
+
+def _note_other_package() -> None:
+    from graphkit.files.other_package import unreported_package
+
+    if other := unreported_package():
+        say(
+            f"note: {other} is another project, and its files mix with those of graphkit-eval in the folder graphkit: "
+            "pip uninstall graphkit, then install graphkit-eval again"
+        )
 
 
 def _fields(family: Any) -> dict[str, tuple[Declared, Any]]:
