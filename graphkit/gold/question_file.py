@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.files.assets import refuse_bundled
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import find_file, is_compressed, raw_lines, read_lines
 from graphkit.files.problems import Problems
@@ -48,6 +49,7 @@ class QuestionLines:
             checked(fields, f"{self.path}:{number}")
         if new is not None:
             checked(new, str(self.path))
+        refuse_bundled(self.path.parent)
         there = dict(read_lines(self.path)) if changed else {}
         if other := next((number for number in changed if there.get(number) != self._lines[number]), None):
             remedy = "Nothing was written; run it again."

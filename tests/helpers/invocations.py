@@ -59,7 +59,7 @@ class Command:
 
 def _import(format: str) -> Command:  # noqa: A002
     paths = {"files": "log.jsonl", "--dataset": DATASET, "--out": "new/run.jsonl", "--ids": "ids.jsonl"}
-    return Command({**paths, "--parquet": "index"}, writes=("--out",))
+    return Command({**paths, "--parquet": "index"}, writes=("--out",), needs=("--dataset", "--out"))
 
 
 _JUDGED = {"run": RUN, "--dataset": DATASET, "--scores": "scores.jsonl"}
