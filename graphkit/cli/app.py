@@ -23,6 +23,7 @@ DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 #: The commands in the order of the help; each is a function in the module of its name.
 COMMANDS = (
     "demo",
+    "init",
     "load",
     "git",
     "evaluate",

@@ -66,6 +66,12 @@ _JUDGED = {"run": RUN, "--dataset": DATASET, "--scores": "scores.jsonl"}
 
 COMMANDS: dict[Words, Command] = {
     ("load",): Command({"dataset": DATASET}, graph=True),
+    ("init",): Command(
+        {"folder": "made", "questions": "table.csv", "--ids": "ids.jsonl"},
+        more=("--graph", "graph.graphml"),
+        folders=("folder",),
+        needs=("questions",),
+    ),
     ("git",): Command({"repositories": "clone"}, graph=True),
     ("evaluate",): Command(
         {
@@ -74,6 +80,7 @@ COMMANDS: dict[Words, Command] = {
         },
         more=("--no-store", "-m", "EdgeRecall"),
         writes=("--out",),
+        needs=("runs",),
     ),
     ("grade",): Command(
         {"run": RUN, "--dataset": DATASET, "--rubric": "tone", "--cache": "new.sqlite", "--prices": "prices.toml"},
@@ -100,6 +107,7 @@ COMMANDS: dict[Words, Command] = {
             **{"--scores": "scores.jsonl", "--verdicts": "verdicts.jsonl", "--executions": "executions.jsonl"},
         },
         writes=("--out",),
+        needs=("runs", "--out"),
     ),
     ("failures",): Command({"run": RUN, "--dataset": DATASET}, more=("--kind", "missed-edges")),
     ("why",): Command({"run": RUN, "question": "q1", "--dataset": DATASET}, needs=("question",)),
@@ -243,6 +251,7 @@ def write_world(folder: Path) -> Path:
         "query.cypher": "MATCH (n) RETURN count(n) AS n",
         "rows.json": json.dumps([{"_id": "h", "question": "x?", "answer": "y", "supporting_facts": [["t", 0]]}]),
         "graph.graphml": GRAPHML,
+        "table.csv": "question,path\nWhat does x call?,a:m.py#x -CALLS-> a:m.py#y\n",
         "sheet.csv": "run,question_id,measure,grade,note,question,gold_answer,answer\nr,q1,RubricGrade,wrong,,,,\n",
         "tone/prompt.txt": "How polite is it?",
         "tone/schema.json": json.dumps(SCHEMA),
