@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 #: An arrow. Without spaces around it, only an upper-case relation or brackets tell it from a name with hyphens.
@@ -83,3 +84,21 @@ def paths_of_text(text: str) -> list[dict[str, Any]]:
     2
     """
     return [{"steps": steps_of_text(part)} for part in _PATHS.split(text) if part.strip()]
+
+
+def text_of_steps(steps: Iterable[tuple[str, str | None, str]]) -> str:
+    """Return the text of a path, whose edges may point back.
+
+    >>> text_of_steps([("a", "CALLS", "b"), ("c", "OWNS", "b"), ("x", None, "y")])
+    'a -CALLS-> b <-OWNS- c; x -> y'
+    """
+    text, end = "", None
+    for source, relation, target in steps:
+        arrow = f"-{relation}-" if relation else "-"
+        if target == end != source:
+            text, end = f"{text} <{arrow} {source}", source
+            continue
+        if source != end:
+            text += f"{'; ' if text else ''}{source}"
+        text, end = f"{text} {arrow}> {target}", target
+    return text

@@ -151,7 +151,9 @@ COMMANDS: dict[Words, Command] = {
         more=("--metric", "ExactMatch"),
         writes=("--out",),
     ),
-    ("gold", "propose"): Command({"dataset": DATASET}, more=("-q", "q1", "-p", "MATCH p = (a)-[:EDGE]->(b)")),
+    ("gold", "propose"): Command(
+        {"dataset": DATASET, "--decisions": "decisions.csv"}, more=("-q", "q1", "-p", "MATCH p = (a)-[:EDGE]->(b)")
+    ),
     ("gold", "migrate"): Command({"dataset": DATASET}, more=("--repo", "a=clone", "--yes")),
 }
 
@@ -256,6 +258,7 @@ def write_world(folder: Path) -> Path:
         "tone/prompt.txt": "How polite is it?",
         "tone/schema.json": json.dumps(SCHEMA),
         "index/text_units.parquet": "no table",
+        "decisions.csv": "question_id,path,decision\nq1,a:m.py#x -CALLS-> a:m.py#y,a\n",
         "notes.txt": "mine",
     }
     for name, text in texts.items():
