@@ -42,6 +42,7 @@ COMMANDS = (
     "queries",
     "measures",
     "schema",
+    "completion",
 )
 
 #: The groups of commands with their modules, each of which has a variable of its own name.

@@ -162,6 +162,7 @@ PLAIN: dict[Words, tuple[str, ...]] = {
     ("queries",): (),
     ("measures",): (),
     ("schema",): ("question",),
+    ("completion",): ("bash",),
     ("db", "status"): (),
     ("db", "path"): (),
     ("db", "remove"): ("run", "gone"),
