@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.files.intake import is_pipe
 from graphkit.files.tables import columns_of, meant, read_table
 from graphkit.imports.sources import is_json, values_of
 
@@ -22,6 +23,9 @@ def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     InputError
         The file can't be read, or a row isn't an object.
     """
+    if path.exists() and is_pipe(path):
+        remedy = "Save it as a file: it is read more than once."
+        raise InputError("questions aren't read from a pipe", where=str(path), remedy=remedy)
     name = path.name.removesuffix(".gz").removesuffix(".zst").lower()
     for where, row in (
         _yaml(path) if name.endswith((".yaml", ".yml")) else _json(path) if is_json(path) else _table(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from pathlib import Path
 
@@ -184,6 +185,17 @@ def test_a_bad_graph_leaves_nothing(tmp_path: Path) -> None:
     done = inside("init", "mine", "--graph", "bolt://127.0.0.1:1", "--graph", "g.csv", cwd=tmp_path, code=2)
     assert "from one database or from files" in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["g.csv"]
+
+
+def test_what_spreadsheets_write(tmp_path: Path) -> None:
+    """A byte order mark, semicolons and carriage returns are read; another encoding, and a pipe, are refused."""
+    (tmp_path / "q.csv").write_bytes("\ufeffQuestion;Path\r\nGröße?;a -> b\r\n".encode())
+    inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    assert questions(tmp_path / "mine")[0]["question"] == "Größe?"
+    (tmp_path / "q.csv").write_bytes("question\nGröße?\n".encode("latin-1"))
+    assert "isn't text in UTF-8" in inside("init", "other", "q.csv", cwd=tmp_path, code=2).err
+    os.mkfifo(tmp_path / "pipe")
+    assert "aren't read from a pipe" in inside("init", "other", "pipe", cwd=tmp_path, code=2).err
 
 
 def test_hostile_cells(tmp_path: Path) -> None:
