@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 #: An arrow. Without spaces around it, only an upper-case relation or brackets tell it from a name with hyphens.
@@ -86,19 +87,18 @@ def paths_of_text(text: str) -> list[dict[str, Any]]:
     return [{"steps": steps_of_text(part)} for part in _PATHS.split(text) if part.strip()]
 
 
-def text_of_steps(steps: Iterable[tuple[str, str | None, str]]) -> str:
+def text_of_steps(steps: Sequence[tuple[str, str | None, str]]) -> str:
     """Return the text of a path, whose edges may point back.
 
     >>> text_of_steps([("a", "CALLS", "b"), ("c", "OWNS", "b"), ("x", None, "y")])
     'a -CALLS-> b <-OWNS- c; x -> y'
     """
     text, end = "", None
-    for source, relation, target in steps:
+    for (source, relation, target), after in zip_longest(steps, steps[1:]):
         arrow = f"-{relation}-" if relation else "-"
-        if target == end != source:
-            text, end = f"{text} <{arrow} {source}", source
-            continue
-        if source != end:
-            text += f"{'; ' if text else ''}{source}"
-        text, end = f"{text} {arrow}> {target}", target
+        if end not in (source, target):
+            # The next step shows at which end this one begins.
+            onwards = after is None or target in (after[0], after[2]) or source not in (after[0], after[2])
+            text, end = f"{text}{'; ' if text else ''}{source if onwards else target}", source if onwards else target
+        text, end = (f"{text} {arrow}> {target}", target) if source == end else (f"{text} <{arrow} {source}", source)
     return text
