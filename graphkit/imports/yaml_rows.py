@@ -14,7 +14,11 @@ from typing import Any
 import yaml
 
 from graphkit.errors import InputError
+from graphkit.files.intake import are_lifted, too_much
 from graphkit.imports.sources import whole_text
+
+#: The longest file that is read, in characters: its values need many times as much memory.
+_LONGEST = 4 << 20
 
 #: The deepest nesting that is read.
 _DEEPEST = 50
@@ -37,6 +41,8 @@ def yaml_records(path: Path) -> Iterator[tuple[int, Any]]:
         The file isn't YAML, has anchors or aliases, is nested too deeply, or can't be read.
     """
     [(_, text)] = whole_text(path)
+    if len(text) > _LONGEST and not are_lifted():
+        raise too_much(f"the YAML is longer than {_LONGEST >> 20} MiB", str(path))
     try:
         for kind, events in _documents(_Events(text, path)):
             if kind == "list":

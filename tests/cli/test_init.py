@@ -198,6 +198,13 @@ def test_what_spreadsheets_write(tmp_path: Path) -> None:
     assert "aren't read from a pipe" in inside("init", "other", "pipe", cwd=tmp_path, code=2).err
 
 
+def test_a_long_yaml(tmp_path: Path) -> None:
+    """YAML of more than 4 MiB is refused, with the option that reads it."""
+    (tmp_path / "q.yaml").write_text("- question: x\n  gold_answer: " + "y" * (4 << 20) + "\n")
+    assert "--no-input-limits" in inside("init", "mine", "q.yaml", cwd=tmp_path, code=2).err
+    inside("init", "mine", "q.yaml", "--no-input-limits", cwd=tmp_path, code=0)
+
+
 def test_hostile_cells(tmp_path: Path) -> None:
     """A cell that a spreadsheet was kept from running is read without its quote; controls reach no terminal."""
     rows = "question,path\n'=x,a -> b\n\x1b[2Jy,a\x1b[2J -> b; b -> c\n"
