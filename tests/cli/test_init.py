@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from tests.helpers.cli import Row, inside
+from tests.helpers.cli import COMMAND, Row, environment, inside, write_lines
 from tests.helpers.datasets import read_jsonl
 
 STEP = {"source": "web:a.ts#f", "relation": "CALLS", "target": "api:b.py#g"}
@@ -93,6 +96,23 @@ def test_the_commands_that_are_printed_work(tmp_path: Path) -> None:
     inside(*run, cwd=tmp_path, code=0)
     inside(*gate, "--no-store", cwd=tmp_path, code=0)
     assert "report-mine.html" in inside(*page, cwd=tmp_path, code=0).out
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "gate"),
+    [
+        ("documents", "a:m.py", "--fail-under Recall@10=0.8"),
+        ("files", "a/m.py", "--fail-under FileRecall=0.8"),
+        ("answer", "x calls y", "--max-failed 0"),
+    ],
+)
+def test_the_gate_fits_the_gold(column: str, cell: str, gate: str, tmp_path: Path) -> None:
+    """The gate that is printed measures what the gold has, and can fail: a run without a record fails each."""
+    (tmp_path / "q.csv").write_text(f"question,{column}\nWhat?,{cell}\n")
+    facts = inside("init", "mine", "q.csv", "--json", cwd=tmp_path, code=0).object()
+    assert facts["next"][1] == f"graphkit evaluate mine {gate}"
+    write_lines(tmp_path / "mine" / "runs" / "r.jsonl", [{"run": "r", "question_id": "q1", "error": "timed out"}])
+    inside(*shlex.split(facts["next"][1])[1:], "--no-store", cwd=tmp_path, code=1)
 
 
 def test_the_graph_gives_ids_and_relations(tmp_path: Path) -> None:
@@ -215,3 +235,20 @@ def test_hostile_cells(tmp_path: Path) -> None:
     assert first["question"] == "=x"
     assert len(second["paths"]) == 2
     assert json.dumps("\x1b[2Jy")[1:-1] in (tmp_path / "mine" / "questions.jsonl").read_text()
+
+
+def test_a_killed_command_leaves_no_half(tmp_path: Path) -> None:
+    """Killed at any moment, the command leaves a whole dataset or none; the next one removes its temporary folder."""
+    rows = "".join(f"What is {number}?,a{number} -CALLS-> b{number}\n" for number in range(5000))
+    (tmp_path / "q.csv").write_text(f"question,path\n{rows}")
+    for seconds in (0.4, 0.7, 1.0):
+        process = subprocess.Popen([*COMMAND, "init", "mine", "q.csv"], cwd=tmp_path, env=environment())
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        process.kill()
+        process.wait()
+        if (tmp_path / "mine").exists():
+            assert len(questions(tmp_path / "mine")) == 5000
+            shutil.rmtree(tmp_path / "mine")
+    inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    assert {path.name for path in tmp_path.iterdir()} == {"mine", "q.csv"}
