@@ -178,7 +178,7 @@ GIVEN: dict[Words, dict[str, str]] = {
 #: Texts among the arguments that name no file.
 NAMES = {("schema", "record"), ("import gold", "form")}
 NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
-NAMES |= {("compare", "second"), ("why", "question")}
+NAMES |= {("compare", "second"), ("why", "question"), ("completion", "shell")}
 
 
 def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:
