@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import as_json, command, group, open_graph, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER

@@ -72,7 +72,7 @@ def test_each_form_gives_the_same_questions(name: str, tmp_path: Path) -> None:
     assert steps(second) == [TWO[1:] if name == "q.jsonl" else TWO]
     problems = Problems()
     assert len(list(Dataset(tmp_path / "mine").questions(problems))) == 2
-    assert (problems.left_out, problems.ignored_fields) == ([], {})
+    assert (problems.skipped, problems.ignored_fields) == ([], {})
     assert "2 questions (2 with gold paths, 1 with relevant ids, 1 with answers)" in done.out
     assert "repositories: api, db, web\nrelations: CALLS, READS\n" in done.out
 
