@@ -148,6 +148,8 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
             global _shared, _results
             _shared, _results = _filled(shared, given), None
             force = bool(given.pop("force") if forced else given.get("force"))
+            for name in given.keys() - outputs:
+                given[name] = _addressed(given[name], name in arguments)
             if outputs:
                 reads = [path for name in given.keys() - outputs for path in _paths(given[name], name in arguments)]
                 _check_outputs(outputs, given, reads, force)
@@ -207,6 +209,19 @@ def _paths(value: Any, text: bool = False) -> Iterator[Path]:
     for one in value if isinstance(value, list | tuple) else [value]:
         if isinstance(one, Path) or (text and isinstance(one, str) and one):
             yield Path(one)
+
+
+def _addressed(value: Any, text: bool) -> Any:
+    """Return the value of a parameter with the places of bundled datasets; with ``text``, strings are paths too."""
+    if isinstance(value, list | tuple):
+        return [_addressed(one, text) for one in value]
+    from graphkit.files.assets import bundled, located
+
+    if isinstance(value, Path):
+        return located(value)
+    if text and isinstance(value, str) and (found := bundled(value)) is not None:
+        return str(found)
+    return value
 
 
 @contextmanager

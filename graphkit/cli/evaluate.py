@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 class InputOptions:
     """The runs to evaluate, and their dataset."""
 
-    runs: list[Path] = argument("RUN.jsonl...", "Evaluate these run logs.")
+    runs: list[Path] | None = argument(
+        "RUN.jsonl|DATASET...",
+        "Evaluate these run logs, or all of a dataset.  [default: those of the dataset in this folder]",
+        default=None,
+        show_default=False,
+    )
     dataset: Path | None = DATASET
     format: str | None = option("--format FORMAT", "Read logs of another tool; `graphkit import` lists formats.")
     scores: list[Path] | None = SCORES
@@ -83,6 +88,7 @@ def evaluate(
     from graphkit.analysis.gates import hold
     from graphkit.cli.imports import as_runs
     from graphkit.cli.progress import shown_progress
+    from graphkit.files.dataset import run_files
     from graphkit.files.jsonl import read_once
     from graphkit.records.progress import quiet
     from graphkit.scoring.export import check_output, write_results
@@ -92,11 +98,12 @@ def evaluate(
         check_output(path)
     if storing.no_store and scoring.engine == "cypher":
         raise InputError("--engine cypher computes in a database, and --no-store uses none")
-    one_run(storing.run_name, given.runs, "Evaluate")
+    files = run_files(given.runs or ())
+    one_run(storing.run_name, files, "Evaluate")
     plan = _plan(given, scoring, gates, storing, reading)
     with (
         read_once(),
-        as_runs(given.runs, given.format, given.dataset, logs) as (sources, dataset),
+        as_runs(files, given.format, given.dataset, logs) as (sources, dataset),
         nullcontext() if storing.no_store else open_graph() as store,
         nullcontext(quiet) if store is None else shown_progress("evaluate") as progress,
     ):
