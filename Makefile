@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 # Python keeps its compiled files, whatever the machine says: each command that a test starts needs half as long then.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all test-ragas test-live lint format bench lock clean
+.PHONY: demo test test-all test-ragas test-live test-wheel docs dist lint format bench lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
@@ -22,7 +22,9 @@ test: $(VENV)/.test
 
 # Everything: also on a real Neo4j, in browsers, on the data sets, with RAGAS and with the live libraries (LIVE= skips these).
 LIVE ?= test-live
-test-all: $(VENV)/.test lint test-ragas $(LIVE)
+# The site and the distributions, checked by tools of an environment of their own (SITE= skips them).
+SITE ?= docs test-wheel
+test-all: $(VENV)/.test lint $(SITE) test-ragas $(LIVE)
 	$(PYTEST) --durations=10 --durations-min=5
 
 # RAGAS wants versions of its own, so the tests that run it have an environment of their own.
@@ -33,6 +35,22 @@ test-ragas: .venv-ragas/.done
 test-live: .venv-live/.done
 	GRAPHKIT_REQUIRE_LIVE=1 GRAPHKIT_REQUIRE_NEO4J_GRAPHRAG=1 \
 		.venv-live/bin/python -m pytest tests/live tests/adapters/test_neo4j_graphrag_searches.py
+
+# The wheel and the source distribution.
+dist: $(VENV)/.run
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build -d dist >/dev/null
+	@ls dist/*
+
+# Both distributions are checked, and the wheel alone works in an empty environment of the oldest and the newest Python.
+test-wheel: dist $(VENV)/.test .venv-docs/.done
+	.venv-docs/bin/python -m twine check --strict dist/*
+	$(BIN)/python -m tests.wheels dist
+
+# The documentation as a site, in build/docs; a link that leads nowhere is an error.
+docs: .venv-docs/.done
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs --quiet build --strict --config-file docs/site/mkdocs.yml
+	@echo "build/docs/index.html"
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -47,6 +65,13 @@ format: $(VENV)/.test
 bench: .venv-bench/.done
 	.venv-bench/bin/python -m benchmarks $(ARGS)
 
+# Installs the checkout into an environment, without the distribution of its former name.
+define install
+@$(1)/bin/python -m pip --disable-pip-version-check -qq uninstall --yes graphkit
+@$(1)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+@touch $@
+endef
+
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "graphkit needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 1; }
@@ -56,8 +81,7 @@ $(VENV)/.python:
 
 $(VENV)/.run: $(VENV)/.python requirements/run.txt pyproject.toml
 	@$(PIP) install --require-hashes -r requirements/run.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable .
-	@touch $@
+	$(call install,$(VENV))
 
 $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@echo "Adding what the tests need (once)"
@@ -67,25 +91,30 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 .venv-bench/.done: requirements/run.txt benchmarks/requirements.txt pyproject.toml
 	@$(PYTHON) -m venv .venv-bench
 	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r benchmarks/requirements.txt
-	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	$(call install,.venv-bench)
+
+.venv-docs/.done: requirements/docs.txt
+	@echo "Making .venv-docs (once)"
+	@$(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/docs.txt
 	@touch $@
 
 .venv-ragas/.done .venv-live/.done: .venv-%/.done: requirements/%.txt pyproject.toml
 	@echo "Making .venv-$* (once; some minutes)"
 	@$(PYTHON) -m venv .venv-$*
 	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/$*.txt
-	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
-	@touch $@
+	$(call install,.venv-$*)
 
 # Compiles the locked versions anew: with hashes, for every platform, without index addresses.
-LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package graphkit \
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package graphkit-eval \
 	--custom-compile-command "make lock"
 lock:
 	$(LOCK) requirements/run.in -o requirements/run.txt
 	$(LOCK) requirements/test.in -o requirements/test.txt
 	$(LOCK) requirements/ragas.in -o requirements/ragas.txt
+	$(LOCK) requirements/docs.in -o requirements/docs.txt
 	$(LOCK) --no-strip-extras requirements/live.in -o requirements/live.txt
 	$(LOCK) benchmarks/requirements.in -o benchmarks/requirements.txt
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-ragas .venv-live .mypy_cache .ruff_cache .pytest_cache dist
+	rm -rf $(VENV) .venv-bench .venv-docs .venv-ragas .venv-live .venv-wheel-* .mypy_cache .ruff_cache .pytest_cache build dist

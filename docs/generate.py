@@ -1,7 +1,8 @@
 """Generates the pages and the picture that come from the code: run ``python docs/generate.py`` after changing it.
 
 ``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
-``cypher/failures``, the table in ``importing.md`` from the readers, ``demo.svg`` from a real run of ``graphkit demo``.
+``cypher/failures``, the table in ``importing.md`` from the readers, ``demo.svg`` from a real run of ``graphkit demo``,
+``failure.svg`` from the storefront.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from failure_picture import failure_picture
 
 from graphkit.graph.queries import named_queries
 from graphkit.measures.base import Measure
@@ -34,6 +37,8 @@ END = "<!-- end of formats -->"
 
 QUERIES_HEAD = """\
 # Named queries
+
+After this page you can ask the graph by name what went wrong, without writing Cypher.
 
 `graphkit query NAME -p run=RUN` and `graphkit failures RUN --kind NAME` run a query. They refuse a run or question that
 the graph doesn't hold. A parameter with a default is optional; `question = null` means all questions. If `limit` cuts
@@ -150,6 +155,7 @@ def main() -> None:
     (HERE / "measures.md").write_text(measures_page(), encoding="utf-8")
     (HERE / "queries.md").write_text(queries_page(), encoding="utf-8")
     (HERE / "importing.md").write_text(importing_page(), encoding="utf-8")
+    (HERE / "failure.svg").write_text(failure_picture(), encoding="utf-8")
     (HERE / "demo.svg").write_text(demo_picture(), encoding="utf-8")
 
 

@@ -1,9 +1,12 @@
-"""The documentation: pages made from the code are up to date, and what the README shows works."""
+"""The documentation: pages and pictures made from the code are up to date, and what the pages show works.
+
+``tests/test_readme.py`` runs the README.
+"""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
+import importlib
 import json
 import re
 import shlex
@@ -20,33 +23,42 @@ from graphkit.judges.catalogue import GRADERS
 from graphkit.measures import registry
 from graphkit.measures.base import Measure
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, inside, tiny
+from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
 from tests.test_imports import MAY_IMPORT
 
+#: The README and the pages of the documentation.
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 
-def _pages() -> dict[str, str]:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return {
-        "measures.md": module.measures_page(),
-        "queries.md": module.queries_page(),
-        "importing.md": module.importing_page(),
+
+@pytest.mark.parametrize("name", ["measures.md", "queries.md", "importing.md", "failure.svg"])
+def test_generated_files_are_up_to_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages say what the registries and the query headers say; the picture shows what the fixture holds."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    generate = importlib.import_module("generate")
+    monkeypatch.delitem(sys.modules, "generate")
+    made = {
+        "measures.md": generate.measures_page,
+        "queries.md": generate.queries_page,
+        "importing.md": generate.importing_page,
+        "failure.svg": generate.failure_picture,
     }
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == made[name](), "run: python docs/generate.py"
 
 
-@pytest.mark.parametrize("name", ["measures.md", "queries.md", "importing.md"])
-def test_generated_pages_are_up_to_date(name: str) -> None:
-    """The pages of measures, queries and imports say what the registries and the query headers say."""
-    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == _pages()[name], "run: python docs/generate.py"
+def test_picture_tells_the_failure() -> None:
+    """The picture shows the wrong turn that the query of wrong turns finds, and needs nothing from elsewhere."""
+    picture = (ROOT / "docs" / "failure.svg").read_text(encoding="utf-8")
+    # The fixture's README: sf-04 is about api v1.1.0, and the run read v2.1.0, where open_session calls no sweep.
+    assert "it read v2.1.0 (main), the question is about v1.1.0 (1.x)" in picture
+    for name in ("signIn", "login", "open_session", "sweep", "session_minutes", "EdgeRecall 0.00, 0 of 2 gold edges"):
+        assert f">{name}<" in picture
+    assert "http" not in picture.replace('xmlns="http://www.w3.org/2000/svg"', "")
 
 
 def test_what_the_pages_import_is_there() -> None:
     """Every name that an example in Python imports from graphkit stands in the module that it names."""
     names: list[tuple[str, str]] = []
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for page in PAGES:
         for example in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             for node in ast.walk(ast.parse(example)):
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("graphkit."):
@@ -61,12 +73,21 @@ def test_what_the_pages_import_is_there() -> None:
         assert name in defined, f"{module} has no {name}"
 
 
-def test_readme_links_lead_somewhere() -> None:
-    """Every relative link of the README names a file or folder of the repository."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
-    assert len(links) > 5
-    assert [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link and picture of a page names a file or folder of the repository."""
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)<>]+)\)", text) if not link.startswith("http")]
+    assert [link for link in links if link and not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+def test_pages_begin_with_their_use(page: Path) -> None:
+    """A page begins with its title and a sentence to its reader: what they can do with it."""
+    title, blank, sentence = page.read_text(encoding="utf-8").split("\n")[:3]
+    assert title.startswith("# ")
+    assert blank == ""
+    assert re.search(r"\byou\b|^(Look|Read) ", sentence), sentence
 
 
 def test_map_of_the_rooms() -> None:
@@ -87,9 +108,9 @@ def test_files_of_the_map_exist() -> None:
     assert absent == set()
 
 
-def test_readme_measures_exist() -> None:
-    """Every measure of the README's table is one that the registry knows."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_table_of_measures_is_complete() -> None:
+    """The first table on the page of measures names every measure that the registry knows."""
+    text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     table = re.search(r"\| question \| measures \|\n(.*?)\n\n", text, re.DOTALL)
     assert table is not None
     names = {
@@ -99,11 +120,11 @@ def test_readme_measures_exist() -> None:
     assert known <= names
 
 
-def test_readme_browser_queries_find_something(store: Store) -> None:
+def test_browser_queries_find_something(store: Store) -> None:
     """The three queries to start with in Neo4j Browser run, and find rows in the storefront."""
     prepared(store)
     graphkit.evaluate(graphkit.storefront_folder() / "runs" / "storefront-graph.jsonl", store=store)
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
     queries = re.findall(r"^    // \d\. [^\n]*\n((?:    [^\n]+\n)+)", text, re.MULTILINE)
     assert len(queries) == 3
     for query in queries:
@@ -111,16 +132,22 @@ def test_readme_browser_queries_find_something(store: Store) -> None:
         assert rows, query
 
 
-def test_readme_five_lines_run(store: Store) -> None:
-    """The calls of the README's five lines exist and give a table and the rows of a failure."""
-    prepared(store)
-    run = graphkit.storefront_folder() / "runs" / "storefront-graph.jsonl"
-    result = graphkit.evaluate(run, store=store)
-    wrong = graphkit.failures(store, result.run, "wrong-turns")
-    # 30 questions, and a column for each of the 20 default measures.
-    assert result.to_pandas().shape == (30, 20)
-    assert {"question", "expected", "went_to"} <= wrong[0].keys()
-    assert "EdgeRecall" in result._repr_html_()
+def test_records_of_the_page_on_data_are_read(tmp_path: Path) -> None:
+    """The records of docs/data.md make a dataset that is evaluated without a note on any field."""
+    text = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    blocks = [re.split(r"\n(?=\{)", block) for block in re.findall(r"```json\n(.*?)\n```", text, re.DOTALL)]
+    files = ("questions", "runs/mine", "commits", "compatibility", "artifacts", "edges")
+    assert len(blocks) == len(files) + 1
+    for name, records in zip(files, blocks, strict=False):
+        write_lines(tmp_path / f"{name}.jsonl", [json.loads(record) for record in records])
+    (tmp_path / "dataset.json").write_text(*blocks[-1])
+    run = tmp_path / "runs" / "mine.jsonl"
+    done = inside("evaluate", run, "--no-store", "--measure", "EdgeRecall", "--measure", "ToolRecall", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "unknown field" not in done.err
+    # One of two gold edges was traversed; the only expected call was made.
+    assert re.search(r"EdgeRecall +0\.5000", done.out)
+    assert re.search(r"ToolRecall +1\.0000", done.out)
 
 
 def test_the_rubric_and_judge_of_ones_own_run(tmp_path: Path) -> None:

@@ -205,7 +205,17 @@ def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards", "pair_tables"}
-    helpers |= {"asking", "briefs", "demo_tables", "terminal", "trust_tables", "import_gold", "import_graph"}
+    helpers |= {
+        "asking",
+        "briefs",
+        "demo_tables",
+        "proposing",
+        "shell_scripts",
+        "terminal",
+        "trust_tables",
+        "import_gold",
+        "import_graph",
+    }
     assert modules == {*COMMANDS, *GROUPS.values()} | helpers
 
 

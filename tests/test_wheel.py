@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,33 +10,20 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ROOT
-from tests.helpers.cli import environment, tiny
+from tests.helpers.cli import tiny
+from tests.helpers.wheels import build_wheel, installed_wheel
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
-    pytest.importorskip("hatchling", reason="hatchling builds the wheel")
-    folder = tmp_path_factory.mktemp("wheel")
-    built = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
-    [found] = folder.glob("*.whl")
-    return found
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment in which graphkit comes from the wheel, and the libraries from where they are."""
-    target = tmp_path_factory.mktemp("installed")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(target)
-    return environment({"PYTHONPATH": str(target)})
+    return installed_wheel(wheel, tmp_path_factory.mktemp("installed") / "environment")
 
 
 def files(folder: str) -> Iterator[str]:
@@ -55,7 +40,7 @@ def test_what_the_wheel_holds(wheel: Path) -> None:
     assert set(files("graphkit")) <= names
     assert "graphkit/py.typed" in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"graphkit"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"graphkit", "graphkit_eval"}
     assert not [name for name in names if name.rpartition("/")[2].startswith(("test_", "conftest"))]
     assert not [name for name in names if "__pycache__" in name]
 
@@ -66,6 +51,7 @@ def test_metadata(wheel: Path) -> None:
         [info] = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" in name}
         metadata = archive.read(f"{info}/METADATA").decode()
         points = archive.read(f"{info}/entry_points.txt").decode()
+    assert "\nName: graphkit-eval\n" in metadata
     assert "Requires-Python: >=3.11" in metadata
     assert "# graphkit" in metadata
     assert "graphkit = graphkit.cli:main" in points
@@ -75,20 +61,19 @@ def test_metadata(wheel: Path) -> None:
 def test_wheel_works_elsewhere(installed: dict[str, str], tmp_path: Path) -> None:
     """Installed and run from another folder, the demo tells its story, from the queries and data in the wheel."""
 
-    def run(*arguments: object) -> str:
-        command = [sys.executable, *map(str, arguments)]
-        done = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True, check=False)
+    def run(*command: object) -> str:
+        words = [*map(str, command)]
+        done = subprocess.run(words, cwd=tmp_path, env=installed, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    home = run("-c", "import graphkit; print(graphkit.__file__)").strip()
-    assert str(Path(home).parent.parent) in installed["PYTHONPATH"].split(os.pathsep)
-    run("-m", "graphkit", "db", "start")
-    reported = run("-m", "graphkit", "demo")
+    program = f"{installed['VIRTUAL_ENV']}/bin/graphkit"
+    home = run(f"{installed['VIRTUAL_ENV']}/bin/python", "-c", "import graphkit; print(graphkit.__file__)")
+    assert home.startswith(installed["VIRTUAL_ENV"])
+    run(program, "db", "start")
+    reported = run(program, "demo")
     assert "storefront-graph" in reported
     assert "0.5163" in reported
     assert "What to type next" in reported
-    assert '"EdgeRecall": {"mean": 0.75' in run(
-        "-m", "graphkit", "evaluate", "--json", "--no-store", tiny(tmp_path / "data")
-    )
-    run("-m", "graphkit", "db", "stop")
+    assert '"EdgeRecall": {"mean": 0.75' in run(program, "evaluate", "--json", "--no-store", tiny(tmp_path / "data"))
+    run(program, "db", "stop")

@@ -91,8 +91,8 @@ def library() -> Any:
     except Exception as error:  # unsuitable versions may raise any error
         raise InputError(
             f"RAGAS can't be imported: {error}",
-            remedy="Install versions that work together by pip install 'graphkit[ragas]' (in a separate environment, "
-            f"since they block newer versions of other packages): {', '.join(VERSIONS)}.",
+            remedy="Install versions that work together by pip install 'graphkit-eval[ragas]' (in a separate "
+            f"environment, since they block newer versions of other packages): {', '.join(VERSIONS)}.",
         ) from None
     return ragas
 

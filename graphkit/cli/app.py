@@ -23,6 +23,7 @@ DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 #: The commands in the order of the help; each is a function in the module of its name.
 COMMANDS = (
     "demo",
+    "init",
     "load",
     "git",
     "evaluate",
@@ -41,6 +42,7 @@ COMMANDS = (
     "queries",
     "measures",
     "schema",
+    "completion",
 )
 
 #: The groups of commands with their modules, each of which has a variable of its own name.

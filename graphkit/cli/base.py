@@ -149,11 +149,14 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
             global _shared, _results
             _shared, _results = _filled(shared, given), None
             force = bool(given.pop("force") if forced else given.get("force"))
+            for name in given.keys() - outputs:
+                given[name] = _addressed(given[name], name in arguments)
             if outputs:
                 reads = [path for name in given.keys() - outputs for path in _paths(given[name], name in arguments)]
                 _check_outputs(outputs, given, reads, force)
             from graphkit.files.intake import lifted
 
+            _note_other_package()
             filled = {name: _filled(family, given) for name, family in families.items()}
             _reported_fields.clear()
             with _results_alone() if as_json() else nullcontext(), lifted(_shared.lift_limits):
@@ -167,6 +170,16 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
         return run
 
     return declare
+
+
+def _note_other_package() -> None:
+    from graphkit.files.other_package import unreported_package
+
+    if other := unreported_package():
+        say(
+            f"note: {other} is another project, and its files mix with those of graphkit-eval in the folder graphkit: "
+            "pip uninstall graphkit, then install graphkit-eval again"
+        )
 
 
 def _fields(family: Any) -> dict[str, tuple[Declared, Any]]:
@@ -197,6 +210,19 @@ def _paths(value: Any, text: bool = False) -> Iterator[Path]:
     for one in value if isinstance(value, list | tuple) else [value]:
         if isinstance(one, Path) or (text and isinstance(one, str) and one):
             yield Path(one)
+
+
+def _addressed(value: Any, text: bool) -> Any:
+    """Return the value of a parameter with the places of bundled datasets; with ``text``, strings are paths too."""
+    if isinstance(value, list | tuple):
+        return [_addressed(one, text) for one in value]
+    from graphkit.files.assets import bundled, located
+
+    if isinstance(value, Path):
+        return located(value)
+    if text and isinstance(value, str) and (found := bundled(value)) is not None:
+        return str(found)
+    return value
 
 
 @contextmanager

@@ -36,7 +36,12 @@ if TYPE_CHECKING:
 class InputOptions:
     """The runs to evaluate, and their dataset."""
 
-    runs: list[Path] = argument("RUN.jsonl...", "Evaluate these run logs.")
+    runs: list[Path] | None = argument(
+        "RUN.jsonl|DATASET...",
+        "Evaluate these run logs, or all of a dataset.  [default: those of the dataset in this folder]",
+        default=None,
+        show_default=False,
+    )
     dataset: Path | None = DATASET
     format: str | None = option("--format FORMAT", "Read logs of another tool; `graphkit import` lists formats.")
     scores: list[Path] | None = SCORES
@@ -84,10 +89,11 @@ def evaluate(
     """Score run logs against their dataset, and keep the scores in the graph."""
     from graphkit.cli.progress import shown_progress
 
-    title = f"evaluating {', '.join(run.name for run in given.runs[:3])}"
+    title = f"evaluating {', '.join(run.name for run in (given.runs or [])[:3]) or 'the runs of this folder'}"
     with shown_progress(title):  # what is imported and read takes a moment
         from graphkit.analysis.gates import hold
         from graphkit.cli.imports import as_runs
+        from graphkit.files.dataset import run_files
         from graphkit.files.jsonl import read_once
         from graphkit.scoring.export import check_output, write_results
 
@@ -96,12 +102,13 @@ def evaluate(
             check_output(path)
         if storing.no_store and scoring.engine == "cypher":
             raise InputError("--engine cypher computes in a database, and --no-store uses none")
-        one_run(storing.run_name, given.runs, "Evaluate")
+        files = run_files(given.runs or ())
+        one_run(storing.run_name, files, "Evaluate")
         plan = _plan(given, scoring, gates, storing, reading)
 
     with (
         read_once(),
-        as_runs(given.runs, given.format, given.dataset, logs) as (sources, dataset),
+        as_runs(files, given.format, given.dataset, logs) as (sources, dataset),
         shown_progress(title) as progress,
         nullcontext() if storing.no_store else open_graph() as store,
     ):
@@ -117,7 +124,7 @@ def evaluate(
     for path in out:
         write_results(path, evaluated.results, evaluated.gates)
 
-    pairs = zip(given.runs, evaluated.results, strict=True)
+    pairs = zip(files, evaluated.results, strict=True)
     names = [str(run) if storing.no_store else result.run for run, result in pairs]
     show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))

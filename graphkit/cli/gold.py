@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import as_json, command, group, open_graph, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER
@@ -12,8 +12,6 @@ from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.gold.migration import Candidate, GoldChange, Migration
-    from graphkit.graph.proposals import Proposal, Proposals
-    from graphkit.records.models import Question
 
 #: The answers to a proposed change.
 _ANSWERS = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
@@ -25,102 +23,62 @@ gold = group("Propose gold paths, and update them after renames; you decide on e
 @command(graph=True)
 def propose(
     dataset: Path = DATASET_FOLDER,
-    question: str = option(
-        "--question -q TEXT|ID", "Add paths to the question of this id or text, or to a new one.", required=True
-    ),
     pattern: str = option(
-        "--pattern -p CYPHER", "Match paths by this pattern, such as: MATCH p = (a)-[:EDGE*1..3]->(b).", required=True
+        "--pattern -p CYPHER",
+        "Match paths by this pattern, such as: MATCH p = (a {id: $start})-[:EDGE*1..3]->(b). A parameter is a field "
+        "of the question.",
+        required=True,
+    ),
+    question: str | None = option(
+        "--question -q TEXT|ID", "Only the question of this id or text, or a new one. [default: all questions]"
     ),
     identifier: str | None = option("--id ID", "Use this id for a new question. [default: the first free qN]"),
-    limit: int = option("--limit N", "Look at no more than N paths.", default=20, min=1),
+    limit: int = option("--limit N", "Propose no more than N paths for a question.", default=20, min=1),
+    decisions: Path | None = option(
+        "--decisions FILE", "Decide in this CSV: write it if it is absent, read it if it is there."
+    ),
 ) -> None:
-    """Propose paths of the loaded graph as gold; write those that you accept in the terminal to questions.jsonl."""
+    """Propose paths of the loaded graph as gold; write those that you accept to questions.jsonl."""
+    from graphkit.cli import proposing
     from graphkit.cli.asking import require_terminal
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
+    from graphkit.gold.decisions import AcceptedPaths
     from graphkit.gold.question_file import QuestionFile
-    from graphkit.graph.proposals import proposed_paths
+    from graphkit.graph.proposals import parameters_of, proposed_paths
+    from graphkit.records.progress import expect
 
-    require_terminal("A person decides what is gold: run the command in a terminal.")
+    if decisions is None:
+        require_terminal("A person decides what is gold: run it in a terminal, or decide in a CSV by --decisions.")
     source, problems = Dataset(dataset), Problems("skip")
     file = QuestionFile(source.folder, question, identifier)
-    with open_graph(read_only=True) as store, shown_progress("matching paths"):
-        proposals = proposed_paths(store, source.name, pattern, limit)
-    pinned = source.commit_graph(problems).pins(file.question)
+    values = file.with_parameters(parameters_of(pattern))
+    if left := len(file.asked) - len(values):
+        say(f"note: {_questions(left)} left out, without a field that the pattern uses")
+    commits = source.commit_graph(problems)
     print_problems(problems)
-    new = _new(proposals, file.question)
-    say(f"question {file.question.id}: {file.question.question}")
-    paths, commits = _ask(new, pinned)
-    if paths:
-        file.write(paths, commits)
-        say(f"note: the graph holds the question as it was: `graphkit load {dataset}` brings it up to date")
-    present(
-        f"{file.path}: {counted(len(paths), 'path')} more for {file.question.id}",
-        {"question": file.question.id, "proposed": len(new), "accepted": len(paths), "commits": commits},
-    )
-
-
-def _new(proposals: Proposals, question: Question) -> list[Proposal]:
-    """Return the proposals that aren't gold of the question already, and print notes about the others."""
-    new = proposals.new_for(question)
-    if known_already := len(proposals.found) - len(new):
-        say(f"note: {counted(known_already, 'path')} found that {'is' if known_already == 1 else 'are'} gold already")
-    if proposals.foreign:
-        say(f"note: {counted(proposals.foreign, 'path')} skipped: not only edges of the dataset's knowledge graph")
-    if proposals.cut:
-        say("note: the pattern finds more paths than --limit allows: narrow it, or raise --limit")
-    if not new:
-        say("note: the pattern finds no path that isn't gold already")
-    return new
-
-
-def _ask(new: list[Proposal], pinned: dict[str, str]) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Return the paths that a person accepts, and the commits that are pinned for them."""
-    paths: list[dict[str, Any]] = []
-    commits: dict[str, str] = {}
-    for number, one in enumerate(new, 1):
-        say()
-        say(f"--- path {number} of {len(new)} " + "-" * 40)
-        for place, step in enumerate(one.steps, 1):
-            say(f"{place:>3}. {step.source} -{step.relation}-> {step.target}")
-        for repo, sha in one.commits.items():
-            say(f"     {repo} at {sha}")
-        if one.unpinned:
-            say(f"     the graph knows no commit, or more than one, of: {', '.join(one.unpinned)}")
-        already = {**pinned, **commits}
-        if (other := one.other_pin(already)) is not None:
-            say(f"skipped: the question is pinned to {other} at {already[other]}")
-            continue
-        answer = _asked(one)
-        if answer is None:
-            break
-        if answer:
-            paths.append(answer)
-            commits.update({repo: sha for repo, sha in one.commits.items() if repo not in already})
-    return paths, commits
-
-
-def _asked(one: Proposal) -> dict[str, Any] | None:
-    """Return the path as the person accepts it, an empty one for a rejection, or None to stop."""
-    from graphkit.cli.asking import ask
-
-    def read(line: str) -> dict[str, Any] | None:
-        word, _, more = line.partition(" ")
-        word, more = word.lower(), more.strip()
-        if word in ("r", "reject") and not more:
-            return {}
-        if word in ("a", "accept"):
-            return one.as_gold(group=more)
-        if word in ("o", "optional"):
-            places = range(1, len(one.steps) + 1)
-            chosen = [int(text) for text in more.split() if text.isdecimal()] if more else list(places)
-            if len(chosen) == len(more.split() or places) and set(chosen) <= set(places):
-                return one.as_gold(optional=chosen)
-        return None
-
-    choices = "a accept, a NAME as an alternative, o optional, o 1 2 only these steps, r reject, q quit"
-    return ask(choices, read, "a, o, r or q")
+    asked: list[proposing.Deciding] = []
+    with open_graph(read_only=True) as store, shown_progress("matching paths") as progress:
+        expect(progress, "questions", len(values))
+        for name, parameters in values.items():
+            one = file.asked[name].question
+            found = proposed_paths(store, source.name, pattern, limit, parameters)
+            asked.append(proposing.Deciding(one, found, AcceptedPaths(commits.pins(one))))
+            progress("questions", 1)
+    proposing.print_notes(asked)
+    if decisions is not None and not decisions.exists():
+        proposing.write_sheet(decisions, asked)
+        return
+    if decisions is not None:
+        proposing.read_sheet(decisions, asked)
+    else:
+        proposing.ask_all(asked)
+    accepted = {one.question.id: (one.accepted.paths, one.accepted.commits) for one in asked if one.accepted.paths}
+    if accepted:
+        file.write_all(accepted)
+        say(f"note: the graph holds the gold as it was: `graphkit load {dataset}` brings it up to date")
+    proposing.print_accepted(file.path, asked, only=question is not None)
 
 
 @gold.command()

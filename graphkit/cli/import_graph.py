@@ -26,7 +26,7 @@ class SourceOptions:
 
     def keywords(self) -> dict[str, str | None]:
         """Return them as keywords of :func:`graphkit.import_graph`, with the password."""
-        return vars(self) | {"password": _password(self.username) if self.uri is not None else None}
+        return vars(self) | {"password": source_password(self.username) if self.uri is not None else None}
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def import_graph(
     present(lines, {"dataset": str(dataset), **made.figures})
 
 
-def _password(user: str | None) -> str | None:
+def source_password(user: str | None) -> str | None:
     """Return the password from the environment; ask for it if a user is named and there is a terminal."""
     from graphkit.database.foreign import PASSWORD_VARIABLE
 

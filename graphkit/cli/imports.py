@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 #: The options of an import that graphkit's own records accept as well, without a format.
 OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
+
+# Both are required, but only of what is no run already.
+DATASET = dataclasses.replace(NEW_RUN_DATASET, default=None)
+OUT = dataclasses.replace(NEW_RUN, default=None)
 
 FILES = argument("FILE...", "Read these logs (also .gz and .zst).")
 
@@ -71,18 +76,26 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
     def run_import(
         *,
         files: list[Path] = FILES,
-        dataset: Path = NEW_RUN_DATASET,
-        out: Path = NEW_RUN,
+        dataset: Path | None = DATASET,
+        out: Path | None = OUT,
         logs: LogOptions,
         run: str | None = NEW_RUN_NAME,
         force: bool = REPLACE_FILE,
         strict: bool = option("--strict", "Refuse a log with fields that aren't read."),
     ) -> None:
         from graphkit.cli.progress import shown_progress
-        from graphkit.imports.importer import import_log
+        from graphkit.imports.importer import import_log, refuse_runs
 
+        if format == "auto" and not logs.given():
+            refuse_runs(files, dataset)
+        for what, value in (("--dataset", dataset), ("--out", out)):
+            if value is None:
+                remedy = f"graphkit import {format} FILE... --dataset DIR -o DIR/runs/NAME.jsonl"
+                raise InputError(f"the option {what} is missing", remedy=remedy)
         with shown_progress(f"importing {counted(len(files), 'log')}"):
-            made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **logs.keywords())
+            made = import_log(
+                files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **logs.keywords()
+            )
         lines = [*made.summary, f"{made.run}: {out}"]
         present(lines, {"run": made.run, "file": str(out), **made.figures})
 

@@ -54,8 +54,16 @@ class GradeFilesOptions:
 @command(graph=True)
 def report(
     *,
-    runs: list[str] = argument("RUN...", "Show run logs of one dataset, or named runs in the graph."),
-    out: Path = option("--out -o FILE.html", "Write the page to this file.", required=True, writes="a page"),
+    runs: list[str] | None = argument(
+        "RUN|DATASET...",
+        "Show run logs of one dataset, all of its runs, or named runs in the graph.  [default: the runs of the "
+        "dataset in this folder]",
+        default=None,
+        show_default=False,
+    ),
+    out: Path | None = option(
+        "--out -o FILE.html", "Write the page to this file. [default: report-RUN.html]", writes="a page"
+    ),
     shown: ShownOptions,
     given: GradeFilesOptions,
     reading: ReadingOptions,
@@ -70,13 +78,14 @@ def report(
     from graphkit.files.outputs import check_output
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import read_verdicts
-    from graphkit.report import PageOptions, write_report
+    from graphkit.report import PageOptions, write_described
     from graphkit.report.page_inputs import grade_files
 
-    layers, found = load_config(shown.config), _found(runs)
+    layers, found = load_config(shown.config), _found(runs or [])
     grades = grade_files(found.files, given.scores, given.verdicts, given.executions)
     for note in grades.notes:
         say(f"note: {note}")
+    out = _page(found, shown.dataset) if out is None else out
     check_output(out, "a page", [*found.folders.values(), *grades.all], force=True)
     options = PageOptions(
         **{**vars(shown), "config": layers, "measures": shown.measures or ()},
@@ -90,17 +99,31 @@ def report(
     )
     problems: list[Problems] = []
     with shown_progress(f"writing {out}"):
-        write_report(found.files, out, options, problems)
+        contents = write_described(found.files, out, options, problems)
     for of_run in problems:
         print_problems(of_run)
-    present(str(out), {"report": str(out), "bytes": out.stat().st_size})
+    present([str(out), *contents.lines()], {"report": str(out), "bytes": out.stat().st_size})
+
+
+def _page(found: RunFiles, dataset: Path | None) -> Path:
+    """Return the file of a page for which the user names none."""
+    from graphkit.files.dataset import Dataset
+    from graphkit.files.jsonl import stem_of
+    from graphkit.report.contents import free_page
+
+    first = found.files[0]
+    source = Dataset.of_run(first, dataset or found.folders.get(first))
+    return free_page([name or stem_of(file) for name, file in zip(found.names, found.files, strict=True)], source.name)
 
 
 def _found(runs: list[str]) -> RunFiles:
     """Return the files of the runs; open the graph only for names."""
+    from graphkit.files.dataset import run_files
     from graphkit.files.run_files import is_run_file
     from graphkit.report.page_inputs import RunFiles, files_of
 
+    runs = [str(file) for run in runs for file in (run_files([run]) if Path(run).is_dir() else [run])]
+    runs = runs or [str(file) for file in run_files([])]
     named = [run for run in runs if not is_run_file(run)]
     if not named:
         return RunFiles([Path(run) for run in runs], [None] * len(runs))

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+from graphkit.errors import InputError, did_you_mean
+
+#: The bundled datasets, by the names that address them.
+BUNDLED = {"@storefront": "storefront", "@storefront-code": "storefront-code"}
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -25,3 +31,50 @@ def storefront_folder() -> Path:
 def storefront_code_folder() -> Path:
     """Return the folder of the dataset whose questions ask for code, over the same platform."""
     return _folder("fixtures") / "storefront-code"
+
+
+def located(path: str | Path) -> Path:
+    """Return the place of a bundled dataset, or of a file in it; return any other path unchanged.
+
+    ``@storefront`` is its folder and ``@storefront/runs/NAME`` one of its runs, also without ``.jsonl``. A file or
+    folder of your own of such a name is read by its absolute path.
+
+    Raises
+    ------
+    InputError
+        The path begins with ``@``, no bundled dataset has this name, and there is no such file.
+
+    >>> located("@storefront/runs/storefront-graph") == storefront_folder() / "runs" / "storefront-graph.jsonl"
+    True
+    """
+    found = bundled(path)
+    if found is not None:
+        return found
+    name = os.fspath(path).partition("/")[0]
+    if name.startswith("@") and not Path(path).exists():
+        remedy = f"{did_you_mean(name, BUNDLED)}There are: {', '.join(BUNDLED)}."
+        raise InputError(f"no bundled dataset is called {name!r}", where=str(path), remedy=remedy)
+    return Path(path)
+
+
+def bundled(path: str | Path) -> Path | None:
+    """Return the place of what ``path`` addresses in a bundled dataset; None for any other path."""
+    name, _, rest = os.fspath(path).partition("/")
+    if name not in BUNDLED:
+        return None
+    found = _folder("fixtures") / BUNDLED[name] / rest
+    run = found.with_name(f"{found.name}.jsonl")
+    return run if rest and not found.exists() and run.exists() else found
+
+
+def is_bundled(path: Path) -> bool:
+    """Tell whether a file or folder lies in a bundled dataset, which isn't written to."""
+    fixtures = _folder("fixtures").resolve()
+    return any(path.resolve().is_relative_to(fixtures / name) for name in BUNDLED.values())
+
+
+def refuse_bundled(folder: Path) -> None:
+    """Raise an InputError if a command would write to a bundled dataset."""
+    if is_bundled(folder):
+        what = "a bundled dataset isn't changed"
+        raise InputError(what, where=str(folder), remedy=f"Copy it first: cp -r {folder} .")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.files.assets import located
 from graphkit.files.extra_fields import extra_fields
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
 from graphkit.files.named_files import NamedFiles
@@ -35,10 +36,11 @@ class Dataset:
     Parameters
     ----------
     folder
-        Contains ``questions.jsonl``, and optionally ``commits.jsonl``, ``compatibility.jsonl``, ``artifacts.jsonl`` and
-        ``edges.jsonl`` (or ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several knowledge graphs over the same
-        ids), and ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A ``dataset.json`` may list the data set's own
-        fields (``extra_fields``).
+        Its path, or ``@storefront`` or ``@storefront-code`` for a bundled dataset. It contains ``questions.jsonl``, and
+        optionally ``commits.jsonl``, ``compatibility.jsonl``, ``artifacts.jsonl`` and ``edges.jsonl`` (or
+        ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several knowledge graphs over the same ids), and
+        ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A ``dataset.json`` may list the data set's own fields
+        (``extra_fields``).
     questions
         Whether the folder must hold questions; a dataset without them has none.
 
@@ -50,7 +52,7 @@ class Dataset:
     """
 
     def __init__(self, folder: str | Path, *, questions: bool = True) -> None:
-        self.folder = Path(folder)
+        self.folder = located(folder)
         if not self.folder.is_dir():
             what = "this is a file where a dataset folder is expected" if self.folder.exists() else "no such folder"
             raise InputError(
@@ -118,6 +120,21 @@ class Dataset:
     def name(self) -> str:
         """The name of the folder."""
         return self.folder.resolve().name
+
+    def runs(self) -> list[Path]:
+        """Return the files of its runs, in the order of their names.
+
+        Raises
+        ------
+        InputError
+            There is none.
+        """
+        paths = (path for suffix in SUFFIXES for path in (self.folder / "runs").glob(f"*.jsonl{suffix}"))
+        found = sorted(paths, key=lambda path: (stem_of(path), path.name))
+        if not found:
+            remedy = f"`graphkit run {self.folder} --system NAME=MODULE:CALLABLE` makes one, `graphkit import` too."
+            raise InputError("the dataset has no run yet", where=str(self.folder / "runs"), remedy=remedy)
+        return found
 
     def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
         """Yield (line number, question) of each usable one; a repeated id, or wrong tests, is a problem."""
@@ -287,3 +304,24 @@ def parent_cycle(commits: list[Commit]) -> list[str]:
     except graphlib.CycleError as error:
         return list(error.args[1])
     return []
+
+
+def run_files(given: Iterable[str | Path]) -> list[Path]:
+    """Return the files of runs: a dataset folder stands for all of its runs, and nothing for those of this folder.
+
+    Raises
+    ------
+    InputError
+        A dataset has no run, or nothing is given and the working folder is no dataset.
+    """
+    paths = list(given)
+    if not paths:
+        if find_file(Path(), "questions") is None:
+            what = "no run is named, and this folder is no dataset: it holds no questions.jsonl"
+            remedy = "Name runs or a dataset, such as @storefront, or change to the folder of a dataset."
+            raise InputError(what, where=str(Path.cwd()), remedy=remedy)
+        return Dataset(Path()).runs()
+    found: list[Path] = []
+    for path in map(located, paths):
+        found += Dataset(path).runs() if find_file(path, "questions") is not None else [path]
+    return found

@@ -42,15 +42,18 @@ def sweep(folder: Path, prefix: str, suffix: str = "") -> None:
 
 
 @contextmanager
-def held_folder() -> Iterator[Path]:
-    """Yield a new temporary folder, removed at the end; remove those of dead processes first."""
-    place = Path(tempfile.gettempdir())
+def held_folder(place: Path | None = None) -> Iterator[Path]:
+    """Yield a new temporary folder, removed at the end; remove those of dead processes first.
+
+    ``place`` is the folder to make it in, by default that for temporary files.
+    """
+    place = place or Path(tempfile.gettempdir())
     name = re.compile(rf"{FOLDERS}[a-z0-9_]{{8}}")
     for path in _entries(place):
         if name.fullmatch(path.name) and _is_left(path):
             shutil.rmtree(path, ignore_errors=True)
     while True:
-        made = Path(tempfile.mkdtemp(prefix=FOLDERS))
+        made = Path(tempfile.mkdtemp(prefix=FOLDERS, dir=place))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
             descriptor = os.open(made, os.O_RDONLY | os.O_CLOEXEC)
             if _locked(descriptor) is not False and made.exists():

@@ -30,7 +30,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
-        remedy = "pip install 'graphkit[parquet]', or write .jsonl."
+        remedy = "pip install 'graphkit-eval[parquet]', or write .jsonl."
         raise InputError("Parquet needs pyarrow", where=str(path), remedy=remedy) from None
     try:
         with parquet.ParquetFile(path) as file:

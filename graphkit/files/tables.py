@@ -75,7 +75,9 @@ def columns_of(path: Path, delimiter: str = ",") -> list[str]:
     with _text_of(path) as lines:
         try:
             return next(csv.reader(lines, strict=True, delimiter=delimiter), [])
-        except (UnicodeDecodeError, csv.Error) as error:
+        except UnicodeDecodeError:
+            raise InputError("the file isn't text in UTF-8", where=str(path), remedy="Save it as UTF-8.") from None
+        except csv.Error as error:
             raise InputError(f"the file can't be read as CSV: {error}", where=f"{path}:1") from None
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from graphkit.errors import InputError
+from graphkit.files.assets import is_bundled
 from graphkit.files.atomic import write_records
 from graphkit.files.jsonl import SUFFIXES, stem_of
 from graphkit.files.problems import Problems
@@ -64,9 +65,13 @@ def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
 def grades_folder(run_file: Path) -> Path:
     """Return the folder beside a run's file that holds its grades.
 
+    For a run of a bundled dataset, which isn't written to, the folder lies in the working folder.
+
     >>> grades_folder(Path("runs/bm25.jsonl.gz")).as_posix()
     'runs/bm25.grades'
     """
+    if is_bundled(run_file):
+        return Path(f"{stem_of(run_file)}.grades")
     return run_file.with_name(f"{stem_of(run_file)}.grades")
 
 

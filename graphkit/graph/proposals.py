@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,6 +14,10 @@ from graphkit.records.ids import repo_of
 from graphkit.records.models import Question
 
 _EDGE = "EDGE"
+#: How many matches are read for each path that may be proposed: the others are beginnings of longer ones.
+_READ = 50
+
+_PARAMETER = re.compile(r"\$(\w+)")
 _NAMES_A_PATH = re.compile(r"\bp\s*=")
 
 
@@ -41,22 +45,13 @@ class Proposal:
     commits: Mapping[str, str]
     unpinned: tuple[str, ...]
 
-    def other_pin(self, pinned: Mapping[str, str]) -> str | None:
-        """Return the first repository that is pinned to another commit than that of the path, or None."""
-        return next((repo for repo, sha in self.commits.items() if pinned.get(repo, sha) != sha), None)
-
-    def as_gold(self, optional: Collection[int] = (), group: str | None = None) -> dict[str, Any]:
-        """Return the path as gold of a question; ``optional`` are the places of optional steps, from 1."""
-        steps = [
-            {**step._asdict(), **({"optional": True} if place in optional else {})}
-            for place, step in enumerate(self.steps, 1)
-        ]
-        return {**({"group": group} if group else {}), "steps": steps}
-
 
 @dataclass
 class Proposals:
-    """The distinct paths that match a pattern, and how many matches are outside the dataset's graph."""
+    """The distinct whole paths that match a pattern, and how many matches are outside the dataset's graph.
+
+    A path that begins a longer one isn't among them.
+    """
 
     found: list[Proposal] = field(default_factory=list)
     foreign: int = 0
@@ -68,13 +63,24 @@ class Proposals:
         return [one for one in self.found if one.steps not in known]
 
 
-def proposed_paths(store: Store, dataset: str, pattern: str, limit: int) -> Proposals:
+def parameters_of(pattern: str) -> list[str]:
+    """Return the names of a pattern's parameters.
+
+    >>> parameters_of("MATCH p = (a {id: $start})-[:EDGE*]->(b) WHERE b.id IN $relevant")
+    ['start', 'relevant']
+    """
+    return list(dict.fromkeys(_PARAMETER.findall(pattern)))
+
+
+def proposed_paths(
+    store: Store, dataset: str, pattern: str, limit: int, parameters: Mapping[str, Any] | None = None
+) -> Proposals:
     """Return the paths ``p`` of a read-only pattern, such as ``MATCH p = (a)-[:EDGE*1..3]->(b) WHERE ...``.
 
     Raise InputError if the pattern isn't valid Cypher, or names no path ``p``; or the dataset isn't in the graph. Raise
     DatabaseError if the pattern would write, or the server fails.
 
-    ``limit`` is the number of matches to read; ``cut`` says whether there are more.
+    ``limit`` is the largest number of paths; ``cut`` says whether there may be more.
     """
     if not _NAMES_A_PATH.search(pattern):
         remedy = 'Write it as: MATCH p = (a:Artifact {id: "..."})-[:EDGE*1..3]->(b), without RETURN.'
@@ -82,23 +88,35 @@ def proposed_paths(store: Store, dataset: str, pattern: str, limit: int) -> Prop
     if dataset not in {row["name"] for row in store.read(cypher("read/datasets"))}:
         raise InputError(f"the graph doesn't hold the dataset {dataset!r}", remedy="`graphkit load` loads it.")
     text = f"{pattern.rstrip().removesuffix(';')}\n{cypher('read/proposed')}"
-    _, rows = store.query_readonly(text, {"limit": limit + 1})
-    result = Proposals(cut=len(rows) > limit)
+    most = limit * _READ
+    _, rows = store.query_readonly(text, {**(parameters or {}), "limit": most + 1})
+    result = Proposals()
     paths: dict[tuple[tuple[str, ProposedStep], ...], None] = {}
-    for [edges] in rows[:limit]:
+    for [edges] in rows[:most]:
         steps = _steps(edges, dataset)
         if steps:
             paths.setdefault(steps)
         else:
             result.foreign += 1
-    ids = {node for path in paths for _, step in path for node in (step.source, step.target)}
+    whole = _whole(paths)
+    ids = {node for path in whole for _, step in path for node in (step.source, step.target)}
     read_at: dict[tuple[str, str], tuple[str, str]] = {}
     for row in store.read(cypher("read/read_at"), {"ids": sorted(ids)}):
         read_at[str(row["id"]), str(row["graph"])] = str(row["repo"]), str(row["sha"])
     # Several knowledge graphs may hold the same path at the same commits.
-    each = {(one.steps, tuple(one.commits.items())): one for one in (_pinned(path, read_at) for path in paths)}
-    result.found = list(each.values())
+    each = {(one.steps, tuple(one.commits.items())): one for one in (_pinned(path, read_at) for path in whole)}
+    result.found = list(each.values())[:limit]
+    result.cut = len(rows) > most or len(each) > limit
     return result
+
+
+def _whole(
+    paths: Iterable[tuple[tuple[str, ProposedStep], ...]],
+) -> list[tuple[tuple[str, ProposedStep], ...]]:
+    """Return the paths that begin no longer one, whichever knowledge graph holds it."""
+    plain = {path: tuple(step for _, step in path) for path in paths}
+    begun = {steps[:length] for steps in plain.values() for length in range(1, len(steps))}
+    return [path for path, steps in plain.items() if steps not in begun]
 
 
 def _steps(edges: Any, dataset: str) -> tuple[tuple[str, ProposedStep], ...] | None:

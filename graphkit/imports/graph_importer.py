@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.files.assets import refuse_bundled
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.jsonl import create_binary, find_file, is_compressed
@@ -163,6 +164,7 @@ def _targets(dataset: Dataset, graph: str, replace: bool) -> dict[str, Path]:
     """Return the files to write: the existing ones of this graph, or else new ones, compressed if the questions are."""
     if "/" in graph:
         raise InputError("the name of a graph can't hold a slash", where="--graph", remedy="Give it another name.")
+    refuse_bundled(dataset.folder)
     ending = f"-{graph}" if graph else ""
     suffix = dataset.questions_file.suffix if is_compressed(dataset.questions_file) else ""
     targets: dict[str, Path] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -15,6 +16,7 @@ from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
+from graphkit.files.jsonl import find_file
 from graphkit.files.known_ids import Known, gold_ids, read_known
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
@@ -158,6 +160,17 @@ def import_log(
     kept = _write(records, target, lambda: _check(report, paths, chosen.strict))
     report.how, report.several = names.how, names.several
     return ImportedLog(name, report.answers, target, kept, report.lines(), report.as_json())
+
+
+def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:
+    """Raise an InputError if a file, recognised by its content, holds graphkit's own records: it is a run already."""
+    for path in paths:
+        if _reader(path, AUTO)[0].name == OwnRecordsReader.name:
+            beside = any(find_file(folder, "questions") for folder in (path.parent.parent, path.parent))
+            where = "" if beside else f" --dataset {shlex.quote(str(dataset or 'DATASET'))}"
+            what = f"this is already a run: graphkit evaluate {shlex.quote(str(path))}{where}"
+            remedy = "`graphkit import graphkit` looks its names up in the dataset, if they aren't ids there."
+            raise InputError(what, remedy=remedy)
 
 
 def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:

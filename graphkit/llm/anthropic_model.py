@@ -116,7 +116,7 @@ class AnthropicModel:
         try:
             import anthropic
         except ImportError:
-            remedy = "pip install 'graphkit[anthropic]'. The judge lexical works without a model."
+            remedy = "pip install 'graphkit-eval[anthropic]'. The judge lexical works without a model."
             raise InputError(f"{self._user} needs the Anthropic client", remedy=remedy) from None
         try:
             headers = {"accept-encoding": bodies.ENCODING}

@@ -1,6 +1,6 @@
 """One self-contained HTML page about runs: their scores, and each question with its gold path and traversal."""
 
 from graphkit.report.data import PageOptions
-from graphkit.report.page import write_report
+from graphkit.report.page import write_described, write_report
 
-__all__ = ["PageOptions", "write_report"]
+__all__ = ["PageOptions", "write_described", "write_report"]

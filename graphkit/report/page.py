@@ -15,11 +15,13 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from graphkit.analysis.layers import NOT_JUDGED
+from graphkit.files.assets import located
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import read_once
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.records.words import counted, shown
+from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
 from graphkit.report.escaping import middle, script_json, visible
 from graphkit.report.execution_view import executed, overview
@@ -178,7 +180,6 @@ def _link(run: str, question: str) -> dict[str, str]:
     return {"name": name, "fragment": f"#{quote(visible(run), safe='')}/{quote(name, safe='')}"}
 
 
-@read_once()
 def write_report(
     runs: str | Path | Sequence[str | Path],
     out: str | Path,
@@ -201,8 +202,16 @@ def write_report(
     InputError
         A file can't be used, or the page can't be written or would overwrite one of its sources.
     """
-    files = [Path(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
-    out = Path(out)
+    files = [located(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+    write_described(files, Path(out), options, problems)
+    return Path(out)
+
+
+@read_once()
+def write_described(
+    files: Sequence[Path], out: Path, options: PageOptions | None = None, problems: list[Problems] | None = None
+) -> PageContents:
+    """Write a page as :func:`write_report` does, and return what it contains."""
     check_output(out, "a page", files, force=True)
     with ExitStack() as spools:
         data = gather(files, spools, options or PageOptions(), problems)
@@ -210,4 +219,4 @@ def write_report(
         with place.open("w", encoding="utf-8", newline="\n") as stream:
             for piece in page(data):
                 stream.write(piece)
-    return out
+        return PageContents.of(data)

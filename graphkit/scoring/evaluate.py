@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
+from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.jsonl import read_once
 from graphkit.files.problems import Problems
@@ -74,7 +75,8 @@ def evaluate(
     """
     options = dataclasses.replace(options, **changes)
     if isinstance(run, str | Path):
-        run_pass = RunPass(Dataset.of_run(Path(run), dataset), Path(run))
+        file = located(run)
+        run_pass = RunPass(Dataset.of_run(file, dataset), file)
         return evaluate_pass(run_pass, options, store=store, scores=scores, problems=problems, progress=progress)
     if dataset is None:
         raise InputError("records in memory need a dataset", remedy='Give dataset="my-dataset".')

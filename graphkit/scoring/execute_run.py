@@ -13,6 +13,7 @@ from graphkit.errors import InputError
 from graphkit.execution.questions import mistakes_in_tests
 from graphkit.execution.running import Unexecuted, execute_all
 from graphkit.execution.sandbox import Sandbox
+from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.execution_files import EXECUTIONS, write_executions
 from graphkit.files.outputs import check_output
@@ -103,7 +104,7 @@ def execute(
     SandboxError
         The sandbox broke.
     """
-    run_file = Path(run)
+    run_file = located(run)
     source = Dataset.of_run(run_file, dataset)
     problems = problems if problems is not None else Problems()
     read = RunToGrade.read(run_file, source, problems, name)

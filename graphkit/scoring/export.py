@@ -149,7 +149,9 @@ def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise InputError("Parquet needs pyarrow", remedy="pip install 'graphkit[parquet]', or write .csv.") from None
+        raise InputError(
+            "Parquet needs pyarrow", remedy="pip install 'graphkit-eval[parquet]', or write .csv."
+        ) from None
     kinds = dict.fromkeys(("value", "confidence", "cost"), pyarrow.float64())
     kinds |= dict.fromkeys(("prompt_tokens", "output_tokens"), pyarrow.int64())
     fields = [(name, kinds.get(name, pyarrow.string())) for name in COLUMNS]

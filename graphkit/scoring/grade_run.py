@@ -12,6 +12,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.file_locks import locked
 from graphkit.files.problems import OnError, Problems
@@ -155,7 +156,7 @@ def grade(
         A file can't be used, a grader is unknown, the judge can't be asked, or the store holds another run of the
         name.
     """
-    run_file = Path(run)
+    run_file = located(run)
     source = Dataset.of_run(run_file, dataset)
     options = replace(options, **changes).of_run(run_file)
     graders = options.chosen  # mistakes in them are reported before the judge is asked
@@ -202,7 +203,7 @@ def estimate_grading(
 
     if judge.judge != ANTHROPIC:
         raise InputError(f"--dry-run counts what a model is asked, and the judge {judge.judge!r} asks none")
-    run_file = Path(run)
+    run_file = located(run)
     problems = problems if problems is not None else Problems()
     to_grade = RunToGrade.read(run_file, Dataset.of_run(run_file, dataset), problems)
     prices = PriceTable.read(judge.prices)

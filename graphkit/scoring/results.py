@@ -399,7 +399,7 @@ class Evaluation:
         try:
             import pandas
         except ImportError:
-            remedy = "pip install 'graphkit[pandas]', or use records()."
+            remedy = "pip install 'graphkit-eval[pandas]', or use records()."
             raise InputError("a table needs pandas", remedy=remedy) from None
         return pandas.DataFrame(
             [[math.nan if isinstance(value, str) else value for value in row.values] for row in self.rows],

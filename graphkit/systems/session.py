@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from graphkit.errors import InputError
+from graphkit.files.assets import refuse_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
@@ -184,6 +185,7 @@ class Session:
 
         Raise an InputError if a file is unusable, holds another run, or is being written by another process.
         """
+        refuse_bundled(self.out)
         problems = Problems()
         rows = self.dataset.compatibility(problems)
         problems.raise_if_refused()

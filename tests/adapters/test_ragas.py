@@ -265,4 +265,4 @@ def test_a_library_that_cannot_be_imported(process: Process, tmp_path: Path) -> 
     done = process("ragas", "evaluate", run, "-m", "ExactMatch", cwd=tmp_path, env=path, code=2)
     assert "RAGAS can't be imported: No module named" in done.err
     assert all(version in done.err for version in VERSIONS)
-    assert "pip install 'graphkit[ragas]'" in done.err
+    assert "pip install 'graphkit-eval[ragas]'" in done.err

@@ -130,3 +130,17 @@ def test_hostile_logs(tmp_path: Path) -> None:
     assert "\x1b" not in done.out + done.err
     long = ("--run", "x" * 1001, "-o", "other.jsonl")
     assert "may have 1000" in inside("import", "auto", "log.jsonl", "-d", data, *long, cwd=tmp_path, code=2).err
+
+
+def test_a_run_is_not_imported(tmp_path: Path) -> None:
+    """`import auto` says how a run is evaluated, also without the options of an import; a log needs these."""
+    run = tiny(tmp_path / "data")
+    for options in ((), ("--dataset", "data", "-o", "out.jsonl")):
+        done = inside("import", "auto", "data/runs/r.jsonl", *options, cwd=tmp_path, code=2)
+        assert "this is already a run: graphkit evaluate data/runs/r.jsonl\n" in done.err
+    run.rename(tmp_path / "r.jsonl")
+    done = inside("import", "auto", "r.jsonl", "-d", "data", cwd=tmp_path, code=2)
+    assert "this is already a run: graphkit evaluate r.jsonl --dataset data\n" in done.err
+    done = inside("import", "trec", "r.jsonl", "-d", "data", cwd=tmp_path, code=2)
+    assert "the option --out is missing" in done.err
+    assert not (tmp_path / "out.jsonl").exists()

@@ -1,4 +1,4 @@
-"""Judging as the README shows it."""
+"""Judging as docs/judging.md shows it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.helpers import ROOT
 from tests.helpers.cli import Graph, inside
 
 
-def test_readme_judging(tmp_path: Path, graph: Graph) -> None:
-    """The fixture is graded and its judge checked by the README alone, with the recorded grades of a person."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = readme.split("## Judging answers\n")[1].split("\n## ")[0]
+def test_judging_the_storefront(tmp_path: Path, graph: Graph) -> None:
+    """The fixture is graded and its judge checked by the page alone, with the recorded grades of a person."""
+    page = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
+    section = page.split("## Try it on the storefront\n")[1].split("\n## ")[0]
     lines = [line.split("  ")[0].split() for line in re.findall(r"^    (\S.*)$", section, re.MULTILINE)]
     copy, *commands = lines
     assert copy == ["cp", "-r", "fixtures/storefront", "."]

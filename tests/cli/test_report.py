@@ -15,11 +15,29 @@ def test_the_command_prints_the_path(tmp_path: Path) -> None:
     """`graphkit report` writes the page with its title and prints where it is, or JSON."""
     run = plain(tmp_path)
     done = cli.inside("report", run, "-o", "r.html", "--title", "Tuesday <1>", cwd=tmp_path, code=0)
-    assert done.out == "r.html\n"
+    assert done.out.splitlines() == [
+        "r.html",
+        f"1 run (r) over 2 questions of {tmp_path.name}",
+        "with scores, and each traversal over its gold path",
+    ]
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "<title>Tuesday &lt;1&gt;</title>" in text
     reported = cli.inside("report", run, "-o", "r.html", "--json", cwd=tmp_path, code=0).object()
     assert reported == {"report": "r.html", "bytes": (tmp_path / "r.html").stat().st_size}
+
+
+def test_a_page_without_a_name(tmp_path: Path) -> None:
+    """The page is named after its run; an earlier page is replaced, and anything else gets out of the way of it."""
+    run = plain(tmp_path)
+
+    def page() -> str:
+        return cli.inside("report", run, cwd=tmp_path, code=0).out.splitlines()[0]
+
+    assert [page(), page()] == ["report-r.html", "report-r.html"]
+    (tmp_path / "report-r.html").write_text("mine")
+    (tmp_path / "report-r-2.html").mkdir()
+    assert [page(), page()] == ["report-r-3.html", "report-r-3.html"]
+    assert (tmp_path / "report-r.html").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +77,7 @@ def test_runs_are_named_as_compare_takes_them(any_graph: cli.Graph, tmp_path: Pa
         return cli.inside(*arguments, cwd=away, env=any_graph.env, code=0)
 
     graphkit("evaluate", run, other, "--dataset", tmp_path / "data", "-m", "EdgeRecall")
-    assert graphkit("report", "r", "s", "-o", "two.html").out == "two.html\n"
+    assert graphkit("report", "r", "s", "-o", "two.html").out.startswith("two.html\n2 runs (r, s) over ")
     assert _runs(away / "two.html") == ["r", "s"]
     graphkit("report", third, "s", "-o", "both.html")
     assert _runs(away / "both.html") == ["t", "s"]

@@ -1,4 +1,4 @@
-"""``graphkit run`` as the README and docs/running.md show it."""
+"""``graphkit run`` as docs/running.md shows it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def answer(question):
 """
 
 
-def test_readme_walk(tmp_path: Path, graph: Graph) -> None:
-    """A system of five lines is run, interrupted, resumed, scored, compared and reported by the README alone."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = readme.split("## Your system\n")[1].split("\n## ")[0]
-    source = "".join(re.findall(r"^    ((?!graphkit ).*\n)", section, re.MULTILINE))
+def test_from_a_system_to_a_report(tmp_path: Path, graph: Graph) -> None:
+    """A small system is run, interrupted, resumed, scored, compared and reported by the page alone."""
+    page = (ROOT / "docs" / "running.md").read_text(encoding="utf-8")
+    section = page.split("## From a system to a report\n")[1].split("\n## ")[0]
+    source = section.split("```python\n")[1].split("```")[0]
     commands = [line.split("  ")[0].split()[1:] for line in re.findall(r"^    (graphkit .*)$", section, re.MULTILINE)]
     assert [command[0] for command in commands] == ["run", "evaluate", "compare", "report"]
-    assert source.count("\n") <= 5
-    # The README's names for the dataset and its other run; and a system that waits at its fourth question, once.
+    assert source.count("\n") <= 6
+    # The page's names for the dataset and its other run; and a system that waits at its fourth question, once.
     data = tmp_path / "my-dataset"
     shutil.copytree(STOREFRONT, data, ignore=shutil.ignore_patterns("*.py", "history", "storefront-graph*"))
     log = (data / "runs" / "storefront-bm25.jsonl").read_text().replace("storefront-bm25", "bm25-expand")

@@ -59,13 +59,19 @@ class Command:
 
 def _import(format: str) -> Command:  # noqa: A002
     paths = {"files": "log.jsonl", "--dataset": DATASET, "--out": "new/run.jsonl", "--ids": "ids.jsonl"}
-    return Command({**paths, "--parquet": "index"}, writes=("--out",))
+    return Command({**paths, "--parquet": "index"}, writes=("--out",), needs=("--dataset", "--out"))
 
 
 _JUDGED = {"run": RUN, "--dataset": DATASET, "--scores": "scores.jsonl"}
 
 COMMANDS: dict[Words, Command] = {
     ("load",): Command({"dataset": DATASET}, graph=True),
+    ("init",): Command(
+        {"folder": "made", "questions": "table.csv", "--ids": "ids.jsonl"},
+        more=("--graph", "graph.graphml"),
+        folders=("folder",),
+        needs=("questions",),
+    ),
     ("git",): Command({"repositories": "clone"}, graph=True),
     ("evaluate",): Command(
         {
@@ -74,6 +80,7 @@ COMMANDS: dict[Words, Command] = {
         },
         more=("--no-store", "-m", "EdgeRecall"),
         writes=("--out",),
+        needs=("runs",),
     ),
     ("grade",): Command(
         {"run": RUN, "--dataset": DATASET, "--rubric": "tone", "--cache": "new.sqlite", "--prices": "prices.toml"},
@@ -102,6 +109,7 @@ COMMANDS: dict[Words, Command] = {
             **{"--scores": "scores.jsonl", "--verdicts": "verdicts.jsonl", "--executions": "executions.jsonl"},
         },
         writes=("--out",),
+        needs=("runs", "--out"),
     ),
     ("failures",): Command({"run": RUN, "--dataset": DATASET}, more=("--kind", "missed-edges")),
     ("why",): Command({"run": RUN, "question": "q1", "--dataset": DATASET}, needs=("question",)),
@@ -145,7 +153,9 @@ COMMANDS: dict[Words, Command] = {
         more=("--metric", "ExactMatch"),
         writes=("--out",),
     ),
-    ("gold", "propose"): Command({"dataset": DATASET}, more=("-q", "q1", "-p", "MATCH p = (a)-[:EDGE]->(b)")),
+    ("gold", "propose"): Command(
+        {"dataset": DATASET, "--decisions": "decisions.csv"}, more=("-q", "q1", "-p", "MATCH p = (a)-[:EDGE]->(b)")
+    ),
     ("gold", "migrate"): Command({"dataset": DATASET}, more=("--repo", "a=clone", "--yes")),
 }
 
@@ -154,6 +164,7 @@ PLAIN: dict[Words, tuple[str, ...]] = {
     ("queries",): (),
     ("measures",): (),
     ("schema",): ("question",),
+    ("completion",): ("bash",),
     ("db", "status"): (),
     ("db", "path"): (),
     ("db", "remove"): ("run", "gone"),
@@ -169,7 +180,7 @@ GIVEN: dict[Words, dict[str, str]] = {
 #: Texts among the arguments that name no file.
 NAMES = {("schema", "record"), ("import gold", "form")}
 NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
-NAMES |= {("compare", "second"), ("why", "question")}
+NAMES |= {("compare", "second"), ("why", "question"), ("completion", "shell")}
 
 
 def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:
@@ -245,10 +256,12 @@ def write_world(folder: Path) -> Path:
         "query.cypher": "MATCH (n) RETURN count(n) AS n",
         "rows.json": json.dumps([{"_id": "h", "question": "x?", "answer": "y", "supporting_facts": [["t", 0]]}]),
         "graph.graphml": GRAPHML,
+        "table.csv": "question,path\nWhat does x call?,a:m.py#x -CALLS-> a:m.py#y\n",
         "sheet.csv": "run,question_id,measure,grade,note,question,gold_answer,answer\nr,q1,RubricGrade,wrong,,,,\n",
         "tone/prompt.txt": "How polite is it?",
         "tone/schema.json": json.dumps(SCHEMA),
         "index/text_units.parquet": "no table",
+        "decisions.csv": "question_id,path,decision\nq1,a:m.py#x -CALLS-> a:m.py#y,a\n",
         "notes.txt": "mine",
     }
     for name, text in texts.items():

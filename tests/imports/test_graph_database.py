@@ -338,3 +338,16 @@ def test_a_knowledge_graph_comes_back(store: Store, source: Source, tmp_path: Pa
     }
     assert made.figures["gold"]["edges"]["all"] == len(steps)
     assert made.figures["gold"]["edges"]["forward"] == sum(evidence != "manual" for evidence in steps.values())
+
+
+def test_a_new_dataset_of_a_database(source: Source, tmp_path: Path) -> None:
+    """`init` reads the whole database, and finds the relation and the repository of a path in a table."""
+    (tmp_path / "q.csv").write_text(f"question,path\nWho reads z?,m.py#y -> {Z}\n")
+    words = ["init", "mine", "q.csv", "--graph", source.uri]
+    words += ["--user", source.username] if source.username else []
+    env = {"GRAPHKIT_SOURCE_PASSWORD": source.password} if source.password else {}
+    done = inside(*words, cwd=tmp_path, env=env, code=0)
+    [question] = read_jsonl(tmp_path / "mine" / "questions.jsonl")
+    assert question["paths"] == [{"steps": [{"source": Y, "target": Z, "relation": "USES"}]}]
+    # Two of the three relationships between named nodes are one edge, and the note has no name.
+    assert "knowledge graph: 3 artifacts, 2 edges; it holds 1 of 1 gold step" in done.out

@@ -469,7 +469,7 @@ def test_no_package() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment(), cwd=ROOT, check=True
     )
-    assert "pip install 'graphkit[anthropic]'" in done.stdout
+    assert "pip install 'graphkit-eval[anthropic]'" in done.stdout
 
 
 def test_server_of_its_own_process() -> None:

@@ -113,7 +113,7 @@ def test_junit_counts_what_it_writes(tmp_path: Path) -> None:
 def test_table_without_pandas_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """If pandas isn't installed, the error says what to install."""
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(InputError, match=r"pip install 'graphkit\[pandas\]'"):
+    with pytest.raises(InputError, match=r"pip install 'graphkit-eval\[pandas\]'"):
         _result().to_pandas()
 
 

@@ -1,0 +1,47 @@
+"""``graphkit init``: a dataset from a spreadsheet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphkit.cli.base import argument, command, option, present, print_problems, say
+from graphkit.cli.import_graph import NodeOptions, source_password
+from graphkit.cli.options import ON_ERROR, OnError
+
+
+@command()
+def init(
+    *,
+    folder: Path = argument("DATASET", "Make this folder; no file in it is overwritten."),
+    questions: Path | None = argument(
+        "QUESTIONS",
+        "Read the questions in this CSV, YAML, JSON or JSON Lines file.  [default: two examples]",
+        default=None,
+        show_default=False,
+    ),
+    graph: list[str] | None = option(
+        "--graph FILE|URI", "Add a knowledge graph: GraphML, JSON, CSV, or bolt://HOST; may be repeated."
+    ),
+    query: str | None = option("--query CYPHER", "Read the database by this query. [default: all of it]"),
+    username: str | None = option("--user NAME", "Log in to the database as NAME; the password is asked for."),
+    database: str | None = option("--database NAME", "Read this database. [default: the account's own]"),
+    nodes: NodeOptions,
+    on_error: OnError = ON_ERROR,
+) -> None:
+    """Make a dataset from questions in a table, with a knowledge graph if you have one, and print what to run next."""
+    from graphkit.files.problems import Problems
+    from graphkit.imports.new_dataset import create_dataset
+
+    problems = Problems(on_error)
+    given = {"query": query, "username": username, "database": database}
+    of_database = {name: value for name, value in given.items() if value is not None}
+    if any("://" in one for one in graph or ()):
+        of_database["password"] = source_password(username) or ""
+    made = create_dataset(folder, questions, graph or (), problems=problems, **of_database, **nodes.keywords())
+    print_problems(problems)
+    for line in made.graph.summary if made.graph is not None else ():
+        if line.startswith(("skipped:", "note:")):
+            say(line)
+    width = max(len(text) for text, _ in made.commands())
+    steps = [f"  {text:<{width}}  # {purpose}" for text, purpose in made.commands()]
+    present([*made.lines(), "Run next:", *steps], made.as_json())

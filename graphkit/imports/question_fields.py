@@ -1,0 +1,120 @@
+"""The fields of a question in a row of somebody else's file, recognised by their names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graphkit.records.aliases import QUESTION
+from graphkit.records.models import Question
+from graphkit.records.path_texts import has_arrow, paths_of_text
+
+#: Further common names, beside those that records accept.
+_COMMON: Mapping[str, tuple[str, ...]] = {
+    "id": ("qid", "number", "nr", "no", "key", "identifier", "question_no", "question_number"),
+    "question": ("prompt", "question_text", "text", "input"),
+    "gold_answer": ("expected_answer", "correct_answer", "reference_answer", "gold", "expected", "solution"),
+    "paths": ("path", "gold_path", "expected_path", "expected_paths", "reasoning_path", "triples", "chain"),
+    "relevant": ("relevant_documents", "documents", "docs", "sources", "expected_sources", "evidence", "nodes"),
+    "expected_files": ("files", "file"),
+    "expected_symbols": ("symbols", "symbol"),
+    "category": ("type", "topic"),
+    "difficulty": ("level",),
+    "facts": ("fact", "key_facts", "key_points"),
+}
+
+#: The field of each name, and how close the name is to the field's own.
+_FIELDS: dict[str, tuple[str, int]] = {}
+for _field in Question.model_fields:
+    for _rank, _name in enumerate((_field, *QUESTION.get(_field, ()), *_COMMON.get(_field, ()))):
+        _FIELDS.setdefault(_name, (_field, _rank))
+
+#: Fields whose cell in a table is a list.
+_LISTS = ("relevant", "expected_files", "expected_symbols", "facts", "conflicts")
+
+
+def field_of(name: str) -> tuple[str, int] | None:
+    """Return the field that a column means, and the rank of its name; None if no field has such a name.
+
+    >>> field_of("Ground Truth"), field_of("gold-path 2"), field_of("owner")
+    (('gold_answer', 1), ('paths', 3), None)
+    """
+    plain = re.sub(r"[\W_]+", "_", name.strip().casefold()).strip("_")
+    return _FIELDS.get(plain) or _FIELDS.get(re.sub(r"_?\d+$", "", plain))
+
+
+def fields_of(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the fields of the question in a row, and the columns that aren't used.
+
+    Of several columns for one field, the one whose name is closest to the field's counts; columns of paths add up.
+
+    Raises
+    ------
+    ValueError
+        A path can't be read.
+    """
+    found: dict[str, tuple[int, Any]] = {}
+    paths: list[Any] = []
+    unused: list[str] = []
+    named = [(name, field_of(name), value) for name, value in row.items() if value not in (None, "", [], {})]
+    for name, meaning, value in sorted(named, key=lambda one: one[1][1] if one[1] else 0):
+        if meaning is None or (meaning[0] in found and meaning[0] != "paths"):
+            unused.append(name)
+        elif meaning[0] == "paths":
+            paths += _paths(value, several=name.casefold().endswith("paths"))
+        else:
+            found[meaning[0]] = meaning[1], _value(meaning[0], value)
+    fields = {name: value for name, (_, value) in found.items()}
+    return fields | ({"paths": paths} if paths else {}), unused
+
+
+def _value(field: str, value: Any) -> Any:
+    """Return the value of a field; in a table every value is a text."""
+    if not isinstance(value, str):
+        # An id may be a number, and other texts of YAML and JSON too, such as the answer 42.
+        return str(value) if field in ("question", "gold_answer") and isinstance(value, int | float) else value
+    if field in ("commits", "min_sources", "k", *_LISTS) and (decoded := _decoded(value)) is not None:
+        return decoded
+    if field in _LISTS:
+        return [
+            part for text in re.split(r"[;\n]" if field == "facts" else r"[;\n]|,\s", value) if (part := text.strip())
+        ]
+    if field == "difficulty":
+        return value.casefold()
+    return value
+
+
+def _paths(value: Any, several: bool) -> list[Any]:
+    """Return gold paths as records have them. A list is several paths or one, as the name of its field says."""
+    if isinstance(value, str):
+        decoded = _decoded(value)
+        return paths_of_text(value) if decoded is None else _paths(decoded, several)
+    if not isinstance(value, list):
+        return [value]
+    if all(isinstance(item, str) for item in value) and any(map(has_arrow, value)):
+        return [path for item in value for path in paths_of_text(item)]
+    if not several or all(isinstance(item, dict) and "steps" not in item for item in value):
+        return [value]
+    return [path for item in value for path in (paths_of_text(item) if isinstance(item, str) else [item])]
+
+
+def _decoded(text: str) -> Any:
+    """Return the JSON in a cell, or None if the cell is plain text."""
+    if text[:1] not in ("[", "{") and not text.isdecimal():
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def gold_kinds(questions: Iterable[Question]) -> dict[str, int]:
+    """Return how many questions have each kind of gold."""
+    kinds = ("paths", "relevant", "expected_files", "gold_answer")
+    counts = dict.fromkeys(kinds, 0)
+    for question in questions:
+        for kind in kinds:
+            counts[kind] += bool(getattr(question, kind))
+    return counts

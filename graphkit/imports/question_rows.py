@@ -1,0 +1,62 @@
+"""Questions of a table, YAML or JSON file, as rows under the names of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError
+from graphkit.files.intake import is_pipe
+from graphkit.files.tables import columns_of, meant, read_table
+from graphkit.imports.sources import is_json, values_of
+
+#: What may separate the cells of a table.
+_DELIMITERS = (",", ";", "\t")
+
+
+def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (``file:line``, row) of each question: CSV, YAML by its ending, else JSON or JSON Lines.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, or a row isn't an object.
+    """
+    if path.exists() and is_pipe(path):
+        remedy = "Save it as a file: it is read more than once."
+        raise InputError("questions aren't read from a pipe", where=str(path), remedy=remedy)
+    name = path.name.removesuffix(".gz").removesuffix(".zst").lower()
+    for where, row in (
+        _yaml(path) if name.endswith((".yaml", ".yml")) else _json(path) if is_json(path) else _table(path)
+    ):
+        if not isinstance(row, dict):
+            remedy = "Write each question as an object with a question and its gold."
+            raise InputError("a question must be an object with named fields", where=where, remedy=remedy)
+        yield where, row
+
+
+def _yaml(path: Path) -> Iterator[tuple[str, Any]]:
+    from graphkit.imports.yaml_rows import yaml_records
+
+    for line, value in yaml_records(path):
+        yield f"{path}:{line}", value
+
+
+def _json(path: Path) -> Iterator[tuple[str, Any]]:
+    for where, value in values_of(path):
+        [inner] = value.values() if isinstance(value, dict) and len(value) == 1 else [None]
+        if isinstance(inner, list) and all(isinstance(item, dict) for item in inner):
+            for number, item in enumerate(inner, 1):
+                yield f"{where} (item {number})", item
+        else:
+            yield where, value
+
+
+def _table(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a table whose first line says by what its cells are separated."""
+    delimiter = max(_DELIMITERS, key=lambda one: len(columns_of(path, one)))
+    for number, row in read_table(path, delimiter):
+        cells = {name: meant(cell.strip()) for name, cell in row.items()}
+        if any(cells.values()):
+            yield f"{path}:{number}", cells

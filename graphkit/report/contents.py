@@ -1,0 +1,67 @@
+"""What a page contains, in words, and the file that it gets if the user names none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from graphkit.files.outputs import kind_of
+from graphkit.records.words import counted
+from graphkit.report.data import ReportData
+
+
+class PageContents(NamedTuple):
+    """The content of a written page: its dataset, runs and questions, and how many answers were judged and executed."""
+
+    dataset: str
+    runs: tuple[str, ...]
+    questions: int
+    judged: int
+    executed: int
+
+    @classmethod
+    def of(cls, data: ReportData) -> PageContents:
+        """Return the content of the data of a page."""
+        return cls(
+            data.dataset.name,
+            tuple(run.evaluation.run for run in data.runs),
+            len(data.questions),
+            sum(len(run.verdicts) for run in data.runs),
+            sum(len(run.executions) for run in data.runs),
+        )
+
+    def lines(self) -> list[str]:
+        """Return the content in one or two lines."""
+        runs = ", ".join(self.runs[:4]) + (f" and {len(self.runs) - 4} more" if len(self.runs) > 4 else "")
+        first = (
+            f"{counted(len(self.runs), 'run')} ({runs}) over {counted(self.questions, 'question')} of {self.dataset}"
+        )
+        graded = [
+            f"{number} {what}" for number, what in ((self.judged, "judged"), (self.executed, "executed")) if number
+        ]
+        second = f"with scores, each traversal over its gold path, and {' and '.join(graded)} answers"
+        return [first, second if graded else "with scores, and each traversal over its gold path"]
+
+
+def free_page(runs: Sequence[str], dataset: str) -> Path:
+    """Return the file in the working folder for a page of some runs.
+
+    The name is that of the run, or of the dataset if there are several runs. An earlier page is replaced; if anything
+    else has the name, a number is added.
+
+    >>> free_page(["storefront/bm25"], "data").name, free_page(["a", "b"], "data").name
+    ('report-storefront-bm25.html', 'report-data.html')
+    """
+    stem = "report-" + re.sub(r"[^\w.-]", "-", runs[0] if len(runs) == 1 else dataset)[:100]
+    names = (Path(f"{stem}{'' if number == 1 else f'-{number}'}.html") for number in count(1))
+    return next(path for path in names if _is_ours(path))
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a page may be written to a path: nothing is there, or an earlier page."""
+    if not path.is_file():
+        return not path.exists() and not path.is_symlink()
+    return kind_of(path) == "a page"

@@ -1,0 +1,254 @@
+"""``graphkit init``: a dataset from a table, YAML or JSON, with a knowledge graph."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from tests.helpers.cli import COMMAND, Row, environment, inside, write_lines
+from tests.helpers.datasets import read_jsonl
+
+STEP = {"source": "web:a.ts#f", "relation": "CALLS", "target": "api:b.py#g"}
+#: f calls g, and g reads the table.
+TWO = [STEP, {"source": "api:b.py#g", "relation": "READS", "target": "db:t.sql"}]
+EDGES = "source,relation,target\nweb:a.ts#f,CALLS,api:b.py#g\napi:b.py#g,READS,db:t.sql\n"
+
+#: The same two questions in each form of file.
+FORMS = {
+    "q.csv": (
+        "Question,Ground Truth,gold path,documents\n"
+        '"What does f, of web, call?",It calls g.,web:a.ts#f -CALLS-> api:b.py#g,"api:b.py, web:a.ts"\n'
+        "What does f read?,,web:a.ts#f -CALLS-> api:b.py#g -READS-> db:t.sql,\n"
+    ),
+    "q2.csv": (
+        "query;answer;path;sources\n"
+        '"What does f, of web, call?";It calls g.;web:a.ts#f -CALLS-> api:b.py#g;"api:b.py\nweb:a.ts"\n'
+        "What does f read?;;web:a.ts#f -[CALLS]-> api:b.py#g -[:READS]-> db:t.sql;\n"
+    ),
+    "q.yaml": (
+        "questions:\n"
+        "  - question: What does f, of web, call?\n    answer: It calls g.\n"
+        "    path: web:a.ts#f -CALLS-> api:b.py#g\n    documents: [api:b.py, web:a.ts]\n"
+        "  - question: What does f read?\n    paths:\n      - web:a.ts#f -CALLS-> api:b.py#g -READS-> db:t.sql\n"
+    ),
+    "q.jsonl": (
+        '{"user_input": "What does f, of web, call?", "reference": "It calls g.", "documents": ["api:b.py", '
+        '"web:a.ts"], "triples": [["web:a.ts#f", "CALLS", "api:b.py#g"]]}\n'
+        '{"question": "What does f read?", "path": "db:t.sql <-READS- api:b.py#g"}\n'
+    ),
+}
+
+
+def questions(folder: Path) -> list[Row]:
+    """Return the questions of a dataset."""
+    return read_jsonl(folder / "questions.jsonl")
+
+
+def steps(question: Row) -> list[list[Row]]:
+    """Return the steps of each gold path."""
+    return [path["steps"] for path in question["paths"]]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_each_form_gives_the_same_questions(name: str, tmp_path: Path) -> None:
+    """Columns are recognised by their names, paths are read as text, and questions are numbered."""
+    (tmp_path / name).write_text(FORMS[name])
+    done = inside("init", "mine", name, cwd=tmp_path, code=0)
+    first, second = questions(tmp_path / "mine")
+    assert (first["id"], second["id"]) == ("q1", "q2")
+    assert (first["question"], first["gold_answer"]) == ("What does f, of web, call?", "It calls g.")
+    assert first["relevant"] == {"api:b.py": 1, "web:a.ts": 1}
+    assert steps(first) == [[STEP]]
+    # The last form writes only the second step, backwards.
+    assert steps(second) == [TWO[1:] if name == "q.jsonl" else TWO]
+    problems = Problems()
+    assert len(list(Dataset(tmp_path / "mine").questions(problems))) == 2
+    assert (problems.skipped, problems.ignored_fields) == ([], {})
+    assert "2 questions (2 with gold paths, 1 with relevant ids, 1 with answers)" in done.out
+    assert "repositories: api, db, web\nrelations: CALLS, READS\n" in done.out
+
+
+def test_the_commands_that_are_printed_work(tmp_path: Path) -> None:
+    """The three commands run as they are printed: a system, the gate, which fails and then passes, and the page."""
+    (tmp_path / "q.csv").write_text(FORMS["q.csv"])
+    (tmp_path / "g.csv").write_text(EDGES)
+    done = inside("init", "my data", "q.csv", "--graph", "g.csv", cwd=tmp_path, code=0)
+    lines = done.out.split("Run next:\n")[1].splitlines()
+    run, gate, page = [shlex.split(line, comments=True)[1:] for line in lines]
+    assert len(lines) == 3
+    walk = [[one["source"], one["relation"], one["target"]] for one in TWO]
+    system = tmp_path / "my_system.py"
+    system.write_text("def answer(question):\n    return {'answer': 'x', 'traversal': []}\n")
+    inside(*run, cwd=tmp_path, code=0)
+    assert "EdgeRecall is 0.0000, under 0.8" in inside(*gate, "--no-store", cwd=tmp_path, code=1).err
+    (tmp_path / "my data" / "runs" / "mine.jsonl").unlink()
+    (tmp_path / "my data" / "runs" / "mine.made-by").unlink(missing_ok=True)
+    system.write_text(f"def answer(question):\n    return {{'answer': 'x', 'traversal': {walk!r}}}\n")
+    inside(*run, cwd=tmp_path, code=0)
+    inside(*gate, "--no-store", cwd=tmp_path, code=0)
+    assert "report-mine.html" in inside(*page, cwd=tmp_path, code=0).out
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "gate"),
+    [
+        ("documents", "a:m.py", "--fail-under Recall@10=0.8"),
+        ("files", "a/m.py", "--fail-under FileRecall=0.8"),
+        ("answer", "x calls y", "--max-failed 0"),
+    ],
+)
+def test_the_gate_fits_the_gold(column: str, cell: str, gate: str, tmp_path: Path) -> None:
+    """The gate that is printed measures what the gold has, and can fail: a run without a record fails each."""
+    (tmp_path / "q.csv").write_text(f"question,{column}\nWhat?,{cell}\n")
+    facts = inside("init", "mine", "q.csv", "--json", cwd=tmp_path, code=0).object()
+    assert facts["next"][1] == f"graphkit evaluate mine {gate}"
+    write_lines(tmp_path / "mine" / "runs" / "r.jsonl", [{"run": "r", "question_id": "q1", "error": "timed out"}])
+    inside(*shlex.split(facts["next"][1])[1:], "--no-store", cwd=tmp_path, code=1)
+
+
+def test_the_graph_gives_ids_and_relations(tmp_path: Path) -> None:
+    """Names without a repository become ids, an arrow without a relation gets the only one, and doubts are reported."""
+    (tmp_path / "g.csv").write_text(EDGES)
+    (tmp_path / "q.csv").write_text(
+        "id,question,path\na,?,a.ts#f -> b.py#g -reads-> t.sql\nb,?,api:b.py#g -CALLS-> web:a.ts#f\n"
+        "c,?,api:b.py#g -> nowhere.py\n"
+    )
+    done = inside("init", "mine", "q.csv", "--graph", "g.csv", cwd=tmp_path, code=0)
+    assert steps(questions(tmp_path / "mine")[0]) == [TWO]
+    assert "knowledge graph: 3 artifacts, 2 edges; it holds 2 of 4 gold steps" in done.out
+    assert "ids found for names in the gold: 3 by the path" in done.out
+    assert "the other way round, so the question won't be scored (1 record, the first: q.csv:3 b: api" in done.err
+    assert (
+        "doesn't hold an edge of the path, so the question won't be scored (1 record, the first: q.csv:4 c:" in done.err
+    )
+
+
+def test_two_examples(tmp_path: Path) -> None:
+    """Without questions there are two examples, about the edges of the graph if there is one."""
+    inside("init", "plain", cwd=tmp_path, code=0)
+    assert [len(one["paths"][0]["steps"]) for one in questions(tmp_path / "plain")] == [2, 1]
+    (tmp_path / "g.csv").write_text(EDGES)
+    facts = inside("init", "drawn", "--graph", "g.csv", "--json", cwd=tmp_path, code=0).object()
+    assert steps(questions(tmp_path / "drawn")[0]) == [TWO]
+    assert (facts["examples"], facts["questions"], facts["repositories"]) == (True, 2, ["api", "db", "web"])
+    assert len(facts["next"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where", "what"),
+    [
+        ("q.csv", "question,path\nx,a -> b\ny,a b\n", "q.csv:3", "the path has no arrow"),
+        ("q.csv", "question,path\nx,a ->\n", "q.csv:2", "no name before or behind it"),
+        ("q.csv", "question,path\n,a -> b\n", "q.csv:2", "the field 'question' is missing"),
+        ("q.csv", "question,difficulty\nx,deep\n", "q.csv:2", "difficulty"),
+        ("q.csv", "id,question\n1,x\n1,y\n", "q.csv:3", "the id is already used by q.csv:2"),
+        ("q.csv", "question,path\n", "q.csv", "the file holds no question"),
+        ("q.csv", "question\nx,y\n", "q.csv:2", "more cells than there are columns"),
+        ("q.yaml", "- question: x\n- question: y\n  path: a b\n", "q.yaml:2", "the path has no arrow"),
+        ("q.yaml", "- question: x: y\n", "q.yaml:1", "not valid YAML"),
+        ("q.yaml", "- &a x\n- *a\n", "q.yaml:1", "anchors and aliases"),
+        ("q.yaml", "[" * 100_000, "q.yaml:1", "nested too deeply"),
+        ("q.yaml", "- question: x\n- what\n", "q.yaml:2", "must be an object"),
+        ("q.jsonl", '{"question": "x"}\n{"question": 5, "paths": 3}\n', "q.jsonl:2", "paths"),
+    ],
+)
+def test_a_bad_row_is_refused(name: str, text: str, where: str, what: str, tmp_path: Path) -> None:
+    """A mistake is reported with its place; nothing is written, and nothing is left behind."""
+    (tmp_path / name).write_text(text)
+    done = inside("init", "mine", name, cwd=tmp_path, code=2)
+    assert where in done.err
+    assert what in done.err
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_bad_rows_are_skipped_on_request(tmp_path: Path) -> None:
+    """With `--on-error skip` the other rows are kept, and those without an id get a free one."""
+    (tmp_path / "q.csv").write_text("id,question,path,owner\n,x,a -> b,me\nq1,y,a -> c,\n,z,a,\n")
+    done = inside("init", "mine", "q.csv", "--on-error", "skip", cwd=tmp_path, code=0)
+    assert [one["id"] for one in questions(tmp_path / "mine")] == ["q2", "q1"]
+    assert "skipped: q.csv:4" in done.err
+    assert "the field 'owner' isn't used" in done.err
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    """An existing folder keeps its files; if one of them would be written, nothing is."""
+    (tmp_path / "q.csv").write_text("question,path\nx,a -CALLS-> b\n")
+    (tmp_path / "g.csv").write_text(EDGES)
+    inside("init", ".", "q.csv", "--graph", "g.csv", cwd=tmp_path, code=0)
+    names = {"artifacts.jsonl", "edges.jsonl", "questions.jsonl"}
+    assert {path.name for path in tmp_path.iterdir()} == {"q.csv", "g.csv", *names}
+    for name in names:
+        (tmp_path / name).write_text("mine")
+        assert "isn't overwritten" in inside("init", ".", "q.csv", cwd=tmp_path, code=2).err
+        assert (tmp_path / name).read_text() == "mine"
+        (tmp_path / name).unlink()
+    (tmp_path / "questions.jsonl.gz").write_text("mine")
+    assert "isn't overwritten" in inside("init", ".", cwd=tmp_path, code=2).err
+    assert "this is a file" in inside("init", "q.csv", cwd=tmp_path, code=2).err
+    assert "a bundled dataset isn't changed" in inside("init", "@storefront", cwd=tmp_path, code=2).err
+
+
+def test_a_bad_graph_leaves_nothing(tmp_path: Path) -> None:
+    """A graph that can't be read makes no dataset, and so does a database that isn't there."""
+    (tmp_path / "g.csv").write_text("a,b\n1,2\n")
+    inside("init", "deep/mine", "--graph", "g.csv", cwd=tmp_path, code=2)
+    inside("init", "mine", "--graph", "bolt://127.0.0.1:1", cwd=tmp_path, code=3)
+    done = inside("init", "mine", "--graph", "bolt://127.0.0.1:1", "--graph", "g.csv", cwd=tmp_path, code=2)
+    assert "from one database or from files" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["g.csv"]
+
+
+def test_what_spreadsheets_write(tmp_path: Path) -> None:
+    """A byte order mark, semicolons and carriage returns are read; another encoding, and a pipe, are refused."""
+    (tmp_path / "q.csv").write_bytes("\ufeffQuestion;Path\r\nGröße?;a -> b\r\n".encode())
+    inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    assert questions(tmp_path / "mine")[0]["question"] == "Größe?"
+    (tmp_path / "q.csv").write_bytes("question\nGröße?\n".encode("latin-1"))
+    assert "isn't text in UTF-8" in inside("init", "other", "q.csv", cwd=tmp_path, code=2).err
+    os.mkfifo(tmp_path / "pipe")
+    assert "aren't read from a pipe" in inside("init", "other", "pipe", cwd=tmp_path, code=2).err
+
+
+def test_a_long_yaml(tmp_path: Path) -> None:
+    """YAML of more than 4 MiB is refused, with the option that reads it."""
+    (tmp_path / "q.yaml").write_text("- question: x\n  gold_answer: " + "y" * (4 << 20) + "\n")
+    assert "--no-input-limits" in inside("init", "mine", "q.yaml", cwd=tmp_path, code=2).err
+    inside("init", "mine", "q.yaml", "--no-input-limits", cwd=tmp_path, code=0)
+
+
+def test_hostile_cells(tmp_path: Path) -> None:
+    """A cell that a spreadsheet was kept from running is read without its quote; controls reach no terminal."""
+    rows = "question,path\n'=x,a -> b\n\x1b[2Jy,a\x1b[2J -> b; b -> c\n"
+    (tmp_path / "q.csv").write_text(rows)
+    done = inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    assert "\x1b" not in done.out + done.err
+    first, second = questions(tmp_path / "mine")
+    assert first["question"] == "=x"
+    assert len(second["paths"]) == 2
+    assert json.dumps("\x1b[2Jy")[1:-1] in (tmp_path / "mine" / "questions.jsonl").read_text()
+
+
+def test_a_killed_command_leaves_no_half(tmp_path: Path) -> None:
+    """Killed at any moment, the command leaves a whole dataset or none; the next one removes its temporary folder."""
+    rows = "".join(f"What is {number}?,a{number} -CALLS-> b{number}\n" for number in range(5000))
+    (tmp_path / "q.csv").write_text(f"question,path\n{rows}")
+    for seconds in (0.4, 0.7, 1.0):
+        process = subprocess.Popen([*COMMAND, "init", "mine", "q.csv"], cwd=tmp_path, env=environment())
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        process.kill()
+        process.wait()
+        if (tmp_path / "mine").exists():
+            assert len(questions(tmp_path / "mine")) == 5000
+            shutil.rmtree(tmp_path / "mine")
+    inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    assert {path.name for path in tmp_path.iterdir()} == {"mine", "q.csv"}
