@@ -19,8 +19,8 @@ DELTA, INTERVAL, VERDICT = "delta", "95% interval", "verdict"
 BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
 
 
-def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], names: tuple[str, str]) -> Brief:
-    """Return what to print of a comparison; ``names`` are what other commands call its runs."""
+def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], second: str, options: str = "") -> Brief:
+    """Return what to print of a comparison; ``second`` and ``options`` are for the commands to type next."""
     findings = [*gate_findings(gates), *_failed(compared)]
     for group in compared.groups[1 : GROUPS + 1]:
         result = group.results[0]
@@ -37,7 +37,7 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], name
         summary=verdict(compared),
         table=comparison_table(compared),
         findings=tuple(findings),
-        commands=tuple(_commands(compared, names)),
+        commands=tuple(f"{command}{options}" for command in _commands(compared, second)),
     )
 
 
@@ -123,9 +123,9 @@ def comparison_table(compared: RunComparison) -> BriefTable:
     )
 
 
-def _commands(compared: RunComparison, names: tuple[str, str]) -> Iterator[str]:
+def _commands(compared: RunComparison, second: str) -> Iterator[str]:
     losing = [one for one in compared.movers if one.delta * (-1 if lower_is_better(one.measure) else 1) < 0]
     if losing:
-        yield f"graphkit why {names[1]} {losing[0].question}"
+        yield f"graphkit why {second} {losing[0].question}"
     else:
-        yield f"graphkit failures {names[1]}"
+        yield f"graphkit failures {second}"

@@ -37,8 +37,11 @@ class Lead:
     compared: RunComparison | None
 
 
-def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str]) -> Brief:
-    """Return what to print of an evaluation; ``names`` are what other commands call its runs, as stored or as files."""
+def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str = "") -> Brief:
+    """Return what to print of an evaluation.
+
+    ``names`` are what other commands call its runs, as stored or as files, and ``more`` are options that these need.
+    """
     results = evaluated.results
     lead = leading(results)
     findings = [*gate_findings(evaluated.gates)]
@@ -55,7 +58,10 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str]) -> Brief:
         summary=_summary(evaluated, lead),
         table=_table(evaluated),
         findings=tuple(findings),
-        commands=tuple(_commands(evaluated, dict(zip((one.run for one in results), names, strict=True)), lead)),
+        commands=tuple(
+            f"{command}{more}"
+            for command in _commands(evaluated, dict(zip((one.run for one in results), names, strict=True)), lead)
+        ),
     )
 
 
@@ -233,7 +239,7 @@ def _of_one(result: Evaluation, cards: Sequence[Scorecard]) -> str:
         parts.append(f"overall {two(cards[0].overall)}{' (partial)' if cards[0].partial else ''}")
         cells = two_by_two(result.outcomes()).counts
         if result.outcomes():
-            parts.append(f"{cells['sound'] + cells['luck']} right answers, {cells['sound']} by a right path")
+            parts.append(f"{counted(cells['sound'] + cells['luck'], 'right answer')}, {cells['sound']} by a right path")
     else:
         name = next(iter(result.measures), None)
         parts += [f"{name} {two(_held(result, name))}"] if name is not None else []

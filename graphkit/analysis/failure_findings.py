@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from graphkit.analysis.explain import SENTENCES, sentence
@@ -24,10 +26,23 @@ ROWS = 40
 
 
 def failures_brief(
-    run: str, found: Mapping[str, Failures], question: str | None = None, kind: str | None = None
+    run: str,
+    found: Mapping[str, Failures],
+    question: str | None = None,
+    kind: str | None = None,
+    dataset: Path | None = None,
 ) -> Brief:
-    """Return what to print of the failures of a run, by kind; ``question`` and ``kind`` are what was asked for."""
-    run, there = shlex.quote(run), {name: rows for name, rows in found.items() if rows}
+    """Return what to print of the failures of a run, by kind.
+
+    ``question``, ``kind`` and ``dataset`` are what was asked for; the commands to type next repeat the dataset.
+    """
+    there = {name: rows for name, rows in found.items() if rows}
+    brief = _brief(run, there, question, kind)
+    named = "" if dataset is None else f" --dataset {shlex.quote(str(dataset))}"
+    return dataclasses.replace(brief, commands=tuple(f"{command}{named}" for command in brief.commands))
+
+
+def _brief(run: str, there: Mapping[str, Failures], question: str | None, kind: str | None) -> Brief:
     if kind is not None or question is not None:
         return _listed(run, there, question, kind)
     kinds = [name for name in there if name != SCORES]
@@ -36,8 +51,8 @@ def failures_brief(
     if len(kinds) > KINDS:
         findings.append(BriefLine("more", f"{listed(kinds[KINDS:], 5)}: --full", 70))
     worst = next((str(row["question"]) for row in there.get(SCORES, ()) if row["error"] is None), None)
-    commands = [f"graphkit why {run} {worst}"] if worst is not None else []
-    commands += [f"graphkit failures {run} --kind {(told or kinds)[0]}"] if kinds else []
+    commands = [f"graphkit why {shlex.quote(run)} {worst}"] if worst is not None else []
+    commands += [f"graphkit failures {shlex.quote(run)} --kind {(told or kinds)[0]}"] if kinds else []
     return Brief(_summary(run, there), _table(there, kinds), tuple(findings), tuple(commands))
 
 
@@ -102,10 +117,10 @@ def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind:
     count = counted(total, "row") if kind is not None else f"{counted(total, 'row')} of {counted(len(found), 'kind')}"
     summary = f"{run}{what}: {count}{f' of {kind}' if kind is not None else ''}"
     first = question or next((name for rows in found.values() for name in _questions(rows)), None)
-    commands = [f"graphkit why {run} {first}"] if first is not None else []
+    commands = [f"graphkit why {shlex.quote(run)} {first}"] if first is not None else []
     option = f" --question {question}" if question is not None else ""
     if total > 1:
-        commands.append(f"graphkit failures {run}{asked}{option} --limit 0")
+        commands.append(f"graphkit failures {shlex.quote(run)}{asked}{option} --limit 0")
     return Brief(summary, None, tuple(findings), tuple(commands))
 
 

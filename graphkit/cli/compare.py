@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
 from graphkit.errors import InputError
+
+if TYPE_CHECKING:
+    from graphkit.analysis.comparison_plan import ComparisonPlan
+    from graphkit.analysis.run_pairs import RunComparison
 
 
 @dataclass(frozen=True)
@@ -97,19 +102,24 @@ def compare(
                 compared = plan.of_graph(store, problems, progress)
     print_problems(problems)
     outcomes = plan.gates.outcomes(compared)
-    taken = 0
-    if full or as_json():
-        for message in plan.messages(compared):
-            say(message)
-    else:
-        taken = say_briefly(plan.brief_messages(compared))
+    taken = _print_messages(plan, compared, full)
+    more = "" if dataset is None else f" --dataset {shlex.quote(str(dataset))}"
 
     def show() -> None:
         if full:
             print_comparison(compared)
         else:
             after = lines_of_error(gate_error(outcomes, brief=True))
-            print_brief(comparison_brief(compared, outcomes, (first, second)), taken + after)
+            print_brief(comparison_brief(compared, outcomes, shlex.quote(second), more), taken + after)
 
     present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)
+
+
+def _print_messages(plan: ComparisonPlan, compared: RunComparison, full: bool) -> int:
+    """Print the warnings and notes on standard error, and return how many lines count towards the brief."""
+    if not full and not as_json():
+        return say_briefly(plan.brief_messages(compared))
+    for message in plan.messages(compared):
+        say(message)
+    return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,8 +126,9 @@ def evaluate(
         write_results(path, evaluated.results, evaluated.gates)
 
     pairs = zip(files, evaluated.results, strict=True)
-    names = [str(run) if storing.no_store else result.run for run, result in pairs]
-    show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, taken))
+    names = [shlex.quote(str(run) if storing.no_store else result.run) for run, result in pairs]
+    more = f" --dataset {shlex.quote(str(given.dataset))}" if storing.no_store and given.dataset is not None else ""
+    show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))
     hold(evaluated.gates, brief=not full)
 
@@ -168,13 +170,13 @@ def _plan(
     )
 
 
-def _show_briefly(evaluated: EvaluatedRuns, names: list[str], taken: int) -> None:
+def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: int) -> None:
     from graphkit.analysis.evaluation_findings import evaluation_brief
     from graphkit.analysis.gates import gate_error
     from graphkit.cli.progress import shown_progress
 
     with shown_progress("comparing the runs"):
-        brief = evaluation_brief(evaluated, names)
+        brief = evaluation_brief(evaluated, names, more)
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 

@@ -74,7 +74,7 @@ def failures(
         return
     if not full and limit is None:
         one = named_query(kind).name if kind is not None else None
-        print_brief(failures_brief(run, rows_of, question, one))
+        print_brief(failures_brief(run, rows_of, question, one, dataset))
         return
     given = (("question", question), ("other", other), ("dataset", dataset))
     asked = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in given if value is not None)

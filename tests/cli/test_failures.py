@@ -253,14 +253,17 @@ def test_a_file_needs_no_database(shop: Graph, tmp_path: Path) -> None:
     done = inside("failures", f"runs/{RUN}.jsonl", *kind, "--data", tmp_path / "none", cwd=STOREFRONT, code=0)
     assert not (tmp_path / "none").exists()
     assert done.objects() == ask(shop, RUN, *kind).objects()
-    assert "Missed edges" in inside("failures", f"runs/{RUN}.jsonl", cwd=STOREFRONT, code=0).out
+    assert "Missed edges" in inside("failures", "--full", f"runs/{RUN}.jsonl", cwd=STOREFRONT, code=0).out
 
 
 def test_a_file_names_its_dataset(tmp_path: Path) -> None:
     """``--dataset`` is for a file that lies elsewhere, and the command that shows all rows repeats it."""
     file = tmp_path / "moved.jsonl"
     file.write_bytes((STOREFRONT / "runs" / f"{RUN}.jsonl").read_bytes())
-    done = inside("failures", file, "--dataset", STOREFRONT, "--kind", "missed-edges", cwd=tmp_path, code=0)
+    asked = ("failures", file, "--dataset", STOREFRONT, "--kind", "missed-edges")
+    command = f"next      graphkit failures {file} --kind missed-edges --limit 0 --dataset {STOREFRONT}"
+    assert command in inside(*asked, cwd=tmp_path, code=0).out.splitlines()
+    done = inside(*asked, "--full", cwd=tmp_path, code=0)
     assert f"20 of 50 shown; all: graphkit failures {file} --kind missed-edges --dataset {STOREFRONT}" in done.out
     assert "Name its dataset by --dataset" in inside("failures", file, cwd=tmp_path, code=2).err
 
