@@ -7,8 +7,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -24,6 +27,9 @@ from graphkit.readers.known_formats import readers
 
 HERE = Path(__file__).parent
 
+
+#: The width of the terminal in the picture.
+COLUMNS = 80
 
 #: Between these lines of the page of imports stands the table of formats.
 FORMATS = "<!-- formats: made by docs/generate.py -->"
@@ -108,28 +114,40 @@ def importing_page() -> str:
 
 
 def demo_picture() -> str:
-    """Return what ``graphkit demo`` prints as a drawing of a terminal, without fonts from elsewhere."""
+    """Return what ``graphkit demo`` prints in a terminal of 80 columns as a drawing, without fonts from elsewhere."""
     from rich._export_format import CONSOLE_SVG_FORMAT
     from rich.console import Console
     from rich.text import Text
 
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [sys.executable, "-m", "graphkit", "demo", "--data", f"{folder}/graph"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    lines = [line.rstrip() for line in done.stdout.splitlines()]
-    shown = lines[: next(index for index, line in enumerate(lines) if line.startswith("5. "))]
-    console = Console(record=True, width=132, file=io.StringIO(), highlight=False)
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), highlight=False)
     console.print(Text("$ graphkit demo", style="bold"))
-    for line in shown:
-        console.print(Text(line))
+    for line in in_a_terminal("demo").splitlines():
+        console.print(Text.from_ansi(line))
     style = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     style = re.sub(r"<!--.*?-->", "", style, flags=re.DOTALL)
     return console.export_svg(title="graphkit demo", code_format=style, unique_id="graphkit")
+
+
+def in_a_terminal(command: str) -> str:
+    """Return what a command prints on standard output if that is a terminal; its progress isn't shown."""
+    master, slave = pty.openpty()
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "graphkit", command, "--data", f"{folder}/graph"],
+            cwd=folder,
+            env={**os.environ, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"},
+            stdout=slave,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(slave)
+        parts = []
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(master, 65536):
+                parts.append(part)
+        os.close(master)
+        if process.wait() != 0:
+            raise SystemExit(f"graphkit {command} failed")
+    return b"".join(parts).decode()
 
 
 def main() -> None:

@@ -170,7 +170,7 @@ def test_the_rubric_and_judge_of_ones_own_run(tmp_path: Path) -> None:
     grade, evaluate = re.findall(r"^    graphkit (.*)$", own, re.MULTILINE)
     inside(*shlex.split(grade), "--no-store", cwd=tmp_path, code=0)
     # One of two answers names a file: a mean of .5 holds the page's gate of 0.5, and not one of 0.6.
-    words = [*shlex.split(evaluate), "--no-store"]
+    words = [*shlex.split(evaluate), "--no-store", "--full"]
     assert re.search(r"located +0\.5000 +2/2", inside(*words, cwd=tmp_path, code=0).out)
     words[words.index("located=0.5")] = "located=0.6"
     assert "located is 0.5000, under 0.6" in inside(*words, cwd=tmp_path, code=1).err
@@ -208,7 +208,7 @@ def test_the_measure_of_ones_own_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [line.split()[0] for line in commands] == ["evaluate", "evaluate", "report", "compare"]
     for line in commands:
         words = [word for one in shlex.split(line) for word in (runs if one.endswith("*.jsonl") else [one])]
-        words += ["--no-store"] if words[0] == "evaluate" else []
+        words += ["--no-store", "--full"] if words[0] == "evaluate" else []
         done = inside(*words, cwd=tmp_path, code=0)
         # Each walk has one edge, and two are allowed: no detour.
         assert words[0] != "evaluate" or "my_measures:Detour" in done.out

@@ -195,7 +195,7 @@ def test_help_is_quick(command: tuple[str, ...], commands: set[str]) -> None:
     modules = loaded(*command)
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.records", "graphkit.records.words", "graphkit.cli"}
-    shared = ("app", "base", "options", "streams", "tables", "import_gold", "import_graph")
+    shared = ("app", "base", "options", "streams", "tables", "terminal", "briefs", "import_gold", "import_graph")
     allowed |= {f"graphkit.cli.{name}" for name in (*shared, *commands)}
     assert {name for name in modules if name.startswith("graphkit")} <= allowed
     assert {f"graphkit.cli.{name}" for name in commands} <= modules
@@ -205,7 +205,17 @@ def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards", "pair_tables"}
-    helpers |= {"asking", "proposing", "shell_scripts", "trust_tables", "import_gold", "import_graph"}
+    helpers |= {
+        "asking",
+        "briefs",
+        "demo_tables",
+        "proposing",
+        "shell_scripts",
+        "terminal",
+        "trust_tables",
+        "import_gold",
+        "import_graph",
+    }
     assert modules == {*COMMANDS, *GROUPS.values()} | helpers
 
 

@@ -7,7 +7,15 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
-from graphkit.analysis.run_pairs import By, GoldComparison, PairingOptions, Pairs, RunComparison, refuse_itself
+from graphkit.analysis.run_pairs import (
+    By,
+    GoldComparison,
+    PairingOptions,
+    Pairs,
+    RunComparison,
+    refuse_itself,
+    unanswered_warning,
+)
 from graphkit.analysis.scales import scale_of
 from graphkit.analysis.shared_values import values_of
 from graphkit.database.store import Store
@@ -104,14 +112,9 @@ def _warnings(
     failed_as: FailedAs,
 ) -> Iterator[str]:
     """Yield warnings: missing records and failures of either run, stale gold, changes of the dataset."""
-    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, if the other run was scored"
     for run, rows in answers.items():
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
-        whole = f" of {counted(len(rows), 'question')}"
-        parts = [f"has no record for {missing}{whole}"] if missing else []
-        parts += [f"failed on {failed}{'' if missing else whole}"] if failed else []
-        if parts:
-            yield f"{run} {' and '.join(parts)}: each counts as {counts}"
+        yield from unanswered_warning(run, missing, failed, len(rows), failed_as)
     if stale:
         yield f"the gold of {counted(len(stale), 'question')} is stale: not compared"
     for row in store.read(cypher("read/datasets")):

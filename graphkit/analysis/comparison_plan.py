@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs
 from graphkit.analysis.gates import ComparisonGates
+from graphkit.analysis.result_pairs import compare_files
 from graphkit.analysis.run_pairs import By, RunComparison
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
+from graphkit.records.progress import Progress, quiet
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate
@@ -29,6 +31,7 @@ class ComparisonPlan:
 
     first: str
     second: str
+    dataset: Path | None = None
     measures: Sequence[str] = ()
     by: By | None = None
     engine: Literal["cypher"] | None = None
@@ -36,6 +39,26 @@ class ComparisonPlan:
     seed: int = SEED
     failed_as: FailedAs = "worst"
     gates: ComparisonGates = field(default_factory=ComparisonGates)
+
+    @property
+    def of_run_files(self) -> bool:
+        """Whether both runs are given as files, whose comparison needs no database."""
+        return self.engine is None and is_file_name(self.first) and is_file_name(self.second)
+
+    def of_runs(self, problems: Problems, progress: Progress = quiet) -> RunComparison:
+        """Score two run files, and compare them."""
+        return compare_files(
+            self.first,
+            self.second,
+            self.dataset,
+            measures=self.measures or (*COMPARED, *COMPARED_RANKING),
+            problems=problems,
+            progress=progress,
+            by=self.by,
+            resamples=self.resamples,
+            seed=self.seed,
+            failed_as=self.failed_as,
+        )
 
     def of_files(self, scores: Sequence[Path], problems: Problems) -> RunComparison:
         """Compare the scores in files."""
@@ -51,12 +74,12 @@ class ComparisonPlan:
             failed_as=self.failed_as,
         )
 
-    def of_graph(self, store: Store, problems: Problems) -> RunComparison:
+    def of_graph(self, store: Store, problems: Problems, progress: Progress = quiet) -> RunComparison:
         """Compare runs in the graph; first score a run that is given as a file, and keep it there."""
         return compare_runs(
             store,
-            self._kept(store, self.first, problems),
-            self._kept(store, self.second, problems),
+            self._kept(store, self.first, problems, progress),
+            self._kept(store, self.second, problems, progress),
             measures=self.measures,
             by=self.by,
             engine=self.engine,
@@ -66,14 +89,25 @@ class ComparisonPlan:
             failed_as=self.failed_as,
         )
 
-    def _kept(self, store: Store, name: str, problems: Problems) -> str:
+    def _kept(self, store: Store, name: str, problems: Problems, progress: Progress) -> str:
         if not is_file_name(name):
             return name
         of_run = Problems(problems.on_error, strict=problems.strict)
         measures = self.measures or (*COMPARED, *COMPARED_RANKING)
-        kept = evaluate(Path(name), store=store, measures=measures, problems=of_run)
+        kept = evaluate(Path(name), self.dataset, store=store, measures=measures, problems=of_run, progress=progress)
         problems.merge(of_run)
         return kept.run
+
+    def brief_messages(self, compared: RunComparison) -> list[str]:
+        """Return the warnings that :func:`graphkit.analysis.comparison_findings.comparison_brief` doesn't tell."""
+        told = {
+            warning
+            for run, failed in zip((compared.first, compared.second), compared.failed, strict=True)
+            for warning in compared.warnings
+            if failed and warning.startswith(f"{run} ") and warning.partition(": ")[2].startswith("each counts as")
+        }
+        warnings = [f"warning: {warning}" for warning in compared.warnings if warning not in told]
+        return [*warnings, *(f"note: {note}" for note in self.gates.notes(compared))]
 
     def messages(self, compared: RunComparison) -> list[str]:
         """Return the warnings, which questions are not compared, and which measures can't show a regression."""

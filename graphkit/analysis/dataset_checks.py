@@ -77,13 +77,20 @@ class Checked:
 
     def hold(self, strict: bool = False) -> None:
         """Raise a GateError if a finding makes a question invalid; with ``strict``, also for a warning."""
+        error = self.error(strict)
+        if error is not None:
+            raise error
+
+    def error(self, strict: bool = False) -> GateError | None:
+        """Return the error that :meth:`hold` raises, if any."""
         levels = Counter(finding.level for finding in self.findings)
-        if levels["invalid"] or (strict and levels["warning"]):
-            make = "makes" if levels["invalid"] == 1 else "make"
-            raise GateError(
-                f"check failed: {counted(levels['invalid'], 'finding')} that {make} a question invalid, "
-                f"{counted(levels['warning'], 'warning')}"
-            )
+        if not levels["invalid"] and not (strict and levels["warning"]):
+            return None
+        make = "makes" if levels["invalid"] == 1 else "make"
+        return GateError(
+            f"check failed: {counted(levels['invalid'], 'finding')} that {make} a question invalid, "
+            f"{counted(levels['warning'], 'warning')}"
+        )
 
     def groups(self) -> list[list[Flaw]]:
         """Return the findings, grouped by equal text."""

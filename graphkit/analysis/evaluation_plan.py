@@ -19,7 +19,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
-from graphkit.records.progress import Progress, quiet
+from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.scores import Score
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
@@ -151,8 +151,9 @@ class EvaluationPlan:
             hash_gold=self.options.hash_gold or len(runs) > 1,
         )
         if len(runs) > 1:
-            _refuse_one_name((one.file, run.name) for one, run in zip(runs, passes, strict=True))
+            refuse_one_name((one.file, run.name) for one, run in zip(runs, passes, strict=True))
         results = []
+        expect(progress, "runs scored", len(passes))
         for one, run in zip(runs, passes, strict=True):
             problems = Problems(options.on_error, strict=options.strict)
             own = dataclasses.replace(options, origin=one.origin)
@@ -162,7 +163,8 @@ class EvaluationPlan:
                 warnings = own_family_warnings(one.run, result.given, self.answered_by, self.score_files)
                 result = dataclasses.replace(result, warnings=(*result.warnings, *warnings))
             results.append(result)
-        _refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
+            progress("runs scored", 1)
+        refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
         cards = [score_layers(result, self._layers) for result in results] if self.layered else []
         return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
 
@@ -212,15 +214,19 @@ class EvaluatedRuns:
     cards: tuple[Scorecard, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
 
-    def messages(self, imported: bool = False) -> list[str]:
-        """Return what a reader of the results should know; ``imported`` drops what the import of a log reported."""
+    def messages(self, imported: bool = False, *, brief: bool = False) -> list[str]:
+        """Return what a reader of the results should know.
+
+        ``imported`` drops what the import of a log reported, and ``brief`` how much is known where that is enough.
+        """
         found = []
         others = sorted({score.run for score in self.plan.scores} - {result.run for result in self.results})
         if others:
             found.append(f"note: the scores of other runs aren't used: {', '.join(others[:5])}")
         for result in self.results:
             if result.known is not None and not imported:
-                found.append(f"known: {result.run}: {result.known.line}")
+                if not brief or result.known.meaning is not None:
+                    found.append(f"known: {result.run}: {result.known.line}")
                 if result.known.meaning is not None:
                     found.append(f"warning: {result.run}: {result.known.meaning}")
             if borrowed := result.borrowed_commits():
@@ -244,7 +250,7 @@ class EvaluatedRuns:
         return found
 
 
-def _refuse_one_name(named: Iterable[tuple[Path, str | None]]) -> None:
+def refuse_one_name(named: Iterable[tuple[Path, str | None]]) -> None:
     """Refuse two files with a run of one name: it would be unclear which of them a result is of."""
     files: dict[str, Path] = {}
     for file, name in named:

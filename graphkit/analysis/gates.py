@@ -403,11 +403,19 @@ class ComparisonGates:
         ]
 
 
-def hold(outcomes: Iterable[GateOutcome]) -> None:
-    """Raise a GateError with a sentence for each gate that failed."""
+def hold(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> None:
+    """Raise a GateError with a sentence for each gate that failed; if ``brief``, for the first ``NAMED`` of them."""
+    error = gate_error(outcomes, brief=brief)
+    if error is not None:
+        raise error
+
+
+def gate_error(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> GateError | None:
+    """Return the error that :func:`hold` raises, or None if all gates passed."""
     sentences = [str(gate) for gate in outcomes if not gate.passed]
-    if sentences:
-        raise GateError("gate failed: " + "; ".join(sentences))
+    if brief and len(sentences) > NAMED:
+        sentences[NAMED:] = [f"and {counted(len(sentences) - NAMED, 'more gate')}"]
+    return GateError("gate failed: " + "; ".join(sentences)) if sentences else None
 
 
 def _summary(result: Evaluation, measure: str) -> Summary:

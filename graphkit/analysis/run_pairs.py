@@ -254,6 +254,16 @@ def refuse_itself(first: str, second: str) -> None:
         raise InputError(f"{first!r} is compared with itself: every difference would be 0", remedy="Name two runs.")
 
 
+def unanswered_warning(run: str, missing: int, failed: int, questions: int, failed_as: FailedAs) -> Iterator[str]:
+    """Yield a sentence on the questions that a run failed on or has no record for, if there are any."""
+    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, if the other run was scored"
+    whole = f" of {counted(questions, 'question')}"
+    parts = [f"has no record for {missing}{whole}"] if missing else []
+    parts += [f"failed on {failed}{'' if missing else whole}"] if failed else []
+    if parts:
+        yield f"{run} {' and '.join(parts)}: each counts as {counts}"
+
+
 class PairingOptions(TypedDict, total=False):
     """Options of both comparisons.
 

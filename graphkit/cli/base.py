@@ -7,7 +7,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -17,12 +17,13 @@ import typer
 from typer.core import TyperGroup
 from typer.models import ArgumentInfo, ParameterInfo
 
+from graphkit.cli.terminal import folded, masked, width_of
+from graphkit.cli.terminal import say as say
+from graphkit.cli.terminal import say_text as say_text
 from graphkit.errors import GraphkitError, one_line
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from graphkit.database.settings import Settings
     from graphkit.database.store import Store
     from graphkit.files.outputs import Kind
@@ -236,6 +237,14 @@ def _results_alone() -> Iterator[None]:
 class Commands(TyperGroup):
     """A group of commands that prints graphkit's own errors as messages, with their exit code."""
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands with the whole first paragraph of their help."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _first_paragraph(one)) for name, one in found if one is not None and not one.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; turn an error of graphkit into its message on standard error and its exit code."""
         try:
@@ -244,10 +253,21 @@ class Commands(TyperGroup):
             finally:
                 sys.stdout.flush()  # here, where a full disk can still be reported, and not at the interpreter's exit
         except GraphkitError as error:
-            sys.stderr.write(f"error: {_masked(str(error))}\n")
+            _print_error(error)
             raise typer.Exit(error.exit_code) from None
         except OSError as error:
             raise typer.Exit(refused_by_system(error)) from None
+
+
+def _first_paragraph(command: Any) -> str:
+    text = command.short_help or inspect.cleandoc(command.help or "").partition("\n\n")[0]
+    return " ".join(text.split())
+
+
+def _print_error(error: GraphkitError) -> None:
+    for line in f"error: {masked(str(error))}".split("\n"):
+        for part in folded(line, width_of(sys.stderr)):
+            sys.stderr.write(f"{part}\n")
 
 
 def group(text: str) -> typer.Typer:
@@ -284,12 +304,6 @@ def refused_by_system(error: OSError) -> int:
     return 2
 
 
-def _masked(text: str) -> str:
-    from graphkit.records.secrets import masked_message
-
-    return masked_message(text)
-
-
 def as_json() -> bool:
     """Return whether the running command prints JSON."""
     return _shared.as_json
@@ -303,7 +317,7 @@ def print_json(value: Any) -> None:
         text = json.dumps(value, ensure_ascii=escaped, default=str, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=escaped, default=str)
-    stream.write(_masked(text).translate(_ESCAPED) + "\n")
+    stream.write(masked(text).translate(_ESCAPED) + "\n")
 
 
 def present(text: str | Sequence[str] | Callable[[], object], *facts: Any) -> None:
@@ -335,56 +349,53 @@ def settings() -> Settings:
     return Settings.resolve(**{name: given.get(name) for name in ("uri", "username", "password", "database", "data")})
 
 
-def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
+def open_graph(read_only: bool = False, *, silent: bool = False) -> AbstractContextManager[Store]:
     """Open the database, and report unfinished loads; before writing, create its constraints and indexes.
 
-    With ``read_only`` the server refuses every write, so an account with read access is enough.
+    Parameters
+    ----------
+    read_only
+        Let the server refuse every write, so that an account with read access is enough.
+    silent
+        Show no progress, as in a thread beside other work.
     """
+    from graphkit.cli.progress import shown_progress
+    from graphkit.database.settings import hide_password
     from graphkit.database.store import Store
     from graphkit.graph.opening import prepared
     from graphkit.graph.reservations import unfinished_loads
 
-    store = Store.open(settings(), read_only=read_only)
-    if not read_only:
-        prepared(store)
+    chosen = settings()
+    where = f"opening {hide_password(chosen.uri)}" if chosen.uri else f"starting the database in {chosen.data}"
+    with nullcontext() if silent else shown_progress(where):
+        store = Store.open(chosen, read_only=read_only)
+        if not read_only:
+            prepared(store)
     for load in unfinished_loads(store):
         say(f"note: {load}")
     return store
 
 
-def say(text: str = "") -> None:
-    """Print a line on standard error; escape what could break the line or control a terminal."""
-    sys.stderr.write(one_line(_masked(text)) + "\n")
+def print_line(text: str = "", *, fold: bool = True) -> None:
+    """Print a line on standard output; escape what could break the line or control a terminal.
 
-
-def say_text(text: str) -> None:
-    """Print several lines on standard error, each as :func:`say` does."""
-    for line in text.split("\n"):
-        say(line)
-
-
-def print_line(text: str = "") -> None:
-    """Print a line on standard output; escape what could break the line or control a terminal."""
-    typer.echo(one_line(_masked(text)), file=_results or sys.stdout)
+    In a terminal, a line that is too long is broken at spaces, unless ``fold`` is false.
+    """
+    stream = _results or sys.stdout
+    for line in folded(one_line(masked(text)), width_of(stream) if fold else None):
+        typer.echo(line, file=stream)
 
 
 def print_text(text: str) -> None:
-    """Print several lines on standard output, each as :func:`print_line` does."""
+    """Print several lines on standard output, each as :func:`print_line` does, but none of them broken."""
     for line in text.split("\n"):
-        print_line(line)
+        print_line(line, fold=False)
 
 
-def console(stderr: bool = False, width: int | None = None) -> Console:
-    """Return a console that prints text unchanged; without a terminal it has the given width."""
-    from rich.console import Console
-
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else width
-    made = Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
-    render = made.render_str
-    # Mask secrets before the layout: one that a cell breaks into lines would no longer be found.
-    made.render_str = lambda text, *given, **named: render(_masked(text), *given, **named)  # type: ignore[method-assign]
-    return made
+def print_drawn(lines: Iterable[str]) -> None:
+    """Print lines on standard output as they are: their parts were escaped and masked before they were drawn."""
+    for line in lines:
+        typer.echo(line, file=_results or sys.stdout)
 
 
 #: The unknown fields that this command has reported already: several runs read the same questions.

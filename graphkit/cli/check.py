@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import command, option, present, print_line
+from graphkit.cli.briefs import FULL, lines_of_error, print_brief
 from graphkit.cli.options import DATASET_FOLDER
 from graphkit.cli.tables import print_table
-from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.analysis.dataset_checks import Checked, Flaw
@@ -23,28 +22,36 @@ def check(
     dataset: Path = DATASET_FOLDER,
     baseline: Path | None = option("--baseline RUN.jsonl", "Report what this run without retrieval already answers."),
     strict: bool = option("--strict", "Fail for a warning too."),
+    full: bool = FULL,
 ) -> None:
     """Check a set of questions: fields, difficulty, duplicates, stale gold, room to improve.
 
     Exit codes: 0 if each question is valid, 1 if one is not, 2 if there is no dataset.
     """
+    from graphkit.analysis.check_findings import check_brief
     from graphkit.analysis.dataset_checks import check_dataset
+    from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
 
-    checked = check_dataset(Dataset(dataset), baseline)
-    present(lambda: _show(checked), checked.as_json())
+    with shown_progress(f"checking {dataset}"):
+        checked = check_dataset(Dataset(dataset), baseline)
+
+    def show() -> None:
+        if full:
+            _show(checked)
+        else:
+            print_brief(check_brief(checked), lines_of_error(checked.error(strict)))
+
+    present(show, checked.as_json())
     checked.hold(strict)
 
 
 def _show(checked: Checked) -> None:
-    from graphkit.analysis.dataset_checks import KINDS
+    from graphkit.analysis.check_findings import check_summary
 
     if checked.findings:
         print_table(None, ["kind", "level", "question", "count", "what"], [_row(group) for group in checked.groups()])
-    counts = Counter(finding.kind for finding in checked.findings)
-    summary = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "nothing found"
-    difficulties = ", ".join(f"{count} {name}" for name, count in checked.difficulties.items())
-    print_line(f"{counted(checked.questions, 'question')} ({difficulties}): {summary}")
+    print_line(check_summary(checked))
 
 
 def _row(group: list[Flaw]) -> list[object]:

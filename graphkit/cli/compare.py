@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from graphkit.cli.base import argument, command, open_graph, option, present, print_problems, say
-from graphkit.cli.options import FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
+from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
+from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
+from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
+from graphkit.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -51,22 +53,32 @@ def compare(
     *,
     first: str = argument("A", "Compare with this run, such as the baseline."),
     second: str = argument("B", "Compare this run."),
+    dataset: Path | None = DATASET,
     how: ComparingOptions,
     gates: ComparisonGateOptions,
     reading: ComparedReadingOptions,
     scores: list[Path] | None = option(
         "--scores FILE", "Compare the scores in files, without a database; may be repeated."
     ),
+    full: bool = FULL,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
-    from graphkit.analysis.comparison_plan import ComparisonPlan
-    from graphkit.analysis.gates import ComparisonGates, hold
-    from graphkit.cli.pair_tables import print_comparison
+    from graphkit.cli.progress import shown_progress
 
+    title = f"comparing {Path(first).name} and {Path(second).name}"
+    with shown_progress(title):  # the imports take a moment
+        from graphkit.analysis.comparison_findings import comparison_brief
+        from graphkit.analysis.comparison_plan import ComparisonPlan
+        from graphkit.analysis.gates import ComparisonGates, gate_error, hold
+        from graphkit.cli.pair_tables import print_comparison
+
+    if scores and dataset is not None:
+        raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
     problems = reading.problems()
     plan = ComparisonPlan(
         first,
         second,
+        dataset,
         measures=how.measure or (),
         by=how.by,
         engine=how.engine,
@@ -75,15 +87,29 @@ def compare(
         failed_as=how.failed_as,
         gates=ComparisonGates(**vars(gates)),
     )
-    if scores:
-        compared = plan.of_files(scores, problems)
-    else:
-        with open_graph() as store:
-            compared = plan.of_graph(store, problems)
+    with shown_progress(title) as progress:
+        if scores:
+            compared = plan.of_files(scores, problems)
+        elif plan.of_run_files:
+            compared = plan.of_runs(problems, progress)
+        else:
+            with open_graph() as store:
+                compared = plan.of_graph(store, problems, progress)
     print_problems(problems)
-    for message in plan.messages(compared):
-        say(message)
     outcomes = plan.gates.outcomes(compared)
-    gate_facts = {"gates": [gate.as_json() for gate in outcomes]}
-    present(lambda: print_comparison(compared), compared.as_json() | gate_facts)
-    hold(outcomes)
+    taken = 0
+    if full or as_json():
+        for message in plan.messages(compared):
+            say(message)
+    else:
+        taken = say_briefly(plan.brief_messages(compared))
+
+    def show() -> None:
+        if full:
+            print_comparison(compared)
+        else:
+            after = lines_of_error(gate_error(outcomes, brief=True))
+            print_brief(comparison_brief(compared, outcomes, (first, second)), taken + after)
+
+    present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
+    hold(outcomes, brief=not full)

@@ -18,10 +18,12 @@ db = group("Keep the embedded database running, and look at what it contains.")
 @command(graph=True)
 def start() -> None:
     """Start the embedded database and keep it running, so that each command responds at once."""
+    from graphkit.cli.progress import shown_progress
     from graphkit.database.embedded import client
 
     chosen = _embedded_settings()
-    endpoint = client.ensure_running(chosen.data, keep=True)
+    with shown_progress(f"starting the database in {chosen.data}"):
+        endpoint = client.ensure_running(chosen.data, keep=True)
     try:
         folder = str(chosen.data.resolve())
         text = f"running at {endpoint.uri} on {folder}; `graphkit db stop` ends it"
@@ -34,9 +36,11 @@ def start() -> None:
 @command(graph=True)
 def stop() -> None:
     """Stop the embedded database."""
+    from graphkit.cli.progress import shown_progress
     from graphkit.database.embedded import client
 
-    stopped = client.stop(_embedded_settings().data)
+    with shown_progress("stopping the database"):
+        stopped = client.stop(_embedded_settings().data)
     present("stopped" if stopped else "it was not running", {"stopped": stopped})
 
 

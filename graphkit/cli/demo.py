@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_text
-from graphkit.cli.tables import print_table
-from graphkit.records.words import shown
+from graphkit.cli.briefs import FULL, print_brief
 
 if TYPE_CHECKING:
-    from graphkit.analysis.layers import Scorecard
     from graphkit.analysis.run_pairs import RunComparison
     from graphkit.database.store import Store
     from graphkit.files.dataset import Dataset
     from graphkit.records.progress import Progress
-    from graphkit.records.verdicts import AnswerClaim, Verdict
+    from graphkit.records.scores import Score
+    from graphkit.records.verdicts import Verdict
     from graphkit.scoring.execute_run import ExecutedRun
     from graphkit.scoring.results import Evaluation
+    from graphkit.scoring.verdict_job import Graded
 
 RUNS = ("storefront-bm25", "storefront-graph")
 WORST = 2
@@ -28,9 +32,11 @@ PAGE = "graphkit-demo.html"
 CODE_RUNS = ("storefront-code-graph", "storefront-code-graph-v2")
 CODE_PAGE = "graphkit-demo-code.html"
 
-#: The measures that are printed beside those of the layers, and those that are compared.
-BESIDE = ("PathPrefix", "BoundaryRecall", "CitationRecall", "RubricGrade")
+#: The measures that are compared.
 COMPARED = ("EdgeRecall", "PathPrefix", "nDCG@10", "Coherence", "Groundedness", "Attribution", "RubricGrade")
+
+#: Those of the story, which has less room.
+TOLD = tuple(name for name in COMPARED if name != "PathPrefix")
 
 #: The failure queries about traversals, and those about claims.
 TRAVERSAL_KINDS = (
@@ -41,74 +47,181 @@ CLAIM_KINDS = ("unsupported-claims", "bad-citations")
 
 
 @command(graph=True)
-def demo() -> None:
+def demo(full: bool = FULL) -> None:
     """Load the storefront fixture, evaluate and judge two runs, execute code, and explain the worst failures."""
-    from graphkit.analysis.compare_runs import compare_runs
-    from graphkit.analysis.layers import score_layers
-    from graphkit.cli.progress import shown_progress
+    if not as_json():
+        print_line("graphkit demo: a storefront of six repositories, 30 questions, two runs")
+        sys.stdout.flush()
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
     from graphkit.files.outputs import check_output
-    from graphkit.graph.failures import failures
-    from graphkit.measures.registry import DEFAULT_MEASURES
-    from graphkit.report import PageOptions, write_report
-    from graphkit.scoring.evaluate import evaluate
-    from graphkit.scoring.grade_run import grade
 
     dataset = Dataset(storefront_folder())
     files = [dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS]
     for name in (PAGE, CODE_PAGE):
         check_output(Path(name), "a page", files)
-    if not as_json():
-        print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs")
-        print_line()
-    with open_graph() as store, shown_progress("demo") as progress:
-        _load(store, dataset, progress)
-        # Keep nothing beside the fixture, which may lie in an installed package.
-        gradings = [grade(file, dataset, store=store) for file in files]
-        judged = [score for graded in gradings for score in graded.scores]
-        measures = [*DEFAULT_MEASURES, "Integration", "Completeness"]
-        results = [
-            evaluate(file, dataset, measures=measures, store=store, scores=judged, progress=progress) for file in files
-        ]
-        scores = {str(row["question"]): row for row in failures(store, RUNS[1], "questions-by-score")}
-        turns = failures(store, RUNS[1], "wrong-turns", limit=1)
-        chosen = [name for name, row in scores.items() if row["error"] is None][:WORST]
-        chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
-        explained = {question: _explained(store, question) for question in chosen}
-        both = [{str(row["question"]) for row in failures(store, RUNS[1], kind)} for kind in CLAIM_KINDS]
-        claimed = min(set.intersection(*both))
-        unsound = _explained(store, claimed, CLAIM_KINDS)
-        compared = compare_runs(store, *RUNS, measures=COMPARED, movers=2)
-        code = _execute(store)
-    verdicts = [verdict for graded in gradings for verdict in graded.verdicts]
-    page = write_report(files, Path(PAGE), PageOptions(title="Storefront", scores=judged, verdicts=verdicts))
-    said = {one.grader: one for one in gradings[1].verdicts if one.question == claimed}
+    if full or as_json():
+        _show_all(files, dataset)
+    else:
+        _tell_story(files, dataset)
+
+
+def _tell_story(files: Sequence[Path], dataset: Dataset) -> None:
+    """Print who won once the files are scored, while the database starts; then a failure and what fell with it."""
+    from graphkit.analysis.findings import Brief, BriefLine
+    from graphkit.analysis.story import scores_brief, wrong_turn
+    from graphkit.cli.progress import shown_progress
+    from graphkit.graph.failures import failures
+
+    with _opening() as opened:
+        with shown_progress("scoring two runs from their files"):
+            first, second = _score(files, dataset).results
+            story = scores_brief(first, second, TOLD)
+        taken = print_brief(story, 1)
+        sys.stdout.flush()
+        with shown_progress("starting the database"):
+            store = opened()
+        with shown_progress("loading the storefront") as progress:
+            _load(store, dataset, progress)
+            scored = _score(files, dataset, store, progress)
+        with shown_progress("looking for the failures"):
+            turn = wrong_turn(failures(store, RUNS[1], "wrong-turns"), failures(store, RUNS[1], "claims-off-gold"))
+        with shown_progress("running the code of answers"):
+            code = _execute(store)
+    with shown_progress(f"writing {PAGE}"):
+        _write_page(files, scored)
+    pages = f"{PAGE}{f' and {CODE_PAGE}' if code.page is not None else ''} (each traversal over its gold path)"
+    findings = [*(turn.findings() if turn is not None else ()), BriefLine("code", code.in_words, 60)]
+    findings.append(BriefLine("report", pages, 95))
+    question = turn.question if turn is not None else ""
+    commands = (f"graphkit why {RUNS[1]} {question}".strip(), f"graphkit failures {RUNS[1]}")
+    print_brief(Brief("", None, tuple(findings), commands), taken)
+
+
+def _show_all(files: Sequence[Path], dataset: Dataset) -> None:
+    """Print everything, or the facts as JSON."""
+    from graphkit.analysis.compare_runs import compare_runs
+    from graphkit.cli.progress import shown_progress
+
+    with _opening() as opened:
+        with shown_progress("starting the database"):
+            store = opened()
+        with shown_progress("loading and scoring the storefront") as progress:
+            loaded = _load(store, dataset, progress)
+            scored = _score(files, dataset, store, progress)
+            found = _explain(store, scored)
+            compared = compare_runs(store, *RUNS, measures=COMPARED, movers=2)
+            code = _execute(store)
+    with shown_progress(f"writing {PAGE}"):
+        page = _write_page(files, scored)
     if as_json():
-        for result in results:
-            print_json(result.as_json())
-        about = {"judge": gradings[1].judge, "question": claimed, "grade": said["rubric"].grade, "wrong": unsound}
-        executed = {one.run: one.by_status for one in code.runs} or code.sandbox
-        print_json({"run": RUNS[1], "worst": explained, "judged": about, "executed": executed, "report": str(page)})
-        return
-    _show_scores(results, [score_layers(result) for result in results], gradings[1].judge)
-    _show_traversals([scores[name] for name in chosen], explained)
-    _show_claims(said, unsound)
-    _show_compared(compared)
-    _show_code(code)
-    _show_pages(page, code.page)
-    _show_next(chosen[0], dataset)
+        _print_facts(scored, found, code, page)
+    else:
+        _print_all(loaded, scored, found, compared, code)
+        _show_pages(page, code.page)
+        _show_next(found.chosen[0], dataset)
 
 
-def _load(store: Store, dataset: Dataset, progress: Progress) -> None:
+@contextmanager
+def _opening() -> Iterator[Callable[[], Store]]:
+    """Open the database in a thread; yield what waits for it and returns it."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(lambda: open_graph(silent=True).__enter__())
+        try:
+            yield future.result
+        finally:
+            if future.exception() is None:
+                future.result().close()
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """The gradings and the results of both runs."""
+
+    gradings: list[Graded]
+    results: list[Evaluation]
+
+    @property
+    def judged(self) -> list[Score]:
+        """The scores that the judge gave."""
+        return [score for graded in self.gradings for score in graded.scores]
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """The verdicts of the judge."""
+        return [verdict for graded in self.gradings for verdict in graded.verdicts]
+
+
+def _score(
+    files: Sequence[Path], dataset: Dataset, store: Store | None = None, progress: Progress | None = None
+) -> _Scored:
+    """Judge and score both runs; without a store, from their files alone."""
+    from graphkit.measures.registry import DEFAULT_MEASURES
+    from graphkit.records.progress import quiet
+    from graphkit.scoring.evaluate import evaluate
+    from graphkit.scoring.grade_run import grade
+
+    # Keep nothing beside the fixture, which may lie in an installed package.
+    gradings = [grade(file, dataset, store=store) for file in files]
+    judged = [score for graded in gradings for score in graded.scores]
+    measures = [*DEFAULT_MEASURES, "Integration", "Completeness"]
+    results = [
+        evaluate(
+            file, dataset, measures=measures, store=store, scores=judged, progress=progress or quiet, outcomes=True
+        )
+        for file in files
+    ]
+    return _Scored(gradings, results)
+
+
+def _load(store: Store, dataset: Dataset, progress: Progress) -> str:
+    """Load the dataset, and return in words what the graph holds of it."""
     from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
 
     summary = load_dataset(store, dataset, Problems(), progress)
-    if not as_json():
-        held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
-        print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}")
-        print_line()
+    held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
+    return ", ".join(f"{count} {kind}" for kind, count in held.items())
+
+
+@dataclass(frozen=True)
+class _WorstQuestions:
+    """What the second run did wrong: the rows of its worst questions, why, and an answer with unsound claims."""
+
+    chosen: list[str]
+    rows: list[dict[str, object]]
+    explained: dict[str, list[str]]
+    claimed: str
+    unsound: list[str]
+    verdicts: dict[str, Verdict]
+
+
+def _explain(store: Store, scored: _Scored) -> _WorstQuestions:
+    from graphkit.graph.failures import failures
+
+    scores = {str(row["question"]): row for row in failures(store, RUNS[1], "questions-by-score")}
+    turns = failures(store, RUNS[1], "wrong-turns", limit=1)
+    chosen = [name for name, row in scores.items() if row["error"] is None][:WORST]
+    chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
+    both = [{str(row["question"]) for row in failures(store, RUNS[1], kind)} for kind in CLAIM_KINDS]
+    claimed = min(set.intersection(*both))
+    return _WorstQuestions(
+        chosen=chosen,
+        rows=[scores[name] for name in chosen],
+        explained={question: _explained(store, question) for question in chosen},
+        claimed=claimed,
+        unsound=_explained(store, claimed, CLAIM_KINDS),
+        verdicts={one.grader: one for one in scored.gradings[1].verdicts if one.question == claimed},
+    )
+
+
+def _explained(store: Store, question: str, kinds: tuple[str, ...] = TRAVERSAL_KINDS) -> list[str]:
+    """Return what the second run did wrong with a question, one sentence per kind of failure."""
+    from graphkit.analysis.explain import sentence
+    from graphkit.graph.failures import failures
+
+    first = {kind: failures(store, RUNS[1], kind, question=question, limit=1) for kind in kinds}
+    return [sentence(kind, rows[0]) for kind, rows in first.items() if rows]
 
 
 @dataclass(frozen=True)
@@ -119,6 +232,15 @@ class _Code:
     runs: tuple[ExecutedRun, ...] = ()
     explained: tuple[str, ...] = ()
     page: Path | None = None
+
+    @property
+    def in_words(self) -> str:
+        """How many answers of the better run pass all their tests."""
+        if not self.runs:
+            return self.sandbox
+        better = self.runs[-1].by_status
+        passed, total = better.get("success", 0), sum(better.values())
+        return f"{passed} of {total} answers that are code pass all their tests ({self.sandbox})"
 
 
 def _execute(store: Store) -> _Code:
@@ -152,97 +274,38 @@ def _execute(store: Store) -> _Code:
     return _Code(description, runs, explained, page)
 
 
-def _explained(store: Store, question: str, kinds: tuple[str, ...] = TRAVERSAL_KINDS) -> list[str]:
-    """Return what the second run did wrong with a question, one sentence per kind of failure."""
-    from graphkit.analysis.explain import sentence
-    from graphkit.graph.failures import failures
+def _write_page(files: Sequence[Path], scored: _Scored) -> Path:
+    from graphkit.report import PageOptions, write_report
 
-    first = {kind: failures(store, RUNS[1], kind, question=question, limit=1) for kind in kinds}
-    return [sentence(kind, rows[0]) for kind, rows in first.items() if rows]
+    options = PageOptions(title="Storefront", scores=scored.judged, verdicts=scored.verdicts)
+    return write_report(list(files), Path(PAGE), options)
 
 
-def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) -> None:
-    """Print the layers of both runs side by side, with their measures."""
-    print_line("2. The layers: flat BM25 against BM25 with expansion along the knowledge graph")
-    rows: list[list[object]] = []
-    for layers in zip(*(card.layers for card in cards), strict=True):
-        rows.append([layers[0].name, "", *(shown(layer.score) for layer in layers)])
-        for components in zip(*(layer.components for layer in layers), strict=True):
-            target = components[0].target
-            cells = [_held(one.held, one.counts, one.scored < one.total) for one in components]
-            rows.append([f"  {components[0].measure}", "" if target is None else f"{target:g}", *cells])
-    rows.append(["overall", "", *(shown(card.overall) + (" (partial)" if card.partial else "") for card in cards)])
-    for name in BESIDE:
-        summaries = [result.measures[name] for result in results]
-        rows.append([name, "", *(_held(one.held(), one.counts(), one.scored < one.total) for one in summaries)])
-    print_table(None, ("layer and measure", "target", *RUNS), rows)
-    print_text(
-        f"Generation and RubricGrade are judged by `{judge}`, a judge of rules: it compares words, and can't see what\n"
-        "is true. It needs neither key nor network. `graphkit grade RUN.jsonl --judge anthropic` asks a model.\n"
-    )
+def _print_facts(scored: _Scored, found: _WorstQuestions, code: _Code, page: Path) -> None:
+    for result in scored.results:
+        print_json(result.as_json())
+    about = {
+        "judge": scored.gradings[1].judge,
+        "question": found.claimed,
+        "grade": found.verdicts["rubric"].grade,
+        "wrong": found.unsound,
+    }
+    executed = {one.run: one.by_status for one in code.runs} or code.sandbox
+    print_json({"run": RUNS[1], "worst": found.explained, "judged": about, "executed": executed, "report": str(page)})
 
 
-def _held(value: float | None, counts: str, unscored: bool) -> str:
-    return shown(value) + (f"  ({counts})" if unscored else "")
+def _print_all(loaded: str, scored: _Scored, found: _WorstQuestions, compared: RunComparison, code: _Code) -> None:
+    from graphkit.analysis.layers import score_layers
+    from graphkit.cli import demo_tables as tables
 
-
-def _show_traversals(worst: list[dict[str, object]], explained: dict[str, list[str]]) -> None:
-    print_line(f"3. Where the traversals of {RUNS[1]} went wrong: its worst questions, and a wrong turn")
-    for row in worst:
-        question = str(row["question"])
-        print_line(f"{question} ({row['difficulty']}): {row['found']} of {row['required']} gold edges traversed")
-        for each in explained[question]:
-            print_line(f"  - {each}")
     print_line()
-
-
-def _show_claims(said: dict[str, Verdict], unsound: list[str]) -> None:
-    """Print the verdict on one answer, claim by claim."""
-    claims, rubric = said["claims"], said["rubric"]
-    print_line(f"4. The answer to {claims.question}, claim by claim, as `{claims.judge}` judged it: {rubric.grade}")
-    for number, claim in enumerate(claims.claims, 1):
-        print_line(f"  {number}. {claim.text}")
-        print_line(f"     {_claim(claim, claims)}")
-    print_line("  What is unsound, by the failure queries:")
-    for each in unsound:
-        print_line(f"  - {each}")
+    print_line(f"1. In the graph: {loaded}")
     print_line()
-
-
-def _claim(claim: AnswerClaim, verdict: Verdict) -> str:
-    """Return the evidence of a claim in one line."""
-    parts: list[str] = [claim.support]
-    parts += [f"by {one.chunk}" for one in claim.evidence if one.occurs][:1]
-    if claim.edge is not None:
-        parts.append(f"traversed {claim.edge.relation}, {'a gold edge' if claim.edge.in_gold else 'not in gold'}")
-    for citation in (verdict.citations[place] for place in claim.cited):
-        parts.append(f"cites {citation.text}{'' if citation.correct else ', wrongly'}")
-    return "; ".join(parts)
-
-
-def _show_compared(compared: RunComparison) -> None:
-    from graphkit.cli.pair_tables import print_comparison
-
-    print_line("5. The two runs compared, question by question")
-    print_comparison(compared)
-    print_line()
-
-
-def _show_code(code: _Code) -> None:
-    """Print how the code of each run ended, and why two answers failed."""
-    from graphkit.measures.judged import TESTED
-
-    print_line(f"6. Answers that are code, run on the tests of their questions ({code.sandbox})")
-    if not code.runs:
-        return
-    statuses = list(dict.fromkeys(status for run in code.runs for status in run.by_status))
-    rows = [
-        [run.run, shown(run.summary.mean), *(run.by_status.get(status, 0) for status in statuses)] for run in code.runs
-    ]
-    print_table(None, ("run", TESTED, *statuses), rows)
-    for each in code.explained:
-        print_line(f"  - {each}")
-    print_line()
+    tables.print_scores(scored.results, [score_layers(result) for result in scored.results], scored.gradings[1].judge)
+    tables.print_traversals(RUNS[1], found.rows, found.explained)
+    tables.print_claims(found.verdicts, found.unsound)
+    tables.print_compared(compared)
+    tables.print_code(code.sandbox, code.runs, code.explained)
 
 
 def _show_pages(page: Path, code: Path | None) -> None:

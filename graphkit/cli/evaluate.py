@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
+from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,
@@ -83,39 +84,51 @@ def evaluate(
     storing: StoringOptions,
     logs: LogOptions,
     reading: ReadingOptions,
+    full: bool = FULL,
 ) -> None:
     """Score run logs against their dataset, and keep the scores in the graph."""
-    from graphkit.analysis.gates import hold
-    from graphkit.cli.imports import as_runs
     from graphkit.cli.progress import shown_progress
-    from graphkit.files.dataset import run_files
-    from graphkit.files.jsonl import read_once
-    from graphkit.records.progress import quiet
-    from graphkit.scoring.export import check_output, write_results
 
-    out = storing.out or []
-    for path in out:
-        check_output(path)
-    if storing.no_store and scoring.engine == "cypher":
-        raise InputError("--engine cypher computes in a database, and --no-store uses none")
-    files = run_files(given.runs or ())
-    one_run(storing.run_name, files, "Evaluate")
-    plan = _plan(given, scoring, gates, storing, reading)
+    title = f"evaluating {', '.join(run.name for run in (given.runs or [])[:3]) or 'the runs of this folder'}"
+    with shown_progress(title):  # what is imported and read takes a moment
+        from graphkit.analysis.gates import hold
+        from graphkit.cli.imports import as_runs
+        from graphkit.files.dataset import run_files
+        from graphkit.files.jsonl import read_once
+        from graphkit.scoring.export import check_output, write_results
+
+        out = storing.out or []
+        for path in out:
+            check_output(path)
+        if storing.no_store and scoring.engine == "cypher":
+            raise InputError("--engine cypher computes in a database, and --no-store uses none")
+        files = run_files(given.runs or ())
+        one_run(storing.run_name, files, "Evaluate")
+        plan = _plan(given, scoring, gates, storing, reading)
+
     with (
         read_once(),
         as_runs(files, given.format, given.dataset, logs) as (sources, dataset),
+        shown_progress(title) as progress,
         nullcontext() if storing.no_store else open_graph() as store,
-        nullcontext(quiet) if store is None else shown_progress("evaluate") as progress,
     ):
         evaluated = plan.evaluate(
             sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems
         )
-    for message in evaluated.messages(imported=given.format is not None or bool(logs.given())):
-        say(message)
+    imported, brief, taken = given.format is not None or bool(logs.given()), not (full or as_json()), 0
+    if brief:
+        taken = say_briefly(evaluated.messages(imported, brief=True))
+    else:
+        for message in evaluated.messages(imported):
+            say(message)
     for path in out:
         write_results(path, evaluated.results, evaluated.gates)
-    present(lambda: _show(evaluated), *(evaluated.as_json() if as_json() else ()))
-    hold(evaluated.gates)
+
+    pairs = zip(files, evaluated.results, strict=True)
+    names = [str(run) if storing.no_store else result.run for run, result in pairs]
+    show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, taken))
+    present(show, *(evaluated.as_json() if as_json() else ()))
+    hold(evaluated.gates, brief=not full)
 
 
 def _plan(
@@ -153,6 +166,16 @@ def _plan(
         undirected=scoring.undirected,
         by=scoring.by,
     )
+
+
+def _show_briefly(evaluated: EvaluatedRuns, names: list[str], taken: int) -> None:
+    from graphkit.analysis.evaluation_findings import evaluation_brief
+    from graphkit.analysis.gates import gate_error
+    from graphkit.cli.progress import shown_progress
+
+    with shown_progress("comparing the runs"):
+        brief = evaluation_brief(evaluated, names)
+    print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 
 def _show(evaluated: EvaluatedRuns) -> None:

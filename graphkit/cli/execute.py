@@ -52,7 +52,7 @@ def execute(
     with (
         open_sandbox(jobs=box.jobs, limits=limits, programs=programs(), unsafe=box.unsafe) as sandbox,
         nullcontext() if no_store else open_graph() as store,
-        shown_progress("execute") as advance,
+        shown_progress("executing code") as advance,
     ):
         say(sandbox.description)
         for run in runs:

@@ -17,6 +17,7 @@ from graphkit.cli.base import (
     print_problems,
     say,
 )
+from graphkit.cli.briefs import FULL, print_brief
 from graphkit.cli.options import DATASET, ReadingOptions
 from graphkit.cli.tables import print_table
 
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from graphkit.analysis.file_failures import RunOnFiles
     from graphkit.files.problems import Problems
     from graphkit.records.failed_rows import Failures
+
+#: The columns that a narrow terminal drops first.
+LEAST = (
+    *("entered", "ordered", "path", "position", "category", "difficulty", "commit", "repo", "first_branch"),
+    *("second_branch", "best_rank", "branch", "from_repo", "to_repo", "went_to", "went_by", "expected_by"),
+)
 
 
 @command(graph=True)
@@ -36,22 +43,28 @@ def failures(
         "--limit", "Show so many rows of each kind, 0 for all. [default: 20; 5 of all kinds]", min=0
     ),
     dataset: Path | None = DATASET,
+    full: bool = FULL,
     *,
     reading: ReadingOptions,
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
+    from graphkit.analysis.failure_findings import failures_brief
+    from graphkit.cli.progress import shown_progress
     from graphkit.files.run_files import is_run_file
-    from graphkit.graph.queries import named_queries, named_query
+    from graphkit.graph.queries import named_query
 
     default = 20 if kind is not None or question is not None else 5
     rows_of_each = default if limit is None else limit or None
-    if is_run_file(run):
-        problems = reading.problems()
-        found = _read(Path(run), dataset, other, problems)
-        kinds = [named_query(kind).name] if kind is not None else [*found.kinds]
-        rows_of = {name: found.failures(name, question=question, limit=rows_of_each) for name in kinds}
-    else:
-        rows_of = _in_graph(run, dataset, kind, question, rows_of_each, other)
+    if not full and not as_json() and limit is None:
+        rows_of_each = None  # the findings count all rows
+    with shown_progress(f"reading the failures of {run}"):
+        if is_run_file(run):
+            problems = reading.problems()
+            found = _read(Path(run), dataset, other, problems)
+            kinds = [named_query(kind).name] if kind is not None else [*found.kinds]
+            rows_of = {name: found.failures(name, question=question, limit=rows_of_each) for name in kinds}
+        else:
+            rows_of = _in_graph(run, dataset, kind, question, rows_of_each, other)
     if as_json():
         for name, rows in rows_of.items():
             for row in rows:
@@ -59,19 +72,26 @@ def failures(
             if len(rows) < rows.total:
                 say(f"note: {name}: {_shown(rows)}, --limit 0 shows all")
         return
+    if not full and limit is None:
+        one = named_query(kind).name if kind is not None else None
+        print_brief(failures_brief(run, rows_of, question, one))
+        return
     given = (("question", question), ("other", other), ("dataset", dataset))
     asked = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in given if value is not None)
+    _print_tables(rows_of, shlex.quote(run), asked)
+
+
+def _print_tables(rows_of: dict[str, Failures], run: str, asked: str) -> None:
+    """Print a table of each kind; ``asked`` are the options that show more of the same."""
+    from graphkit.graph.queries import named_queries
+
     for name, rows in rows_of.items():
         query = named_queries()[name]
         if rows:
             cut = len(rows) < rows.total
-            more = (
-                f"{_shown(rows)}; all: graphkit failures {shlex.quote(run)} --kind {name}{asked} --limit 0"
-                if cut
-                else None
-            )
+            more = f"{_shown(rows)}; all: graphkit failures {run} --kind {name}{asked} --limit 0" if cut else None
             cells = [[row[column] for column in query.columns] for row in rows]
-            print_table(f"{query.title} ({name})", query.columns, cells, more)
+            print_table(f"{query.title} ({name})", query.columns, cells, more, least=LEAST)
     empty = [name for name, rows in rows_of.items() if not rows]
     if len(empty) == len(rows_of):
         print_line("no such failure")

@@ -24,7 +24,7 @@ def git(
         raise InputError("--name names one repository, but several are given", remedy="Run the command once for each.")
     for path in repositories:
         open_repository(path).close()  # a mistake is reported before anything is written
-    with open_graph() as store, shown_progress("git") as progress:
+    with open_graph() as store, shown_progress("reading git history") as progress:
         histories = [load_history(store, path, name, progress) for path in repositories]
     for history in histories:
         text = f"{history.repository}: {history.written} commits loaded, {history.unchanged} there already"

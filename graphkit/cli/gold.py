@@ -47,6 +47,7 @@ def propose(
     from graphkit.gold.decisions import AcceptedPaths
     from graphkit.gold.question_file import QuestionFile
     from graphkit.graph.proposals import parameters_of, proposed_paths
+    from graphkit.records.progress import expect
 
     if decisions is None:
         require_terminal("A person decides what is gold: run it in a terminal, or decide in a CSV by --decisions.")
@@ -58,7 +59,8 @@ def propose(
     commits = source.commit_graph(problems)
     print_problems(problems)
     asked: list[proposing.Deciding] = []
-    with open_graph(read_only=True) as store, shown_progress("propose") as progress:
+    with open_graph(read_only=True) as store, shown_progress("matching paths") as progress:
+        expect(progress, "questions", len(values))
         for name, parameters in values.items():
             one = file.asked[name].question
             found = proposed_paths(store, source.name, pattern, limit, parameters)

@@ -152,7 +152,10 @@ def _graded(about: AboutOptions, judge: JudgeOptions, options: GradingOptions, r
     from graphkit.scoring.grade_run import grade
 
     problems = reading.problems()
-    with nullcontext() if about.no_store else open_graph() as store, shown_progress("grade") as advance:
+    with (
+        nullcontext() if about.no_store else open_graph() as store,
+        shown_progress(f"grading {about.run.name}") as advance,
+    ):
 
         def progress(verdicts: Sequence[Verdict]) -> None:
             advance("verdicts", len(verdicts))

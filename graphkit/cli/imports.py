@@ -15,6 +15,7 @@ from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, LogOptions
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.files.run_files import RunSource
@@ -82,6 +83,7 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         force: bool = REPLACE_FILE,
         strict: bool = option("--strict", "Refuse a log with fields that aren't read."),
     ) -> None:
+        from graphkit.cli.progress import shown_progress
         from graphkit.imports.importer import import_log, refuse_runs
 
         if format == "auto" and not logs.given():
@@ -90,9 +92,10 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
             if value is None:
                 remedy = f"graphkit import {format} FILE... --dataset DIR -o DIR/runs/NAME.jsonl"
                 raise InputError(f"the option {what} is missing", remedy=remedy)
-        made = import_log(
-            files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **logs.keywords()
-        )
+        with shown_progress(f"importing {counted(len(files), 'log')}"):
+            made = import_log(
+                files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **logs.keywords()
+            )
         lines = [*made.summary, f"{made.run}: {out}"]
         present(lines, {"run": made.run, "file": str(out), **made.figures})
 

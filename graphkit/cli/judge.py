@@ -205,11 +205,13 @@ class _TrustCheck:
 
     def ask(self, check: Callable[[Rejudging], Coroutine[Any, Any, Any]]) -> Any:
         """Return the findings of a check that asks the judge again."""
+        from graphkit.cli.progress import shown_progress
         from graphkit.llm import event_loop
         from graphkit.trust.rejudging import rejudging
 
         self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.asking.for_library())
-        return event_loop.run(check(self.again))
+        with shown_progress(f"asking {self.chosen.judge} again"):
+            return event_loop.run(check(self.again))
 
     def show(self, found: Sequence[Any], print_table: Callable[[Sequence[Any]], None]) -> None:
         """Print the problems, the warning and the findings; fail if the budget refused verdicts."""

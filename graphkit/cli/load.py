@@ -23,7 +23,7 @@ def load(*, dataset: Path = DATASET_FOLDER, reading: ReadingOptions) -> None:
     from graphkit.graph.datasets import load_dataset
 
     source, problems = Dataset(dataset), reading.problems()
-    with open_graph() as store, shown_progress("load") as progress:
+    with open_graph() as store, shown_progress(f"loading {source.name}") as progress:
         summary = load_dataset(store, source, problems, progress)
     print_problems(problems)
     present(lambda: _show(summary), dataclasses.asdict(summary))

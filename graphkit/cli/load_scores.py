@@ -19,11 +19,12 @@ def load_scores(
     reading: ReadingOptions,
 ) -> None:
     """Load scores, verdicts and executions by others, a judge or a person beside the answers of runs in the graph."""
+    from graphkit.cli.progress import shown_progress
     from graphkit.graph.grade_files import Grades
 
     problems = reading.problems()
     grades = Grades.read(files, problems)
-    with open_graph() as store:
+    with open_graph() as store, shown_progress("loading scores"):
         loaded = grades.load(store)
     print_problems(problems)
     facts = {f"{what}s": counts for what, counts in loaded.items()} if len(loaded) > 1 else loaded["score"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,39 +12,112 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import console, say
-from graphkit.records.progress import Progress, quiet
+from graphkit.cli.terminal import console, say
+from graphkit.records.progress import Progress
 
 if TYPE_CHECKING:
+    from rich import progress as bars
+
     from graphkit.records.models import Answer
 
 #: How often the progress of a run is printed without a terminal, in seconds.
 LINE_EVERY = 10.0
 
 
+class _Shown:
+    """What is going on, as lines of a display in the terminal; without a terminal, as a line if it takes long."""
+
+    def __init__(self, title: str, display: bars.Progress | None) -> None:
+        for outer in _shown[-1:]:
+            outer.hide(True)
+        self._title = title
+        self._display = display
+        self._task = display.add_task(title, total=None, done="") if display is not None else None
+        self._totals: dict[str, int] = {}
+        self._done: Counter[str] = Counter()
+        self._timer = threading.Timer(LINE_EVERY, self._say) if display is None else None
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+        _shown.append(self)
+
+    def __call__(self, kind: str, count: int) -> None:
+        self._done[kind] += count
+        self._update()
+
+    def expect(self, kind: str, total: int) -> None:
+        """Show the total of a kind from now on."""
+        self._totals[kind] = total
+        self._update()
+
+    def close(self) -> None:
+        """Show it no longer."""
+        _shown.remove(self)
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._display is not None and self._task is not None:
+            self._display.remove_task(self._task)
+            for outer in _shown[-1:]:
+                outer.hide(False)
+
+    def hide(self, hidden: bool) -> None:
+        """Hide the line while something within is going on, so that there is one line at a time."""
+        if self._display is not None and self._task is not None:
+            self._display.update(self._task, visible=not hidden)
+
+    def __str__(self) -> str:
+        counts = [f"{count:,}{self._of(kind)} {kind}" for kind, count in self._done.items()]
+        return ", ".join(counts[-2:])
+
+    def _of(self, kind: str) -> str:
+        return f" of {self._totals[kind]:,}" if kind in self._totals else ""
+
+    def _update(self) -> None:
+        if self._display is not None and self._task is not None:
+            self._display.update(self._task, done=str(self))
+
+    def _say(self) -> None:
+        say(f"{self._title} ... {self}".rstrip())
+
+
+#: What is going on, the outermost first.
+_shown: list[_Shown] = []
+
+#: The display of the terminal while something is going on: there is one, whatever calls what.
+_display: bars.Progress | None = None
+
+
 @contextmanager
 def shown_progress(title: str) -> Iterator[Progress]:
-    """Show what is being loaded and how fast; without a terminal, nothing."""
-    if not sys.stderr.isatty():
-        yield quiet
-        return
+    """Show what is going on, such as "loading storefront", with what is done; nothing may be printed meanwhile.
+
+    Without a terminal, a line tells what takes longer than some seconds.
+    """
+    global _display
+    outermost = _display is None and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    if outermost:
+        _display = _new_display()
+        _display.start()
+    shown = _Shown(title, _display)
+    try:
+        yield shown
+    finally:
+        shown.close()
+        if outermost and _display is not None:
+            _display.stop()
+            _display = None
+
+
+def _new_display() -> bars.Progress:
     from rich import progress as bars
 
     columns = (
         bars.SpinnerColumn(),
-        bars.TextColumn("{task.description}"),
-        bars.MofNCompleteColumn(),
+        bars.TextColumn("{task.description}", markup=False),
+        bars.TextColumn("{task.fields[done]}", markup=False),
         bars.TimeElapsedColumn(),
     )
-    with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
-        tasks: dict[str, bars.TaskID] = {}
-
-        def advance(kind: str, count: int) -> None:
-            if kind not in tasks:
-                tasks[kind] = progress.add_task(f"{title}: {kind}", total=None)
-            progress.advance(tasks[kind], count)
-
-        yield advance
+    return bars.Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False)
 
 
 @dataclass

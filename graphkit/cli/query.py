@@ -15,6 +15,7 @@ def query(
     parameter: list[str] | None = option("-p NAME=VALUE", "Set a parameter, to JSON or else text; may be repeated."),
 ) -> None:
     """Ask the graph in Cypher. Read-only: the server refuses writes."""
+    from graphkit.cli.progress import shown_progress
     from graphkit.graph.user_queries import user_query
 
     asked = user_query(source, expression, dict(assignment("-p", text) for text in parameter or []))
@@ -23,7 +24,8 @@ def query(
             if asked.named:
                 raise error
             say_text(f"note: {error}")
-        found = asked.run(store)
+        with shown_progress("asking the graph"):
+            found = asked.run(store)
     shown, total = len(found.rows), found.total
     more = f"{shown} of {counted(total, 'row')}, -p limit={total} shows all"
     caption = more if shown < total else counted(total, "row")

@@ -73,6 +73,7 @@ def report(
     It also shows the scores, verdicts and executions beside the runs, unless you name others.
     """
     from graphkit.analysis.config import load_config
+    from graphkit.cli.progress import shown_progress
     from graphkit.files.execution_files import read_executions
     from graphkit.files.outputs import check_output
     from graphkit.files.score_files import read_scores
@@ -97,7 +98,8 @@ def report(
         answered_by=dict.fromkeys(found.files, given.answered_by) if given.answered_by else {},
     )
     problems: list[Problems] = []
-    contents = write_described(found.files, out, options, problems)
+    with shown_progress(f"writing {out}"):
+        contents = write_described(found.files, out, options, problems)
     for of_run in problems:
         print_problems(of_run)
     present([str(out), *contents.lines()], {"report": str(out), "bytes": out.stat().st_size})

@@ -22,9 +22,11 @@ def summarize(
     import dataclasses
 
     from graphkit.analysis.summaries import summarize
+    from graphkit.cli.progress import shown_progress
 
     problems = reading.problems()
-    summaries = summarize(files, problems)
+    with shown_progress("reading scores"):
+        summaries = summarize(files, problems)
     print_problems(problems)
     rows = [
         [

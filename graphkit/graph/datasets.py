@@ -29,7 +29,7 @@ from graphkit.graph.writing import BATCH, batched, clear, name_artifacts, write_
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number
 from graphkit.records.notebook_html import block
-from graphkit.records.progress import Progress, quiet
+from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.words import counted
 
 #: What to do about a dataset whose questions the graph holds under another name, as it does of a copied folder.
@@ -192,6 +192,7 @@ class _DatasetLoader:
                 self.summary.add(kind, unchanged=len(getattr(self.checked, kind)))
             return
         self._forget(known, key)
+        expect(self.progress, kind, len(getattr(self.checked, kind)))
         load(held)
         self.store.write(cypher("load/source"), {"key": key, "digest": digest})
 
@@ -246,6 +247,7 @@ class _DatasetLoader:
             return
         self._clear_graph(known, name)
         if graph.artifacts is not None:
+            self._expect("artifacts", len(graph.artifacts))
             rows = (to_rows.artifact_row(artifact, self.commits) for artifact in graph.artifacts)
             for batch in batched(rows, BATCH):
                 pinned = [row for row in batch if row["commit_key"] is not None]
@@ -259,6 +261,7 @@ class _DatasetLoader:
                 )
                 self._step("artifacts", len(batch), held)
         if graph.edges is not None:
+            self._expect("edges", len(graph.edges))
             for some in batched(graph.edges, BATCH):
                 batch = [{"source": one.source, "relation": one.relation, "target": one.target} for one in some]
                 self._name_artifacts(node for row in batch for node in (row["source"], row["target"]))
@@ -270,7 +273,11 @@ class _DatasetLoader:
         """Create missing artifacts from their ids, and note them in the summary."""
         self.summary.created_artifacts.extend(name_artifacts(self.store, set(nodes), self.files))
 
+    def _expect(self, kind: str, more: int) -> None:
+        expect(self.progress, kind, self.summary.written.get(kind, 0) + more)
+
     def _load_questions(self, held: Reservation) -> None:
+        self._expect("questions", len(self.checked.ids))
         for batch in batched(self.checked.questions, RECORDS):
             rows = [
                 to_rows.question_row(

@@ -26,7 +26,7 @@ from graphkit.graph.score_nodes import clear_scores
 from graphkit.graph.verdict_nodes import clear_verdicts
 from graphkit.graph.writing import batched, clear, name_artifacts
 from graphkit.records.ids import KnownFiles
-from graphkit.records.progress import Progress, quiet
+from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct
 
 #: Answers that one transaction writes.
@@ -194,6 +194,7 @@ def _write_run(
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
     resumed, written, failed, opened = len(there), 0, 0, False
     files = known_files(store, dataset)
+    expect(progress, "answers", len(records.questions - there))
     kept = (answer for answer in records.answers if answer.question_id in records.questions)
     for batch in batched(kept, RECORDS):
         fresh = []

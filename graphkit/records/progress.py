@@ -10,3 +10,10 @@ Progress = Callable[[str, int], None]
 
 def quiet(kind: str, count: int) -> None:
     """Report no progress."""
+
+
+def expect(progress: Progress, kind: str, total: int) -> None:
+    """Report how many things of a kind there will be, to a callback that has an ``expect`` of its own."""
+    told = getattr(progress, "expect", None)
+    if told is not None:
+        told(kind, total)

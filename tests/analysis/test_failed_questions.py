@@ -185,7 +185,7 @@ def test_severe_by_failing(tmp_path: Path) -> None:
     answers += [{"run": "r", "question_id": f"q{number}", "error": "boom"} for number in (1, 2)]
     questions = [{"id": f"q{number}", "question": "?", "paths": [[WALK]]} for number in range(3)]
     done = inside(
-        "evaluate", tiny(tmp_path, questions, answers), "--no-store", "--fail-on-severe", cwd=tmp_path, code=1
+        "evaluate", "--full", tiny(tmp_path, questions, answers), "--no-store", "--fail-on-severe", cwd=tmp_path, code=1
     )
     assert "EdgeRecall is 0.3333 with 2 failed as 0; 1.0000 over the 1 answered, severe" in done.err
     assert "EdgeRecall is 0.3333 with 2 failed as 0" in done.out
@@ -195,7 +195,18 @@ def test_every_output_says_it(tmp_path: Path) -> None:
     """The scoreboard, Markdown, JSON, JUnit and the page show what failures make of the mean, and how gates ended."""
     run = sixty(tmp_path, crashes=True)
     files = [tmp_path / name for name in ("r.md", "r.json", "r.summary.json", "r.xml")]
-    asked = ["evaluate", run, "--no-store", "-m", "EdgeRecall", "--fail-under", "EdgeRecall=0.9", "--max-failed", "30"]
+    asked = [
+        "evaluate",
+        "--full",
+        run,
+        "--no-store",
+        "-m",
+        "EdgeRecall",
+        "--fail-under",
+        "EdgeRecall=0.9",
+        "--max-failed",
+        "30",
+    ]
     done = inside(*asked, *itertools.chain(*(("-o", file) for file in files)), cwd=tmp_path, code=1)
     shown = "35/60; 0.5833 with 25 failed as 0"
     assert shown in done.out
@@ -230,7 +241,7 @@ def test_every_output_says_that_failures_are_unscored(tmp_path: Path) -> None:
     run = sixty(tmp_path, crashes=True)
     files = [tmp_path / name for name in ("r.md", "r.json", "r.xml")]
     outputs = itertools.chain(*(("-o", file) for file in files))
-    done = inside("evaluate", run, "--no-store", "--failed-as", "unscored", *outputs, cwd=tmp_path, code=0)
+    done = inside("evaluate", "--full", run, "--no-store", "--failed-as", "unscored", *outputs, cwd=tmp_path, code=0)
     assert "failed and missing questions are unscored at gates" in done.out
     assert "failed and missing questions are unscored at gates" in files[0].read_text()
     assert json.loads(files[1].read_text())["runs"][0]["failed_as"] == "unscored"

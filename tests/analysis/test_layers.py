@@ -218,7 +218,7 @@ def test_the_terminal_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
     """All gold is found, and three of four walked edges aren't gold: the layer is good, and the walk is noisy."""
     noise = [["a:m.py#w", "CALLS", f"a:m.py#{number}"] for number in range(3)]
     answers = [{**ANSWERS[1], "traversal": [["a:m.py#x", "CALLS", "a:m.py#w"], *noise]}]
-    out = inside("evaluate", tiny(tmp_path, [QUESTIONS[1]], answers), "--no-store", cwd=tmp_path, code=0).out
+    out = inside("evaluate", "--full", tiny(tmp_path, [QUESTIONS[1]], answers), "--no-store", cwd=tmp_path, code=0).out
     assert "retrieval: noisy graph expansion (EdgePrecision 0.2500); most at q2" in out
     assert "remedy: hop limits or pruning of the expansion" in out
 
@@ -246,7 +246,7 @@ def test_the_terminal_tells_first_what_was_not_scored(tmp_path: Path) -> None:
     """Failed and missing questions come before low scores: the only scored one of three has EdgeRecall 0."""
     questions = [QUESTIONS[0], QUESTIONS[1], {**QUESTIONS[1], "id": "q3"}]
     answers = [{**ANSWERS[0], "traversal": []}, {"run": "r", "question_id": "q2", "error": "timed out"}]
-    out = inside("evaluate", tiny(tmp_path, questions, answers), "--no-store", cwd=tmp_path, code=0).out
+    out = inside("evaluate", "--full", tiny(tmp_path, questions, answers), "--no-store", cwd=tmp_path, code=0).out
     first = "NOT SCORED r: of 3 questions 1 failed, 1 has no record"
     assert 0 <= out.index(first) < out.index("SEVERE r: EdgeRecall is 0.0000")
     assert NOT_JUDGED not in out
@@ -256,17 +256,17 @@ def test_the_terminal_tells_how_answers_are_judged(tmp_path: Path) -> None:
     """Without a judge's scores generation has none, and the command that gives them is named; with one it isn't."""
     run = tiny(tmp_path)
     reported = f"generation: {NOT_GRADED}"
-    assert reported in inside("evaluate", run, "--no-store", cwd=tmp_path, code=0).out
+    assert reported in inside("evaluate", "--full", run, "--no-store", cwd=tmp_path, code=0).out
     line = {"run": "r", "question": "q1", "measure": "Groundedness", "value": 1}
     scores = write_lines(tmp_path / "s.jsonl", [line])
-    assert reported not in inside("evaluate", run, "--no-store", "--scores", scores, cwd=tmp_path, code=0).out
+    assert reported not in inside("evaluate", "--full", run, "--no-store", "--scores", scores, cwd=tmp_path, code=0).out
 
 
 def test_a_run_of_failures_is_not_judged(tmp_path: Path) -> None:
     """If every question failed nothing is called good: the terminal says so first, and the severe gate fails."""
     failures = [{"run": "r", "question_id": one["id"], "error": "timed out"} for one in QUESTIONS]
     run = tiny(tmp_path, answers=failures)
-    done = inside("evaluate", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
+    done = inside("evaluate", "--full", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
     assert done.out.index("NOT SCORED r: of 2 questions 2 failed") < done.out.index(f"SEVERE r: {NOT_JUDGED}")
     assert f"gate failed: r: {NOT_JUDGED}" in done.err
 

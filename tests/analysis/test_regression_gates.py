@@ -126,12 +126,12 @@ def test_a_crash_is_a_regression(tmp_path: Path, reason: str | None) -> None:
     assert (judged.questions, compared.failures(judged)) == (60, 25)
     assert judged.delta == pytest.approx(-25 / 60)
     assert [one.measure for one in compared.regressions()] == ["EdgeRecall"]
-    done = inside("compare", "a", "b", "--scores", file, "--fail-on-regression", cwd=tmp_path, code=1)
+    done = inside("compare", "--full", "a", "b", "--scores", file, "--fail-on-regression", cwd=tmp_path, code=1)
     assert "EdgeRecall -0.4167" in done.err
     assert "with 25 failed as 0; +0.0000 over the 35 answered by both" in done.err
     assert "25 questions failed or missing, 0 of a" in done.err
     assert "a failed question counting as the worst value" in done.out
-    asked = ("compare", "a", "b", "--scores", file, "--fail-on-regression", "--failed-as", "unscored")
+    asked = ("compare", "--full", "a", "b", "--scores", file, "--fail-on-regression", "--failed-as", "unscored")
     done = inside(*asked, cwd=tmp_path, code=0)
     assert "Failed and missing questions are unscored at gates" in done.out
 

@@ -226,7 +226,7 @@ def test_no_room_to_improve(tmp_path: Path) -> None:
 def test_text_output(tmp_path: Path) -> None:
     """Without --json there is a row a finding and a sum; the reason of the exit code is reported on standard error."""
     checked(tmp_path, [question(0, paths=[]), question(0)], code=1)
-    done = graphkit("check", "data", cwd=tmp_path, code=1)
+    done = graphkit("check", "--full", "data", cwd=tmp_path, code=1)
     assert "record invalid q0" in " ".join(done.out.split())
     assert "1 question (1 easy, 0 medium, 0 hard): 1 record, 1 difficulty" in done.out
     assert "1 finding that makes a question invalid" in done.err
@@ -243,7 +243,7 @@ def test_one_finding_is_shown_once(tmp_path: Path) -> None:
     lost = [one["what"] for one in result["findings"] if one["kind"] == "record"]
     assert len(lost) == 2
     assert [what.partition(": ")[0] for what in lost] == ["data/questions.jsonl:61", "data/questions.jsonl:62"]
-    done = graphkit("check", "data", cwd=tmp_path, code=1)
+    done = graphkit("check", "--full", "data", cwd=tmp_path, code=1)
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert "field warning q0, q1, q2 and 57 more 60 without category" in lines
     [record] = [line for line in lines if line.startswith("record")]

@@ -39,11 +39,13 @@ def test_compare_as_json(shop: Graph) -> None:
 
 def test_compare_tells_what_is_left_out(shop: Graph) -> None:
     """Questions that only one run was scored on are named loudly, on standard error, with how they count."""
-    done = graphkit("compare", FIRST, SECOND, "-m", "EdgeRecall", "--by", "difficulty", cwd=ROOT, env=shop.env, code=0)
+    done = graphkit(
+        "compare", "--full", FIRST, SECOND, "-m", "EdgeRecall", "--by", "difficulty", cwd=ROOT, env=shop.env, code=0
+    )
     counts = "each counts as the worst value of its measure, if the other run was scored"
     assert f"warning: {SECOND} failed on 2 of 30 questions: {counts}\n" in done.err
     assert f"{SECOND} minus {FIRST}, a failed question counting as the worst value" in done.out
-    asked = ("compare", FIRST, SECOND, "-m", "EdgeRecall", "--failed-as", "unscored")
+    asked = ("compare", "--full", FIRST, SECOND, "-m", "EdgeRecall", "--failed-as", "unscored")
     reported = graphkit(*asked, cwd=ROOT, env=shop.env, code=0).err
     assert "note: EdgeRecall: 2 questions were scored in one run only, and are not compared\n" in reported
     for group in ("easy", "medium", "hard"):
@@ -88,7 +90,7 @@ def test_compare_refuses_runs_of_different_datasets(shop: Graph, tmp_path: Path)
 
 def test_accuracy_in_points(shop: Graph) -> None:
     """A binary measure shows its accuracy and reading, in the table's text and in JSON; another one doesn't."""
-    arguments = ("compare", FIRST, SECOND, "-m", "Success@5", "-m", "nDCG@10")
+    arguments = ("compare", "--full", FIRST, SECOND, "-m", "Success@5", "-m", "nDCG@10")
     done = graphkit(*arguments, cwd=ROOT, env=shop.env, code=0)
     success, ndcg = graphkit(*arguments, "--json", cwd=ROOT, env=shop.env, code=0).object()["groups"][0]["measures"]
     # Counted in the logs: of the 28 questions scored in both, 22 and 23 have a relevant id in the top five.
@@ -124,6 +126,7 @@ def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) ->
     assert "note: EdgeRecall: 1 question was scored in neither run, and is not compared\n" in done.err
     assert done.object()["left_out"] == {"EdgeRecall": 1}
     assert len(done.object()["warnings"]) == 2
+    graphkit("evaluate", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
     # Of q1 both walk one of two edges. Its gold is changed on the disk, not in the graph: that is reported.
     write_lines(tmp_path / "questions.jsonl", [{**QUESTIONS[0], "paths": QUESTIONS[1]["paths"]}, QUESTIONS[1], third])
     done = graphkit("compare", "r", "s", "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
@@ -199,7 +202,7 @@ def test_compare_scores(tmp_path: Path) -> None:
         for number, score in enumerate(scores)
     ]
     graded = write_lines(tmp_path / "graded.jsonl", rows)
-    done = graphkit("compare", "training", "pack", "--scores", graded, cwd=tmp_path, code=0)
+    done = graphkit("compare", "--full", "training", "pack", "--scores", graded, cwd=tmp_path, code=0)
     # Of three questions 1 and 3 are at least 7; three are too few to be sure.
     assert "score: accuracy 33.3% to 100.0%, +66.7 points [" in done.out
     assert "]: neutral: the interval holds 0\n" in done.out
@@ -346,10 +349,10 @@ def test_layers_and_severe_gate(tmp_path: Path) -> None:
     """Without named measures the layers are shown, severe alerts first, and gate where that is asked for."""
     run = tiny(tmp_path)
     # EdgeRecall .75 is not severe; q1 ranks z nowhere, q2 all: Recall@20 = (1/2 + 1) / 2 = .75 is not either.
-    done = graphkit("evaluate", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=0)
+    done = graphkit("evaluate", "--full", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=0)
     assert "Layers of r" in done.out
     worse = write_lines(tmp_path / "runs" / "w.jsonl", [{**answer, "run": "w", "traversal": []} for answer in ANSWERS])
-    done = graphkit("evaluate", worse, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
+    done = graphkit("evaluate", "--full", worse, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
     assert "SEVERE w: EdgeRecall is 0.0000" in done.out
     assert "w: EdgeRecall is 0.0000, severe" in done.err
 

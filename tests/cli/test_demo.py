@@ -22,7 +22,7 @@ def listed(folder: Path) -> dict[str, int]:
 def test_demo_judges_what_it_shows(graph: Graph, tmp_path: Path) -> None:
     """All layers have a score, one answer is shown claim by claim, and the fixture stays as it was."""
     before = listed(STOREFRONT)
-    reported = inside("demo", cwd=tmp_path, env=graph.env, code=0).out
+    reported = inside("demo", "--full", cwd=tmp_path, env=graph.env, code=0).out
     assert listed(STOREFRONT) == before
     # The three layers of both runs have a score, so no product is partial.
     for layer in ("retrieval", "reasoning", "generation", "overall"):
@@ -43,7 +43,7 @@ def test_demo_judges_what_it_shows(graph: Graph, tmp_path: Path) -> None:
 
 def test_demo_executes_code(bubblewrap: Wall, graph: Graph, tmp_path: Path) -> None:
     """Three of the better run's ten answers pass all their tests, and no harmful answer escapes."""
-    reported = inside("demo", cwd=tmp_path, env=graph.env, code=0).out
+    reported = inside("demo", "--full", cwd=tmp_path, env=graph.env, code=0).out
     [better] = [line.split() for line in reported.splitlines() if line.strip().startswith("storefront-code-graph-v2 ")]
     assert better[1] == f"{pass_rate(GRAPH_V2):.4f}"
     assert "sc-01: its code passed 3 of 4 tests; 'each line is rounded down' failed" in reported

@@ -87,7 +87,7 @@ def test_severe_alerts_follow_from_ids_that_nobody_knows(tmp_path: Path) -> None
         for step in answer["traversal"]:
             step |= {"source": step["source"].upper(), "target": step["target"].upper()}
     write_lines(upper, answers)
-    done = inside("evaluate", "--no-store", "--dataset", STOREFRONT, upper, cwd=tmp_path, code=0)
+    done = inside("evaluate", "--full", "--no-store", "--dataset", STOREFRONT, upper, cwd=tmp_path, code=0)
     first, second = [line for line in done.err.splitlines() if not line.startswith("note: ")]
     assert first == (
         "known: storefront-graph-v2: 0 of 117 ids are known (gold 0, artifacts 0, edges 0); "
@@ -102,7 +102,9 @@ def test_severe_alerts_follow_from_ids_that_nobody_knows(tmp_path: Path) -> None
     ]
     assert "RR is 0.0000" in severe[0]
     assert "EdgeRecall is 0.0000" in severe[0]
-    gated = inside("evaluate", "--no-store", "--fail-on-severe", "--dataset", STOREFRONT, upper, cwd=tmp_path, code=1)
+    gated = inside(
+        "evaluate", "--full", "--no-store", "--fail-on-severe", "--dataset", STOREFRONT, upper, cwd=tmp_path, code=1
+    )
     assert "EdgeRecall is 0.0000, severe" in gated.err + gated.out
 
 
@@ -120,7 +122,7 @@ def test_chunks_that_take_the_commit_of_their_artifact_are_reported(tmp_path: Pa
 
 def test_text_is_a_scoreboard(tmp_path: Path) -> None:
     """Without --json the mean stands beside the number of questions that it was scored on."""
-    done = graphkit("evaluate", "--no-store", "-m", "BoundaryRecall", tiny(tmp_path), cwd=tmp_path, code=0)
+    done = graphkit("evaluate", "--full", "--no-store", "-m", "BoundaryRecall", tiny(tmp_path), cwd=tmp_path, code=0)
     assert "BoundaryRecall 0.0000 1/2" in " ".join(done.out.split())
     assert "r: 2 questions, 0 failed, 0 missing" in " ".join(done.out.split())
 
@@ -176,7 +178,7 @@ def test_efficiency_of_the_records(tmp_path: Path) -> None:
         "latency_ms": {"mean": 200.0, "median": 200.0, "p95": 300.0, "total": 450.0, "known": 2},
         "cost": {"mean": None, "median": None, "p95": None, "total": 0.5, "known": 0},
     }
-    shown = graphkit("evaluate", "--no-store", "-m", "EdgeRecall", run, cwd=tmp_path).out
+    shown = graphkit("evaluate", "--full", "--no-store", "-m", "EdgeRecall", run, cwd=tmp_path).out
     assert ["latency_ms", "200.0", "200.0", "300.0", "450.0", "2/3"] in [
         line.split()[1:] for line in shown.splitlines()
     ]
@@ -185,7 +187,7 @@ def test_efficiency_of_the_records(tmp_path: Path) -> None:
 def test_answers_and_paths_are_a_headline(tmp_path: Path) -> None:
     """Flat retrieval walks nothing: what it answers right is luck, and is named; each question ended at one stage."""
     run = STOREFRONT / "runs" / "storefront-bm25.jsonl"
-    shown = graphkit("evaluate", "--no-store", run, cwd=tmp_path).out
+    shown = graphkit("evaluate", "--full", "--no-store", run, cwd=tmp_path).out
     assert "right answers by a wrong path (luck): sf-22" in shown
     found = graphkit("evaluate", "--no-store", "--json", run, cwd=tmp_path).object()
     assert found["two_by_two"]["luck"] == ["sf-22"]
@@ -316,7 +318,7 @@ def test_a_judged_measure_is_not_computed(tmp_path: Path) -> None:
 def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
     """JSON and the files tell the lowest and highest mean, the terminal only where a question wasn't scored."""
     run = one_unscored(tmp_path)
-    asked = ("evaluate", run, "--no-store", "-m", "EdgeRecall")
+    asked = ("evaluate", "--full", run, "--no-store", "-m", "EdgeRecall")
     out = tmp_path / "r.summary.json"
     # q1 is 0.5 and q2 may be 0 or 1: (0.5 + 0) / 2 and (0.5 + 1) / 2.
     wanted = {"mean": 0.5, "scored": 1, "total": 2, "lowest": 0.25, "highest": 0.75}
@@ -326,9 +328,11 @@ def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
     assert "1/2; 0.2500 with 1 failed as 0" in inside(*asked, cwd=tmp_path, code=0).out
     # A traversal that wasn't logged is no failure: q2 may be worth 0 or 1.
     unlogged = tiny(tmp_path / "unlogged", answers=[ANSWERS[0], {"run": "r", "question_id": "q2"}])
-    asked = ("evaluate", unlogged, "--no-store", "-m", "EdgeRecall")
+    asked = ("evaluate", "--full", unlogged, "--no-store", "-m", "EdgeRecall")
     assert "1/2 scored (bounds 0.25-0.75)" in inside(*asked, cwd=tmp_path, code=0).out
-    whole = inside("evaluate", tiny(tmp_path / "whole"), "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0)
+    whole = inside(
+        "evaluate", "--full", tiny(tmp_path / "whole"), "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0
+    )
     assert ", so " not in whole.out
 
 
@@ -342,7 +346,7 @@ def test_what_keeps_questions_from_being_scored_is_reported(tmp_path: Path) -> N
     ]
     run = tiny(tmp_path, asked, answers)
     options = ("-m", "EdgeRecall", "-m", "PathPrefix", "-m", "BoundaryRecall")
-    shown = inside("evaluate", "--no-store", *options, run, cwd=tmp_path, code=0).out.splitlines()
+    shown = inside("evaluate", "--full", "--no-store", *options, run, cwd=tmp_path, code=0).out.splitlines()
     # Both edges of q1 lead from a: the first within it, the second into b; those of q2 and q3 stay in a, so that no
     # answer to q3 could be scored by BoundaryRecall: its failure doesn't count there.
     reason = "r: not scored, since the record has no traversal (not logged): "

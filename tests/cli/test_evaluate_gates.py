@@ -89,7 +89,7 @@ def test_gate_that_is_none(tmp_path: Path, gate: str) -> None:
 
 def test_the_gate_on_coverage(tmp_path: Path) -> None:
     """--min-scored holds the share of questions that each named measure was scored on: here 1 of 2."""
-    asked = ("evaluate", one_unscored(tmp_path), "--no-store")
+    asked = ("evaluate", "--full", one_unscored(tmp_path), "--no-store")
     inside(*asked, "-m", "EdgeRecall", "--min-scored", "0.5", cwd=tmp_path, code=0)
     done = inside(*asked, "-m", "EdgeRecall", "--min-scored", "0.9", cwd=tmp_path, code=1)
     assert "gate failed: r: EdgeRecall was scored on 1 of 2 questions (50%), fewer than 90%" in done.err

@@ -65,7 +65,9 @@ def test_means_by_group(graph: Graph, tmp_path: Path) -> None:
     assert summary["groups"]["difficulty"] == groups[1]
     assert set(summary["groups"]) == {"category", "difficulty", "group"}
     assert "values" not in summary
-    shown = graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--by", "difficulty", run, cwd=tmp_path).out
+    shown = graphkit(
+        "evaluate", "--full", "--no-store", "-m", "EdgeRecall", "--by", "difficulty", run, cwd=tmp_path
+    ).out
     assert ["measure", "easy", "(12)", "hard", "(6)", "medium", "(12)"] in [line.split() for line in shown.splitlines()]
     graphkit("evaluate", "--no-store", "--by", "colour", run, cwd=tmp_path, code=2)
 

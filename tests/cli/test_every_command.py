@@ -405,7 +405,7 @@ def test_terminal_without_unicode(encoding: str, process: Process, tmp_path: Pat
     """Characters that the terminal lacks are escaped, and JSON stays the same JSON."""
     run = tiny(tmp_path, answers=[{**answer, "run": "größe ∑"} for answer in ANSWERS])
     env = {"PYTHONIOENCODING": encoding}
-    assert "0.7500" in process("evaluate", "--no-store", run, cwd=tmp_path, env=env, code=0).out
+    assert "0.7500" in process("evaluate", "--full", "--no-store", run, cwd=tmp_path, env=env, code=0).out
     done = subprocess.run(
         [*COMMAND, "evaluate", "--no-store", "--json", "-m", "RR", run],
         capture_output=True,

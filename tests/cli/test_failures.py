@@ -167,7 +167,7 @@ def test_a_limit_says_what_it_leaves_out(shop: Graph, rows: dict[str, list[Row]]
     """If rows are left out, their number and the way to all of them are shown, and 0 shows all."""
     total = len(rows["extra-edges"])
     assert total > 20
-    text = ask(shop, RUN, "--kind", "extra-edges")
+    text = ask(shop, RUN, "--full", "--kind", "extra-edges")
     assert f"20 of {total} shown; all: graphkit failures {RUN} --kind extra-edges --limit 0" in text.out
     lines_ = ask(shop, RUN, "--kind", "extra-edges", "--json")
     assert f"note: extra-edges: 20 of {total} shown, --limit 0 shows all\n" in lines_.err
@@ -195,7 +195,7 @@ def test_rows_without_a_limit(shop: Graph, rows: dict[str, list[Row]]) -> None:
 
 def test_one_question(shop: Graph, rows: dict[str, list[Row]]) -> None:
     """--question shows only what belongs to it, and names the kinds of which there is nothing."""
-    done = ask(shop, RUN, "--question", "sf-17")
+    done = ask(shop, RUN, "--full", "--question", "sf-17")
     for kind, found in rows.items():
         if kind not in ("relations-missed", "found-and-lost"):
             shown = any(row["question"] == "sf-17" for row in found)

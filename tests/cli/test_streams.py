@@ -169,9 +169,13 @@ def test_a_name_stays_on_its_line(tmp_path: Path) -> None:
     run = tiny(tmp_path, questions, [{"run": NAME, "question_id": NAME, "retrieved": ["a"]}])
     scores = tmp_path / "s.csv"
     outputs = [part for name in ("o.md", "o.xml") for part in ("-o", name)]
-    done = inside("evaluate", "--no-store", "-m", "RR", "--by", "category", *outputs, run, cwd=tmp_path, code=0)
-    inside("evaluate", "--no-store", "-m", "RR", "-o", scores, run, cwd=tmp_path, code=0)
-    missing = inside("evaluate", "--no-store", "-m", "RR", run, "--fail-under", "RR=1.5", cwd=tmp_path, code=1)
+    done = inside(
+        "evaluate", "--full", "--no-store", "-m", "RR", "--by", "category", *outputs, run, cwd=tmp_path, code=0
+    )
+    inside("evaluate", "--full", "--no-store", "-m", "RR", "-o", scores, run, cwd=tmp_path, code=0)
+    missing = inside(
+        "evaluate", "--full", "--no-store", "-m", "RR", run, "--fail-under", "RR=1.5", cwd=tmp_path, code=1
+    )
     summary = inside("summarize", scores, cwd=tmp_path, code=0)
     inside("report", run, "-o", "page.html", cwd=tmp_path, code=0)
     # Two runs of one name in two files: an error that names it.

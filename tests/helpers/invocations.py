@@ -100,7 +100,9 @@ COMMANDS: dict[Words, Command] = {
         writes=("--out", "--spans"),
     ),
     ("check",): Command({"dataset": DATASET, "--baseline": RUN}),
-    ("compare",): Command({"first": "r", "second": "s", "--scores": "scores.jsonl"}, needs=("--scores",)),
+    ("compare",): Command(
+        {"first": "r", "second": "s", "--scores": "scores.jsonl", "--dataset": DATASET}, needs=("--scores",)
+    ),
     ("report",): Command(
         {
             **{"runs": RUN, "--out": "page.html", "--dataset": DATASET, "--config": "config.toml"},

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import re
 import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.helpers.cli import COMMAND, environment
@@ -61,3 +66,81 @@ class Terminal:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
         os.close(self.master)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a command left on a terminal: its exit code, all that it wrote, and the lines that a person then sees."""
+
+    code: int
+    raw: str
+    lines: list[str]
+
+    @property
+    def words(self) -> set[str]:
+        """The words on the screen."""
+        return {word for line in self.lines for word in line.split()}
+
+
+def on_screen(
+    *arguments: object, cwd: Path, env: Mapping[str, str] | None = None, columns: int = 80, code: int | None = None
+) -> Screen:
+    """Run a command to its end in a pseudo-terminal of some columns, to which both of its outputs go."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    child = {"TERM": "xterm-256color", **environment(env)}
+    child = {name: value for name, value in child.items() if name != "COLUMNS" or name in (env or {})}
+    process = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env=child,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+    )
+    os.close(slave)
+    parts = []
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(master)
+    status = process.wait(timeout=60)
+    raw = b"".join(parts).decode(errors="replace")
+    assert code is None or status == code, f"exit code {status}\n{raw}"
+    return Screen(status, raw, drawn(raw))
+
+
+#: A sequence that controls a terminal.
+_CONTROL = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z])")
+
+
+def drawn(raw: str) -> list[str]:
+    """Return the lines of a terminal after a text: it may return to the beginning, go up, erase, and change colours."""
+    rows, row, place, at = [""], 0, 0, 0
+    while at < len(raw):
+        control = _CONTROL.match(raw, at)
+        if control is not None:
+            at = control.end()
+            if control[2] == "A":
+                row = max(0, row - int(control[1] or 1))
+            elif control[2] == "K":
+                rows[row] = "" if control[1] == "2" else rows[row][:place]
+            else:
+                assert control[2] in "hlm", f"an unknown sequence: {control[0]!r}"
+            continue
+        char, at = raw[at], at + 1
+        if char == "\n":
+            row += 1
+            rows += [""] * (row == len(rows))
+        elif char == "\r":
+            place = 0
+        else:
+            rows[row] = f"{rows[row]:<{place}}"[:place] + char + rows[row][place + 1 :]
+            place += 1
+    return [line.rstrip() for line in rows[:-1]] + ([rows[-1]] if rows[-1] else [])

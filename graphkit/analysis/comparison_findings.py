@@ -1,0 +1,131 @@
+"""The findings of a comparison: what is clearly better and worse, what moved most, and what isn't compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from graphkit.analysis.evaluation_findings import gate_findings
+from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
+from graphkit.analysis.gates import GateOutcome
+from graphkit.analysis.paired import PairedResult
+from graphkit.analysis.run_pairs import LEVEL, Mover, RunComparison
+from graphkit.measures.registry import lower_is_better
+from graphkit.records.words import counted
+
+#: How many measures, groups and moved questions are shown.
+MEASURES, GROUPS, MOVERS = 11, 4, 1
+
+DELTA, INTERVAL, VERDICT = "delta", "95% interval", "verdict"
+BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
+
+
+def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], names: tuple[str, str]) -> Brief:
+    """Return what to print of a comparison; ``names`` are what other commands call its runs."""
+    findings = [*gate_findings(gates), *_failed(compared)]
+    for group in compared.groups[1 : GROUPS + 1]:
+        result = group.results[0]
+        findings.append(BriefLine("group", f"{group.name} ({result.questions}): {result.measure} {change(result)}", 60))
+    if (more := len(compared.groups) - 1 - GROUPS) > 0:
+        findings.append(BriefLine("group", f"{counted(more, 'more group')}", 60))
+    findings += _movers(compared)
+    if compared.different_gold:
+        findings.append(BriefLine("unscored", f"other gold, so not compared: {listed(compared.different_gold)}", 70))
+    findings += not_compared(compared)
+    if (rest := len(compared.with_failed) - MEASURES) > 0:
+        findings.append(BriefLine("more", f"{counted(rest, 'more measure')}: --full", 65))
+    return Brief(
+        summary=verdict(compared),
+        table=comparison_table(compared),
+        findings=tuple(findings),
+        commands=tuple(_commands(compared, names)),
+    )
+
+
+def verdict(compared: RunComparison) -> str:
+    """Return which run is better, on how many measures, and by how much on the first."""
+    results, (first, second) = compared.with_failed, (compared.first, compared.second)
+    better, worse = ([one.measure for one in results if judged(compared, one) == kind] for kind in (BETTER, WORSE))
+    of = f"of {counted(len(results), 'measure')}"
+    headline = f"{results[0].measure} {change(results[0])}" if results else ""
+    if not better and not worse:
+        return f"{second} and {first} don't clearly differ on any {of}; {headline}"
+    verb = "beats" if not worse else "loses to" if not better else "leads" if len(better) > len(worse) else "trails"
+    losses = f"{len(worse)} ({listed(worse)})" if worse and better else str(len(worse) or "none")
+    return f"{second} {verb} {first}: better on {len(better) or 'none'} {of}, worse on {losses}; {headline}"
+
+
+def judged(compared: RunComparison, result: PairedResult) -> str:
+    """Return whether the second run is better or worse by a measure, or that this is unclear."""
+    if result.p_holm >= LEVEL:
+        return UNCLEAR
+    return BETTER if compared.gain(result) > 0 else WORSE
+
+
+def change(result: PairedResult) -> str:
+    """Return the difference of a measure with its interval."""
+    return f"{two(result.delta, sign=True)} {_interval(result)}".rstrip()
+
+
+def not_compared(compared: RunComparison) -> Iterator[BriefLine]:
+    """Yield one line on the measures that lack questions."""
+    counts = {**compared.left_out_unfailed()}
+    for name, count in compared.unscored.items():
+        counts[name] = counts.get(name, 0) + count
+    if counts:
+        text = ", ".join(f"{name} ({count})" for name, count in counts.items())
+        yield BriefLine("unscored", f"questions not scored in both runs: {text}", 40)
+
+
+def _interval(result: PairedResult) -> str:
+    if result.low is None or result.high is None:
+        return "" if result.delta == 0 else "(too few questions)"
+    return f"[{two(result.low, sign=True)}, {two(result.high, sign=True)}]{'*' if result.caution else ''}"
+
+
+def _failed(compared: RunComparison) -> Iterator[BriefLine]:
+    runs = zip((compared.first, compared.second), compared.failed, strict=True)
+    parts = [f"{run} on {count} of {compared.questions}" for run, count in runs if count]
+    if parts:
+        how = "unscored" if compared.failed_as == "unscored" else "as the worst value"
+        yield BriefLine("failed", f"{' and '.join(parts)}; these count {how}", 85)
+
+
+def _movers(compared: RunComparison) -> Iterator[BriefLine]:
+    """Yield the question that gained most and the one that lost most, each with the edges that changed."""
+    ranked: dict[str, list[Mover]] = {BETTER: [], WORSE: []}
+    for mover in compared.movers:
+        gained = mover.delta * (-1 if lower_is_better(mover.measure) else 1) > 0
+        ranked[BETTER if gained else WORSE].append(mover)
+    for level, movers in ranked.items():
+        for mover in movers[:MOVERS]:
+            edges = mover.found if level == BETTER else mover.lost
+            more = f" and {len(edges) - 1} more" if len(edges) > 1 else ""
+            what = f"; {'found' if level == BETTER else 'lost'} {edges[0]}{more}" if edges else ""
+            values = f"{mover.measure} {two(mover.first)} to {two(mover.second)}"
+            yield BriefLine(level, f"{mover.question}: {values}{what}", 50)
+
+
+def comparison_table(compared: RunComparison) -> BriefTable:
+    """Return the measures of both runs with their differences, failed questions included."""
+    rows = [
+        (
+            *(one.measure, two(one.first), two(one.second)),
+            *(two(one.delta, sign=True), _interval(one), judged(compared, one)),
+        )
+        for one in compared.with_failed[:MEASURES]
+    ]
+    return BriefTable(
+        ("measure", compared.first, compared.second, DELTA, INTERVAL, VERDICT),
+        tuple(rows),
+        least=(compared.first, compared.second, DELTA),
+        levels=((BETTER, "better"), (WORSE, "worse")),
+        runs=(compared.first, compared.second),
+    )
+
+
+def _commands(compared: RunComparison, names: tuple[str, str]) -> Iterator[str]:
+    losing = [one for one in compared.movers if one.delta * (-1 if lower_is_better(one.measure) else 1) < 0]
+    if losing:
+        yield f"graphkit why {names[1]} {losing[0].question}"
+    else:
+        yield f"graphkit failures {names[1]}"

@@ -1,0 +1,251 @@
+"""The findings of an evaluation: layers, severe thresholds, failures, weaknesses, gates, and which run leads."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graphkit.analysis.evaluation_plan import EvaluatedRuns
+from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
+from graphkit.analysis.gates import GateOutcome
+from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
+from graphkit.analysis.result_pairs import compare_results
+from graphkit.analysis.run_pairs import RunComparison
+from graphkit.errors import InputError
+from graphkit.measures.outcome import RIGHT, UNDECIDED, stage_counts, two_by_two
+from graphkit.measures.registry import lower_is_better
+from graphkit.records.words import counted
+from graphkit.scoring.results import Evaluation
+
+#: How many measures the table and a finding name.
+MEASURES, SEVERE = 10, 5
+
+#: How many reasons for unscored questions share the line.
+REASONS = 3
+
+PARTIAL = "overall (partial)"
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The run with the best value of the headline measure, and the next best."""
+
+    measure: str
+    first: Evaluation
+    second: Evaluation
+    compared: RunComparison | None
+
+
+def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str]) -> Brief:
+    """Return what to print of an evaluation; ``names`` are what other commands call its runs, as stored or as files."""
+    results = evaluated.results
+    lead = leading(results)
+    findings = [*gate_findings(evaluated.gates)]
+    for card in evaluated.cards:
+        findings += severe_findings(card)
+    findings += unanswered_findings(results)
+    for card in evaluated.cards:
+        findings += weak_findings(card, 2 if len(results) == 1 else 1)
+    findings += outcome_findings(results)
+    if evaluated.plan.by is not None:
+        findings += group_findings(evaluated)
+    findings += unscored_findings(evaluated)
+    return Brief(
+        summary=_summary(evaluated, lead),
+        table=_table(evaluated),
+        findings=tuple(findings),
+        commands=tuple(_commands(evaluated, dict(zip((one.run for one in results), names, strict=True)), lead)),
+    )
+
+
+def gate_findings(gates: Sequence[GateOutcome]) -> Iterator[BriefLine]:
+    """Yield how many gates failed, and which."""
+    failed = [f"{gate.run} {gate.name}" for gate in gates if not gate.passed]
+    if failed:
+        yield BriefLine("gate", f"{len(failed)} of {counted(len(gates), 'gate')} failed: {listed(failed)}", 100)
+    elif gates:
+        yield BriefLine("gate", f"{counted(len(gates), 'gate')} passed", 80)
+
+
+def severe_findings(card: Scorecard) -> Iterator[BriefLine]:
+    """Yield the measures of a run below their severe thresholds, in one line."""
+    if not card.judged:
+        yield BriefLine("severe", f"{card.run}: {NOT_JUDGED}", 95)
+    if card.following:
+        yield BriefLine("severe", f"{card.run}: {card.unknown}, from which {listed(card.following)} follow", 95)
+    alerts = [f"{alert.measure} {two(alert.held)}" for alert in card.own_alerts]
+    if alerts:
+        yield BriefLine("severe", f"{card.run}: {listed(alerts, SEVERE)}", 90)
+
+
+def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
+    """Yield one line on the questions that runs failed on, have no record for, or whose gold is stale."""
+    parts = []
+    for result in results:
+        counts = ((result.failed, "failed"), (result.missing, "missing"), (len(result.invalid), "stale"))
+        some = " and ".join(f"{count} {what}" for count, what in counts if count)
+        if some:
+            parts.append(f"{result.run} {some}")
+    if parts:
+        how = "unscored" if results[0].failed_as == "unscored" else "as the worst value"
+        failed = any(result.failed or result.missing for result in results)
+        yield BriefLine("failed", f"{listed(parts, 4)}{f'; they count {how}' if failed else ''}", 85)
+
+
+def weak_findings(card: Scorecard, most: int) -> Iterator[BriefLine]:
+    """Yield the weaknesses of a run that are furthest from their bounds."""
+    for one in _weakest(card)[:most]:
+        worst = f"; most at {', '.join(one.questions)}" if one.questions else ""
+        yield BriefLine("weak", f"{card.run}: {one.weakness} ({one.measure} {two(one.mean)}){worst}", 60)
+
+
+def _weakest(card: Scorecard) -> list[LayerFinding]:
+    bounds = {rule.weakness: rule.bound for rule in RULES}
+    return sorted(card.findings, key=lambda found: -abs(bounds[found.weakness] - found.mean))
+
+
+def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
+    """Yield one line on the worst stage of each run, and one on right answers by a wrong path."""
+    stages, luck = [], []
+    for result in results:
+        outcomes = result.outcomes()
+        counts = {name: count for name, count in stage_counts(outcomes).items() if name not in (RIGHT, UNDECIDED)}
+        worst = max(counts, key=lambda name: counts[name])
+        if counts[worst]:
+            stages.append(f"{result.run} {worst} ({counts[worst]} of {len(outcomes)})")
+        if lucky := two_by_two(outcomes).luck:
+            luck.append(f"{result.run} {listed(lucky)}")
+    if stages:
+        yield BriefLine("where", f"most questions end at: {listed(stages, 4)}", 65)
+    if luck:
+        yield BriefLine("luck", f"right answers by a wrong path: {listed(luck, 4)}", 50)
+
+
+def group_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
+    """Yield the groups of each run, the worst by the headline measure first."""
+    by = evaluated.plan.by
+    assert by is not None
+    for result in evaluated.results:
+        groups = result.grouped(by)
+        measure = next(iter(result.measures))
+        held = {name: found[measure].held(result.failed_as) for name, found in groups.items()}
+        sign = -1 if lower_is_better(measure) else 1
+        worst = sorted((sign * value, name) for name, value in held.items() if value is not None)
+        shown = [f"{name} {two(sign * value)}" for value, name in worst]
+        text = listed(shown, 4) if shown else f"no question has a {by}"
+        yield BriefLine("group", f"{result.run}: {measure} by {by}: {text}", 70)
+
+
+def unscored_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
+    """Yield one line on why questions have no value, over all runs."""
+    reasons: dict[str, dict[str, int]] = {}
+    for result in evaluated.results:
+        for measure, found in result.unscored.items():
+            for reason, count in found.items():
+                measures = reasons.setdefault(reason, {})
+                measures[measure] = max(count, measures.get(measure, 0))
+    ranked = sorted(reasons.items(), key=lambda each: -sum(each[1].values()))
+    parts = [f"{reason}: {', '.join(f'{name} ({count})' for name, count in of.items())}" for reason, of in ranked]
+    if parts:
+        more = f"; {len(parts) - REASONS} more reasons" if len(parts) > REASONS else ""
+        yield BriefLine("unscored", "; ".join(parts[:REASONS]) + more, 62)
+    layers = dict.fromkeys(layer for card in evaluated.cards for layer in card.ungraded)
+    if layers:
+        yield BriefLine("unscored", f"{', '.join(layers)}: {NOT_GRADED.removeprefix('not scored: ')}", 45)
+
+
+def leading(results: Sequence[Evaluation]) -> Lead | None:
+    """Return which of several runs has the best value of the first measure that all were scored by, if they compare.
+
+    Runs that were scored by different gold don't.
+    """
+    results = list({result.run: result for result in results}.values())  # a file may be named twice
+    if len(results) < 2 or len({result.gold_hash for result in results}) > 1:
+        return None
+    for measure in results[0].measures:
+        values = [(_held(result, measure), result) for result in results]
+        if all(value is not None for value, _ in values):
+            sign = -1 if lower_is_better(measure) else 1
+            ranked = sorted(values, key=lambda pair: -sign * (pair[0] or 0.0))
+            first, second = ranked[0][1], ranked[1][1]
+            rows = all(result.rows for result in (first, second))
+            compared = None
+            if rows:
+                with contextlib.suppress(InputError):  # no question was scored in both
+                    compared = compare_results(second, first, measures=[measure], movers=0)
+            return Lead(measure, first, second, compared)
+    return None
+
+
+def _held(result: Evaluation, measure: str) -> float | None:
+    summary = result.measures.get(measure)
+    return None if summary is None else summary.held(result.failed_as)
+
+
+def _table(evaluated: EvaluatedRuns) -> BriefTable:
+    results, cards = evaluated.results, evaluated.cards
+    names = list(dict.fromkeys(name for result in results for name in result.measures))
+    rows: list[tuple[str, ...]] = []
+    if cards:
+        for layers in zip(*(card.layers for card in cards), strict=True):
+            rows.append((layers[0].name, *(two(layer.score) for layer in layers)))
+        partial = any(card.partial for card in cards)
+        rows.append((PARTIAL if partial else "overall", *(two(card.overall) for card in cards)))
+    shown = [*names[:1], *(score for score in names if score in _given(results))] if cards else names
+    rows += [(name, *(two(_held(result, name)) for result in results)) for name in shown[:MEASURES]]
+    runs = tuple(result.run for result in results)
+    return BriefTable(("", *runs), tuple(rows), across=True, runs=runs)
+
+
+def _given(results: Sequence[Evaluation]) -> set[str]:
+    return {score.measure for result in results for score in result.given}
+
+
+def _summary(evaluated: EvaluatedRuns, lead: Lead | None) -> str:
+    results = evaluated.results
+    if len(results) == 1:
+        return _of_one(results[0], evaluated.cards)
+    if lead is None:
+        return f"{counted(len(results), 'run')}; they can't be compared"
+    return f"{in_words(lead)}{f', of {len(results)} runs' if len(results) > 2 else ''}"
+
+
+def in_words(lead: Lead) -> str:
+    """Return which run won and by how much, or that the difference isn't clear."""
+    first, second = (_held(result, lead.measure) for result in (lead.first, lead.second))
+    values = f"{lead.measure} {two(first)} to {two(second)}"
+    if lead.compared is None or not lead.compared.with_failed:
+        return f"{lead.first.run} leads {lead.second.run}: {values}"
+    found = lead.compared.with_failed[0]
+    if found.low is None or found.high is None:
+        return f"{lead.first.run} leads {lead.second.run}: {values} (too few questions for an interval)"
+    interval = f"{two(found.delta, sign=True)} [{two(found.low, sign=True)}, {two(found.high, sign=True)}]"
+    if found.low <= 0 <= found.high:
+        return f"{lead.first.run} and {lead.second.run} don't clearly differ: {values}, {interval}"
+    return f"{lead.first.run} beats {lead.second.run}: {values}, {interval}"
+
+
+def _of_one(result: Evaluation, cards: Sequence[Scorecard]) -> str:
+    parts = [counted(result.questions, "question")]
+    parts += [f"{count} {what}" for count, what in ((result.failed, "failed"), (result.missing, "missing")) if count]
+    if cards:
+        parts.append(f"overall {two(cards[0].overall)}{' (partial)' if cards[0].partial else ''}")
+        cells = two_by_two(result.outcomes()).counts
+        if result.outcomes():
+            parts.append(f"{cells['sound'] + cells['luck']} right answers, {cells['sound']} by a right path")
+    else:
+        name = next(iter(result.measures), None)
+        parts += [f"{name} {two(_held(result, name))}"] if name is not None else []
+    return f"{result.run}: {', '.join(parts)}"
+
+
+def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None) -> Iterator[str]:
+    """Yield what to type next: why the better run fails on its worst question, and the comparison of the best two."""
+    best = lead.first if lead is not None else evaluated.results[0]
+    card = next((card for card in evaluated.cards if card.run == best.run), None)
+    worst = next((found.questions[0] for found in _weakest(card) if found.questions), None) if card else None
+    if worst is not None:
+        yield f"graphkit why {names[best.run]} {worst}"
+    if lead is not None:
+        yield f"graphkit compare {names[lead.second.run]} {names[lead.first.run]}"

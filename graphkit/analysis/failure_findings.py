@@ -1,0 +1,117 @@
+"""The findings on what a run did wrong: how often each kind of failure occurs, with the worst of each."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from graphkit.analysis.explain import SENTENCES, sentence
+from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
+from graphkit.errors import one_line
+from graphkit.records.failed_rows import Failures
+from graphkit.records.words import counted, short_shas
+
+#: The list of questions, which is no failure by itself.
+SCORES = "questions-by-score"
+
+#: The kinds whose worst failure is told in a sentence, as far as there is room; and how many kinds the table shows.
+TOLD = ("wrong-turns", "missed-boundaries", "claims-off-gold", "incoherent-pairs", "failed-executions")
+KINDS = 11
+
+#: How many failures of one kind are listed.
+ROWS = 40
+
+
+def failures_brief(
+    run: str, found: Mapping[str, Failures], question: str | None = None, kind: str | None = None
+) -> Brief:
+    """Return what to print of the failures of a run, by kind; ``question`` and ``kind`` are what was asked for."""
+    run, there = shlex.quote(run), {name: rows for name, rows in found.items() if rows}
+    if kind is not None or question is not None:
+        return _listed(run, there, question, kind)
+    kinds = [name for name in there if name != SCORES]
+    told = [name for name in TOLD if name in there]
+    findings = [BriefLine(name, _with_question(name, there[name][0]), 60 - place) for place, name in enumerate(told)]
+    if len(kinds) > KINDS:
+        findings.append(BriefLine("more", f"{listed(kinds[KINDS:], 5)}: --full", 70))
+    worst = next((str(row["question"]) for row in there.get(SCORES, ()) if row["error"] is None), None)
+    commands = [f"graphkit why {run} {worst}"] if worst is not None else []
+    commands += [f"graphkit failures {run} --kind {(told or kinds)[0]}"] if kinds else []
+    return Brief(_summary(run, there), _table(there, kinds), tuple(findings), tuple(commands))
+
+
+def described(kind: str, row: Mapping[str, Any]) -> str:
+    """Return a failure in words: its sentence, its edge, or its columns."""
+    if kind in SENTENCES:
+        return one_line(sentence(kind, row))
+    if {"source", "target"} <= row.keys():
+        return one_line(f"{row['source']} -{row.get('relation') or ''}-> {row['target']}")
+    cells = [(name, value) for name, value in row.items() if name != "question" and value not in (None, [])]
+    return one_line(short_shas(", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in cells)))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _with_question(kind: str, row: Mapping[str, Any]) -> str:
+    question = f"{row['question']}: " if row.get("question") else ""
+    return f"{question}{described(kind, row)}"
+
+
+def _questions(rows: Failures) -> list[str]:
+    return list(dict.fromkeys(str(row["question"]) for row in rows if row.get("question")))
+
+
+def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> BriefTable:
+    rows = []
+    for name in kinds[:KINDS]:
+        questions = _questions(found[name])
+        first = ", ".join(questions[:NAMED]) + (", ..." if len(questions) > NAMED else "")
+        if not questions:
+            first = ", ".join(str(row.get("relation") or "") for row in found[name][:NAMED])
+        rows.append((name, str(found[name].total), str(len(questions) or "–"), first))
+    return BriefTable(("kind", "rows", "questions", "the worst"), tuple(rows), least=("questions",))
+
+
+def _summary(run: str, found: Mapping[str, Failures]) -> str:
+    scores = found.get(SCORES)
+    if not found:
+        return f"{run}: no such failure"
+    if not scores:
+        return f"{run}: {counted(sum(rows.total for rows in found.values()), 'failure')}"
+    failed = sum(row["error"] is not None for row in scores)
+    values = [row["edge_recall"] for row in scores if isinstance(row["edge_recall"], float | int)]
+    whole = sum(value == 1 for value in values)
+    parts = [f"{failed} failed"] if failed else []
+    parts += [f"{len(values) - whole} miss gold edges", f"{whole} have them all"]
+    return f"{run}: of {counted(scores.total, 'question')} {', '.join(parts)}"
+
+
+def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind: str | None) -> Brief:
+    """Return the failures of one kind or of one question, one a line; all kinds of a question take turns."""
+    findings = list(_in_turn(found, kind))
+    total = sum(rows.total for rows in found.values())
+    what = f", {question}" if question is not None else ""
+    asked = f" --kind {kind}" if kind is not None else ""
+    if not found:
+        return Brief("no such failure")
+    count = counted(total, "row") if kind is not None else f"{counted(total, 'row')} of {counted(len(found), 'kind')}"
+    summary = f"{run}{what}: {count}{f' of {kind}' if kind is not None else ''}"
+    first = question or next((name for rows in found.values() for name in _questions(rows)), None)
+    commands = [f"graphkit why {run} {first}"] if first is not None else []
+    option = f" --question {question}" if question is not None else ""
+    if total > 1:
+        commands.append(f"graphkit failures {run}{asked}{option} --limit 0")
+    return Brief(summary, None, tuple(findings), tuple(commands))
+
+
+def _in_turn(found: Mapping[str, Failures], kind: str | None) -> Iterator[BriefLine]:
+    """Yield the failures kind by kind; of several kinds, the first of each weighs more than the second."""
+    for place, (name, rows) in enumerate(found.items()):
+        for number, row in enumerate(rows[:ROWS]):
+            text = _with_question(name, row) if kind is not None else described(name, row)
+            yield BriefLine("" if kind is not None else name, text, 90 - 2 * number - (place if number else 0))

@@ -1,0 +1,84 @@
+"""What a command prints by default: a small table, one finding a line, what to type next, and the summary.
+
+A finding says what the reader should know first; ``--full`` prints everything. The modules beside this one decide the
+findings of an evaluation, a comparison, the failures of a run and the check of a dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+#: How many lines a command prints by default, those on standard error included.
+LINES = 24
+
+#: How many ids a finding names.
+NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BriefLine:
+    """A finding in one sentence; those of the lowest ``weight`` are left out first where there is no room.
+
+    ``level`` is the word that its line begins with: what it is about, such as "severe", "worse" or "failed".
+    """
+
+    level: str
+    text: str
+    weight: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class BriefTable:
+    """A small table: its first column names the rows.
+
+    Attributes
+    ----------
+    least
+        The columns that a narrow terminal drops first.
+    across
+        Whether the other columns are runs; a terminal too narrow for them, and more than four runs, turn it round.
+    levels
+        What a cell means by its text, such as "worse".
+    runs
+        The columns that are names of runs.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    least: tuple[str, ...] = ()
+    across: bool = False
+    levels: tuple[tuple[str, str], ...] = ()
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """The default output of a command; ``commands`` are what to type next."""
+
+    summary: str
+    table: BriefTable | None = None
+    findings: tuple[BriefLine, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+def two(value: float | None, sign: bool = False) -> str:
+    """Return a value with two decimals, or a dash for None.
+
+    >>> two(0.4819), two(0.4819, sign=True), two(-0.001), two(-0.001, sign=True)
+    ('0.48', '+0.48', '0.00', '+0.00')
+    """
+    if value is None:
+        return "–"
+    rounded = round(value, 2) + 0.0  # and no minus before a zero
+    return f"{rounded:+.2f}" if sign else f"{rounded:.2f}"
+
+
+def listed(names: Sequence[str], most: int = NAMED) -> str:
+    """Return the first few names, and how many more there are.
+
+    >>> listed(["a", "b", "c", "d"], 2), listed(["a"])
+    ('a, b and 2 more', 'a')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
