@@ -9,6 +9,7 @@ from typing import Any
 
 from graphkit.analysis.mixed_commits import incoherent_pairs
 from graphkit.errors import InputError, did_you_mean
+from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
@@ -70,7 +71,7 @@ class RunOnFiles:
         InputError
             A file or a record can't be used.
         """
-        path, problems = Path(file), problems if problems is not None else Problems()
+        path, problems = located(file), problems if problems is not None else Problems()
         chosen = Dataset.of_run(path, dataset)
         commits, invalid = known_from_files(chosen, _READS, problems)
         questions = {question.id: question for _, question in chosen.questions(problems)}

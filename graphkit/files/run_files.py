@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphkit.errors import InputError
+from graphkit.files.assets import bundled
 from graphkit.files.jsonl import is_file_name, stem_of
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
@@ -31,7 +32,7 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
 
 def is_run_file(run: str | Path) -> bool:
     """Return whether a run is named by its file, and not by its name in the graph."""
-    return isinstance(run, Path) or is_file_name(run) or Path(run).is_file()
+    return isinstance(run, Path) or is_file_name(run) or bundled(run) is not None or Path(run).is_file()
 
 
 def records_of(run_file: Path, problems: Problems, run: str | None = None) -> Iterator[tuple[int, AnswerStruct]]:

@@ -104,6 +104,15 @@ def test_commits_that_clash(tmp_path: Path) -> None:
     assert (found.divergence, found.instead) == (None, ())
 
 
+@pytest.mark.parametrize("run", ["@storefront/runs/storefront-graph", "@storefront/runs/storefront-graph.jsonl"])
+def test_a_bundled_run_by_its_address(run: str) -> None:
+    """The address of a bundled run explains what its file explains."""
+    addressed = graphkit.why(run, "sf-04")
+    by_path = graphkit.why(STOREFRONT / "runs" / "storefront-graph.jsonl", "sf-04")
+    assert dataclasses.replace(addressed, query="") == dataclasses.replace(by_path, query="")
+    assert run in addressed.query
+
+
 def test_nothing_wrong(tmp_path: Path) -> None:
     """A question without a failure says so, and what that is based on; a poor grade is a failure."""
     run = tiny(tmp_path)
