@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from graphkit.analysis.explain import SENTENCES, sentence
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
 from graphkit.errors import one_line
+from graphkit.files.assets import as_typed
 from graphkit.records.failed_rows import Failures
 from graphkit.records.words import counted, short_shas
 
@@ -38,7 +38,7 @@ def failures_brief(
     """
     there = {name: rows for name, rows in found.items() if rows}
     brief = _brief(run, there, question, kind)
-    named = "" if dataset is None else f" --dataset {shlex.quote(str(dataset))}"
+    named = "" if dataset is None else f" --dataset {as_typed(dataset)}"
     return dataclasses.replace(brief, commands=tuple(f"{command}{named}" for command in brief.commands))
 
 
@@ -51,8 +51,8 @@ def _brief(run: str, there: Mapping[str, Failures], question: str | None, kind: 
     if len(kinds) > KINDS:
         findings.append(BriefLine("more", f"{listed(kinds[KINDS:], 5)}: --full", 70))
     worst = next((str(row["question"]) for row in there.get(SCORES, ()) if row["error"] is None), None)
-    commands = [f"graphkit why {shlex.quote(run)} {worst}"] if worst is not None else []
-    commands += [f"graphkit failures {shlex.quote(run)} --kind {(told or kinds)[0]}"] if kinds else []
+    commands = [f"graphkit why {as_typed(run)} {worst}"] if worst is not None else []
+    commands += [f"graphkit failures {as_typed(run)} --kind {(told or kinds)[0]}"] if kinds else []
     return Brief(_summary(run, there), _table(there, kinds), tuple(findings), tuple(commands))
 
 
@@ -117,10 +117,10 @@ def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind:
     count = counted(total, "row") if kind is not None else f"{counted(total, 'row')} of {counted(len(found), 'kind')}"
     summary = f"{run}{what}: {count}{f' of {kind}' if kind is not None else ''}"
     first = question or next((name for rows in found.values() for name in _questions(rows)), None)
-    commands = [f"graphkit why {shlex.quote(run)} {first}"] if first is not None else []
+    commands = [f"graphkit why {as_typed(run)} {first}"] if first is not None else []
     option = f" --question {question}" if question is not None else ""
     if total > 1:
-        commands.append(f"graphkit failures {shlex.quote(run)}{asked}{option} --limit 0")
+        commands.append(f"graphkit failures {as_typed(run)}{asked}{option} --limit 0")
     return Brief(summary, None, tuple(findings), tuple(commands))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +14,8 @@ from graphkit.errors import InputError
 if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.run_pairs import RunComparison
+    from graphkit.files.problems import Problems
+    from graphkit.records.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,16 @@ def compare(
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.cli.progress import shown_progress
 
+    if scores and dataset is not None:
+        raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
     title = f"comparing {Path(first).name} and {Path(second).name}"
     with shown_progress(title):  # the imports take a moment
         from graphkit.analysis.comparison_findings import comparison_brief
         from graphkit.analysis.comparison_plan import ComparisonPlan
         from graphkit.analysis.gates import ComparisonGates, gate_error, hold
         from graphkit.cli.pair_tables import print_comparison
+        from graphkit.files.assets import as_typed
 
-    if scores and dataset is not None:
-        raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
     problems = reading.problems()
     plan = ComparisonPlan(
         first,
@@ -93,27 +95,31 @@ def compare(
         gates=ComparisonGates(**vars(gates)),
     )
     with shown_progress(title) as progress:
-        if scores:
-            compared = plan.of_files(scores, problems)
-        elif plan.of_run_files:
-            compared = plan.of_runs(problems, progress)
-        else:
-            with open_graph() as store:
-                compared = plan.of_graph(store, problems, progress)
+        compared = _compared(plan, scores or [], problems, progress)
     print_problems(problems)
     outcomes = plan.gates.outcomes(compared)
     taken = _print_messages(plan, compared, full)
-    more = "" if dataset is None else f" --dataset {shlex.quote(str(dataset))}"
+    more = "" if dataset is None else f" --dataset {as_typed(dataset)}"
 
     def show() -> None:
         if full:
             print_comparison(compared)
         else:
             after = lines_of_error(gate_error(outcomes, brief=True))
-            print_brief(comparison_brief(compared, outcomes, shlex.quote(second), more), taken + after)
+            print_brief(comparison_brief(compared, outcomes, as_typed(second), more), taken + after)
 
     present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)
+
+
+def _compared(plan: ComparisonPlan, scores: list[Path], problems: Problems, progress: Progress) -> RunComparison:
+    """Compare score files, run files, or runs in the graph; only the last opens the database."""
+    if scores:
+        return plan.of_files(scores, problems)
+    if plan.of_run_files:
+        return plan.of_runs(problems, progress)
+    with open_graph() as store:
+        return plan.of_graph(store, problems, progress)
 
 
 def _print_messages(plan: ComparisonPlan, compared: RunComparison, full: bool) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,9 +124,11 @@ def evaluate(
     for path in out:
         write_results(path, evaluated.results, evaluated.gates)
 
+    from graphkit.files.assets import as_typed
+
     pairs = zip(files, evaluated.results, strict=True)
-    names = [shlex.quote(str(run) if storing.no_store else result.run) for run, result in pairs]
-    more = f" --dataset {shlex.quote(str(given.dataset))}" if storing.no_store and given.dataset is not None else ""
+    names = [as_typed(run if storing.no_store else result.run) for run, result in pairs]
+    more = f" --dataset {as_typed(given.dataset)}" if storing.no_store and given.dataset is not None else ""
     show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))
     hold(evaluated.gates, brief=not full)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,9 +75,11 @@ def failures(
         one = named_query(kind).name if kind is not None else None
         print_brief(failures_brief(run, rows_of, question, one, dataset))
         return
+    from graphkit.files.assets import as_typed
+
     given = (("question", question), ("other", other), ("dataset", dataset))
-    asked = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in given if value is not None)
-    _print_tables(rows_of, shlex.quote(run), asked)
+    asked = "".join(f" --{name} {as_typed(str(value))}" for name, value in given if value is not None)
+    _print_tables(rows_of, as_typed(run), asked)
 
 
 def _print_tables(rows_of: dict[str, Failures], run: str, asked: str) -> None:

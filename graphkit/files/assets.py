@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean
@@ -65,6 +66,20 @@ def bundled(path: str | Path) -> Path | None:
     found = _folder("fixtures") / BUNDLED[name] / rest
     run = found.with_name(f"{found.name}.jsonl")
     return run if rest and not found.exists() and run.exists() else found
+
+
+def as_typed(named: str | Path) -> str:
+    """Return a name or path as one types it in a shell: quoted if needed, and a bundled file by its address.
+
+    >>> as_typed(storefront_folder() / "runs" / "storefront-graph.jsonl"), as_typed("my run")
+    ('@storefront/runs/storefront-graph', "'my run'")
+    """
+    path = Path(named)
+    for address, name in BUNDLED.items():
+        folder = _folder("fixtures") / name
+        if path.is_absolute() and path.is_relative_to(folder):
+            return shlex.quote("/".join((address, *path.relative_to(folder).parts)).removesuffix(".jsonl"))
+    return shlex.quote(str(named))
 
 
 def is_bundled(path: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.assets import refuse_bundled
+from graphkit.files.assets import as_typed, refuse_bundled
 from graphkit.files.atomic import write_records
 from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.jsonl import find_file
@@ -116,7 +115,7 @@ class NewDataset:
 
     def commands(self) -> list[tuple[str, str]]:
         """Return the three commands to run next, each with its purpose."""
-        folder = shlex.quote(str(self.folder))
+        folder = as_typed(self.folder)
         kind = max(self.gold, key=lambda one: self.gold[one])
         return [
             (f"graphkit run {folder} --system mine=my_system:answer", "your system"),
@@ -171,14 +170,9 @@ def create_dataset(
         The database can't be reached or refuses.
     """
     target, found = Path(folder), Problems() if problems is None else problems
-    for part in target.resolve().parts:
-        storable_name(part, str(folder))
-    refuse_bundled(target)
-    _refuse_existing(target)
+    _refuse_place(target)
     sources = [graph] if isinstance(graph, str) else list(graph)
-    # Beside its place, so that it gets there by a rename.
-    base = next(one for one in (target.resolve(), *target.resolve().parents) if one.is_dir())
-    with held_folder(base) as held:
+    with held_folder(_nearest_folder(target)) as held:  # beside its place, so that it gets there by a rename
         staged = held / target.resolve().name
         staged.mkdir()
         imported = _import(staged, sources, options) if sources else None
@@ -190,8 +184,9 @@ def create_dataset(
             raise InputError("the file holds no question", where=str(questions), remedy="Add a row for each question.")
         write_records(staged / "questions.jsonl", asked)
         place_folder(staged, target, [f"{name}.jsonl" for name in FILES])
-    nodes = {node for one in asked for path in one.paths for step in path.steps for node in (step.source, step.target)}
-    relations = {step.relation for one in asked for path in one.paths for step in path.steps if step.relation}
+    steps = [step for one in asked for path in one.paths for step in path.steps]
+    nodes = {node for step in steps for node in (step.source, step.target)}
+    relations = {step.relation for step in steps if step.relation}
     return NewDataset(
         target,
         len(asked),
@@ -205,8 +200,16 @@ def create_dataset(
     )
 
 
-def _refuse_existing(folder: Path) -> None:
-    """Refuse a folder with a file that would be written."""
+def _nearest_folder(path: Path) -> Path:
+    """Return the folder itself, or the closest one above it that exists."""
+    return next(one for one in (path.resolve(), *path.resolve().parents) if one.is_dir())
+
+
+def _refuse_place(folder: Path) -> None:
+    """Refuse a folder that no database could name, a bundled one, and one with a file that would be written."""
+    for part in folder.resolve().parts:
+        storable_name(part, str(folder))
+    refuse_bundled(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError("this is a file", where=str(folder), remedy="Name a new folder.")
     for name in FILES:
