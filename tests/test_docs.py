@@ -142,7 +142,8 @@ def test_records_of_the_page_on_data_are_read(tmp_path: Path) -> None:
         write_lines(tmp_path / f"{name}.jsonl", [json.loads(record) for record in records])
     (tmp_path / "dataset.json").write_text(*blocks[-1])
     run = tmp_path / "runs" / "mine.jsonl"
-    done = inside("evaluate", run, "--no-store", "--measure", "EdgeRecall", "--measure", "ToolRecall", cwd=tmp_path)
+    asked = ("--no-store", "--full", "--measure", "EdgeRecall", "--measure", "ToolRecall")
+    done = inside("evaluate", run, *asked, cwd=tmp_path)
     assert done.code == 0, done.err
     assert "unknown field" not in done.err
     # One of two gold edges was traversed; the only expected call was made.

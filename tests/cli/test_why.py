@@ -26,7 +26,7 @@ def test_of_a_file(tmp_path: Path) -> None:
     fine = inside("why", run, "q2", cwd=tmp_path, code=0)
     assert fine.out.startswith('"q2" in "r": nothing wrong was found')
     # The command that it names runs.
-    assert "Missed edges" in inside("failures", run, "--question", "q1", cwd=tmp_path, code=0).out
+    assert "missed-edges" in inside("failures", run, "--question", "q1", cwd=tmp_path, code=0).out
 
 
 def test_of_a_run_in_the_graph(tmp_path: Path, graph: Graph) -> None:

@@ -223,6 +223,6 @@ def test_what_is_imported_is_scored(tmp_path: Path) -> None:
     run = write_lines(
         tmp_path / "made" / "runs" / "r.jsonl", [{"run": "r", "question_id": "i", "retrieved": ["o/r:x.py#f"]}]
     )
-    words = ("evaluate", run, "-m", "FileRecall", "-m", "SymbolRecall", "--no-store")
+    words = ("evaluate", "--full", run, "-m", "FileRecall", "-m", "SymbolRecall", "--no-store")
     shown = inside(*words, cwd=tmp_path, code=0).out
     assert [float(value) for value in re.findall(r"(?:FileRecall|SymbolRecall) +([\d.]+) +1/1", shown)] == [0.5, 1.0]

@@ -44,7 +44,7 @@ def test_ids_are_compared_in_one_form(any_graph: Graph, tmp_path: Path, gold: Fo
     assert [{name: one.mean for name, one in result.measures.items()} for result in results] == [
         dict.fromkeys(NAMES, 1.0)
     ] * 3
-    done = inside("evaluate", run, "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0)
+    done = inside("evaluate", "--full", run, "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0)
     warned = "2 ids are in another Unicode normalisation than the gold's, and compared as the gold's"
     assert (warned in done.err) == (gold != log)
     assert ("the ids of 1 record differ from the gold's in Unicode normalisation alone" in done.err) == (gold != log)
