@@ -119,7 +119,7 @@ def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
         counts = {name: count for name, count in stage_counts(outcomes).items() if name not in (RIGHT, UNDECIDED)}
         worst = max(counts, key=lambda name: counts[name])
         if counts[worst]:
-            stages.append(f"{result.run} {worst} ({counts[worst]} of {len(outcomes)})")
+            stages.append(f"{result.run} '{worst}' ({counts[worst]} of {len(outcomes)})")
         if lucky := two_by_two(outcomes).luck:
             luck.append(f"{result.run} {listed(lucky)}")
     if stages:

@@ -257,14 +257,14 @@ def test_a_file_needs_no_database(shop: Graph, tmp_path: Path) -> None:
 
 
 def test_a_file_names_its_dataset(tmp_path: Path) -> None:
-    """``--dataset`` is for a file that lies elsewhere, and the command that shows all rows repeats it."""
+    """``--dataset`` is for a file that lies elsewhere; the next command repeats it, a bundled one by its address."""
     file = tmp_path / "moved.jsonl"
     file.write_bytes((STOREFRONT / "runs" / f"{RUN}.jsonl").read_bytes())
     asked = ("failures", file, "--dataset", STOREFRONT, "--kind", "missed-edges")
-    command = f"next      graphkit failures {file} --kind missed-edges --limit 0 --dataset {STOREFRONT}"
+    command = f"next      graphkit failures {file} --kind missed-edges --limit 0 --dataset @storefront"
     assert command in inside(*asked, cwd=tmp_path, code=0).out.splitlines()
     done = inside(*asked, "--full", cwd=tmp_path, code=0)
-    assert f"20 of 50 shown; all: graphkit failures {file} --kind missed-edges --dataset {STOREFRONT}" in done.out
+    assert f"20 of 50 shown; all: graphkit failures {file} --kind missed-edges --dataset @storefront" in done.out
     assert "Name its dataset by --dataset" in inside("failures", file, cwd=tmp_path, code=2).err
 
 
