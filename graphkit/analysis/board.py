@@ -31,7 +31,7 @@ class BoardCell:
     counts
         The number of scored questions in words.
     whole
-        Whether every question was scored.
+        Whether every question was scored, or counts as the worst value because the run failed on it.
     state
         ``"met"``, ``"missed"`` or ``"severe"``; empty without a target or a value.
     """
@@ -169,4 +169,5 @@ def _cell(name: str, result: Evaluation, thresholds: Thresholds, resamples: int)
     one = Measured(name, held, thresholds=thresholds)
     state = "" if one.met is None else "met" if one.met else "severe" if one.severe else "missed"
     counts = summary.counts(result.failed_as) if summary.unanswered else scored_in_words(summary, result.failed_as)
-    return BoardCell(held, low, high, counts, summary.scored == summary.total, state)
+    as_worst = summary.unanswered if result.failed_as == "worst" and summary.with_failed is not None else 0
+    return BoardCell(held, low, high, counts, summary.scored + as_worst == summary.total, state)

@@ -14,9 +14,9 @@ from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.run_pairs import LEVEL
 from graphkit.errors import InputError
-from graphkit.measures.registry import lower_is_better
+from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.words import counted
-from graphkit.scoring.intervals import RESAMPLES
+from graphkit.scoring.intervals import RESAMPLES, mean_interval
 from graphkit.scoring.results import Evaluation
 
 #: How many values all comparisons together draw at most; beyond it, each draws fewer resamples, but not below FEWEST.
@@ -30,10 +30,11 @@ EDGE_RECALL = "EdgeRecall"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RunVerdict:
     """The verdict against one baseline: a sentence, the difference with its interval, and what else is clear.
 
-    ``change`` is empty if nothing is compared; ``more`` is a further sentence, or empty.
+    ``change`` is the interval of the value if there is one run, and empty if nothing is compared; ``more`` is a further
+    sentence, or empty.
     """
 
     text: str
@@ -71,8 +72,8 @@ class Standings:
 
     @property
     def baseline(self) -> int | None:
-        """The baseline by default: the second best run, as in the summary of ``evaluate``; None for one run."""
-        return self.order[1] if len(self.order) > 1 else None
+        """The baseline by default: the second best run, as in the summary of ``evaluate``; None without a headline."""
+        return self.order[1] if self.headline is not None else None
 
     @property
     def baselines(self) -> tuple[int, ...]:
@@ -85,25 +86,25 @@ class Standings:
         """Return the difference of a run to a baseline; None if no question was scored in both."""
         return self.differences.get((baseline, run), {}).get(measure)
 
-    def verdict(self, baseline: int | None = None) -> Verdict:
+    def verdict(self, baseline: int | None = None) -> RunVerdict:
         """Return the verdict: the best other run against a baseline, by default the second best run."""
         base = self.baseline if baseline is None else baseline
         if len(self.results) == 1:
             return of_one(self.results[0])
         if self.headline is None or base is None:
-            return Verdict(f"{counted(len(self.results), 'run')} without a measure that all were scored by.")
+            return RunVerdict(f"{counted(len(self.results), 'run')} without a measure that all were scored by.")
         best = next(run for run in self.order if run != base)
         found = self.difference(base, best, self.headline)
         if found is None:
-            return Verdict(f"{self._values(best, base)}; no question was scored in both.")
+            return RunVerdict(f"{self._values(best, base)}; no question was scored in both.")
         more = " ".join(part for part in (_doubt(found), self._behind(base)) if part)
         if unclear(found):
-            return Verdict(
+            return RunVerdict(
                 f"{self._name(best)} and {self._name(base)} don't clearly differ: {self._both(best, base)}",
                 _change(found),
                 more,
             )
-        return Verdict(self._values(best, base), _change(found), more)
+        return RunVerdict(self._values(best, base), _change(found), more)
 
     def _behind(self, base: int) -> str:
         """Return a sentence on the other runs that are clearly worse than the baseline; empty if there are none."""
@@ -135,15 +136,17 @@ class Standings:
         return f"{self._name(run)} has {self.headline} {one}, {self._name(base)} {other}"
 
 
-def of_one(result: Evaluation) -> Verdict:
-    """Return the verdict on a run without another: its headline measure."""
+def of_one(result: Evaluation) -> RunVerdict:
+    """Return the verdict on a run without another: its first measure with a value, and the interval of it."""
     for measure, summary in result.measures.items():
         if summary.held(result.failed_as) is not None:
-            value = _value(measure, result)
-            if measure == EDGE_RECALL:
-                return Verdict(f"{result.run} walks {value} of the required edges.")
-            return Verdict(f"{result.run} has {measure} {value}.")
-    return Verdict(f"{result.run} isn't scored by any measure.")
+            value, found = _value(measure, result), None
+            if len(sample := result.sample(measure)) > 1:
+                found = mean_interval(sample, *bounds_of(measure))
+            between = "" if found is None else f"[{two(found[0])}, {two(found[1])}]"
+            what = f"walks {value} of the required edges" if measure == EDGE_RECALL else f"has {measure} {value}"
+            return RunVerdict(f"{result.run} {what}", between) if between else RunVerdict(f"{result.run} {what}.")
+    return RunVerdict(f"{result.run} isn't scored by any measure.")
 
 
 def standings(results: Sequence[Evaluation], measures: Sequence[str]) -> Standings:
