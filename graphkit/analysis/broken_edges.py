@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from graphkit.measures.case import Case
 from graphkit.measures.matching import contained
 from graphkit.records.ids import crosses, repo_of
+from graphkit.records.words import counted
 
 Kind = Literal["boundary", "relation"]
 
@@ -209,7 +210,8 @@ def weakest(broken: BrokenEdges, named: int = 3) -> str:
     if never:
         some = ", ".join(never[:named]) + (", …" if len(never) > named else "")
         verb = "is" if len(never) == 1 else "are"
-        parts.append(f"{len(never)} of {len(broken.boundaries)} boundaries {verb} never crossed ({some}).")
+        every = counted(len(broken.boundaries), "boundary", "boundaries")
+        parts.append(f"{len(never)} of {every} {verb} never crossed ({some}).")
     relations = [row.name for row in broken.relations if row.never]
     if relations:
         some = ", ".join(relations[: 2 * named]) + (", …" if len(relations) > 2 * named else "")

@@ -100,7 +100,9 @@ class FirstScreen:
         ]
 
     def differences(self, measure: str, run: int) -> Iterator[dict[str, Any]]:
-        """Yield the difference of a run to each baseline by a measure."""
+        """Yield the difference of a run to each baseline by a measure; nothing for a folded measure."""
+        if measure not in self.board.measures:
+            return
         for baseline in self.standings.baselines:
             found = self.standings.difference(baseline, run, measure)
             shown: dict[str, Any] = {"baseline": baseline, "default": baseline == self.standings.baseline}
