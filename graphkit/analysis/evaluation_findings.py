@@ -10,6 +10,7 @@ from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
+from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.run_pairs import RunComparison
 from graphkit.errors import InputError
@@ -167,21 +168,35 @@ def leading(results: Sequence[Evaluation]) -> Lead | None:
     Runs that were scored by different gold don't.
     """
     results = list({result.run: result for result in results}.values())  # a file may be named twice
+    found = ranked(results)
+    if found is None:
+        return None
+    measure, (first, second, *_) = found
+    compared = None
+    if all(result.rows for result in (first, second)):
+        with contextlib.suppress(InputError):  # no question was scored in both
+            compared = compare_results(second, first, measures=[measure], movers=0)
+    return Lead(measure, first, second, compared)
+
+
+def ranked(results: Sequence[Evaluation]) -> tuple[str, list[Evaluation]] | None:
+    """Return the first measure that all of several runs were scored by, and the runs, the best by it first.
+
+    There is none for one run, and none for runs that were scored by different gold.
+    """
     if len(results) < 2 or len({result.gold_hash for result in results}) > 1:
         return None
     for measure in results[0].measures:
-        values = [(_held(result, measure), result) for result in results]
-        if all(value is not None for value, _ in values):
+        values = [(value, result) for result in results if (value := _held(result, measure)) is not None]
+        if len(values) == len(results):
             sign = -1 if lower_is_better(measure) else 1
-            ranked = sorted(values, key=lambda pair: -sign * (pair[0] or 0.0))
-            first, second = ranked[0][1], ranked[1][1]
-            rows = all(result.rows for result in (first, second))
-            compared = None
-            if rows:
-                with contextlib.suppress(InputError):  # no question was scored in both
-                    compared = compare_results(second, first, measures=[measure], movers=0)
-            return Lead(measure, first, second, compared)
+            return measure, [result for _, result in sorted(values, key=lambda pair: -sign * pair[0])]
     return None
+
+
+def unclear(found: PairedResult) -> bool | None:
+    """Return whether a difference may be chance, since its interval holds 0; None without an interval."""
+    return None if found.low is None or found.high is None else found.low <= 0 <= found.high
 
 
 def _held(result: Evaluation, measure: str) -> float | None:
@@ -227,7 +242,7 @@ def in_words(lead: Lead) -> str:
     if found.low is None or found.high is None:
         return f"{lead.first.run} leads {lead.second.run}: {values} (too few questions for an interval)"
     interval = f"{two(found.delta, sign=True)} [{two(found.low, sign=True)}, {two(found.high, sign=True)}]"
-    if found.low <= 0 <= found.high:
+    if unclear(found):
         return f"{lead.first.run} and {lead.second.run} don't clearly differ: {values}, {interval}"
     return f"{lead.first.run} beats {lead.second.run}: {values}, {interval}"
 

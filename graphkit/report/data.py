@@ -9,6 +9,7 @@ from typing import Literal, TypedDict
 
 from msgspec import Struct
 
+from graphkit.analysis.broken_edges import RequiredEdges
 from graphkit.analysis.config import Config
 from graphkit.analysis.layers import Scorecard
 from graphkit.files.dataset import Dataset
@@ -113,13 +114,14 @@ class PageOptions:
 
 @dataclass
 class RunData:
-    """One run: its scores, its outcome and values by question, and blocks with the details of its questions."""
+    """One run: its scores, its outcome, values and walked edges by question, and blocks with the questions' details."""
 
     details: Spool[DetailsBlock]
     evaluation: Evaluation = field(init=False)
     card: Scorecard = field(init=False)
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     outcomes: list[QuestionOutcome] = field(default_factory=list)
+    walks: list[tuple[int, ...] | None] = field(default_factory=list)
     answer_hashes: dict[str, str] = field(default_factory=dict)
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
@@ -139,3 +141,4 @@ class ReportData:
     unordered: bool = False
     undirected: bool = False
     questions: list[ListedQuestion] = field(default_factory=list)
+    gold: list[RequiredEdges | None] = field(default_factory=list)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from graphkit.analysis.broken_edges import RequiredEdges, required_edges, walked_edges
 from graphkit.analysis.config import Config
 from graphkit.analysis.layers import score_layers
 from graphkit.errors import InputError
@@ -147,7 +148,7 @@ def _scored(
     result = result.with_scores(options.scores)
     run.card = score_layers(result, data.config)
     run.values = {row.question: row.values for row in result.rows}
-    run.evaluation = dataclasses.replace(result, rows=(), given=())
+    run.evaluation = dataclasses.replace(result, given=())
     return run
 
 
@@ -191,13 +192,16 @@ def _outdated(what: str, done: str, questions: Sequence[str]) -> tuple[str, ...]
 class _Description(Struct):
     """One question of one run: its row in the table, its details as JSON, its outcome, and its answer's hash by its id.
 
-    The details are text because text travels best between processes.
+    ``gold`` are its required edges (None for a question that isn't scored), ``walked`` those that the run walked. The
+    details are text because text travels best between processes.
     """
 
     listed: ListedQuestion
     details: str
     outcome: QuestionOutcome
     answer_hash: dict[str, str]
+    gold: RequiredEdges | None
+    walked: tuple[int, ...] | None
 
 
 class _Collector:
@@ -214,6 +218,10 @@ class _Collector:
         questions, outcomes = self._data.questions, self._run.outcomes
         questions += [UNLISTED] * (place + 1 - len(questions))
         outcomes += [QuestionOutcome() for _ in range(place + 1 - len(outcomes))]
+        self._data.gold += [None] * (place + 1 - len(self._data.gold))
+        self._data.gold[place] = description.gold
+        self._run.walks += [None] * (place + 1 - len(self._run.walks))
+        self._run.walks[place] = description.walked
         questions[place] = description.listed
         outcomes[place] = description.outcome
         outcomes[place].block = self._number
@@ -238,7 +246,8 @@ def _describe(
 ) -> _Description:
     """Describe one question; ``dated`` names the questions whose records carry the hash of their answer."""
     question = case.question
-    shown, flags, found, required = detail(aligned_with_gold(case) if undirected else case, values, invalid)
+    compared = aligned_with_gold(case) if undirected else case
+    shown, flags, found, required = detail(compared, values, invalid)
     judged = outcome(case, invalid)
     shown["stage"] = {
         "name": judged.stage.name,
@@ -260,7 +269,8 @@ def _describe(
     answer = case.answer
     hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None and question.id in dated else {}
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
-    return _Description(listed, script_json(shown), how, hashed)
+    gold = required_edges(case) if invalid is None else None
+    return _Description(listed, script_json(shown), how, hashed, gold, walked_edges(compared))
 
 
 def _word(judged: bool | None) -> Outcome:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from graphkit.analysis.findings import two
 from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.files.assets import located
 from graphkit.files.atomic import written
@@ -25,8 +26,9 @@ from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
 from graphkit.report.escaping import middle, script_json, visible
 from graphkit.report.execution_view import executed, overview
+from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
-from graphkit.report.overview import scoreboard, summary
+from graphkit.report.overview import summary
 from graphkit.report.verdict_view import judged, judges
 from graphkit.scoring.known_share import KnownShare
 from graphkit.scoring.results import FAILURES_UNSCORED
@@ -55,56 +57,66 @@ def json_for_html(value: object) -> Markup:
 
 
 @cache
-def _block(name: str) -> tuple[Markup, str]:
-    """Return a style sheet or a script of the page, and its source expression for the content security policy."""
-    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+def _block(*names: str) -> tuple[Markup, str]:
+    """Return the style sheets or scripts of the page as one, and its source for the content security policy."""
+    text = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), f"'sha256-{digest}'"  # noqa: S704 - a file of this package, no data
 
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FileSystemLoader(_TEMPLATES),
+    )
     environment.filters["number"] = shown
     environment.filters["visible"] = visible
     environment.filters["middle"] = middle
     environment.filters["counted"] = counted
+    environment.filters["two"] = two
     return environment
 
 
 def page(data: ReportData) -> Iterator[str]:
     """Yield the text of the page piece by piece; at most one block of details is in memory."""
-    style, style_source = _block("report.css")
-    script, script_source = _block("report.js")
-    template = _environment().from_string((_TEMPLATES / "report.html").read_text(encoding="utf-8"))
-    yield from template.generate(
-        title=visible(data.title),
-        dataset=visible(data.dataset.name),
-        gold_hash=data.runs[0].evaluation.gold_hash,
-        runs=[
-            {
-                **_run(run.evaluation, run.card),
-                "known": _known(run.evaluation.known),
-                "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
-                "borrowed_commits": run.evaluation.borrowed_commits(),
-                "reasons": [visible(line[0].upper() + line[1:]) for line in run.evaluation.reasons()],
-                "warnings": [visible(warning) for warning in run.warnings],
-                "executed": _executed(run),
-                "code_warnings": [visible(warning) for warning in run.code_warnings],
-            }
-            for run in data.runs
-        ],
-        rows=scoreboard(data),
-        notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
-        partial=any(run.card.partial for run in data.runs),
-        not_judged=NOT_JUDGED,
-        failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
-        blocks=_blocks(data),
-        summary=lambda: json_for_html(summary(data)),
-        style=style,
-        script=script,
-        style_source=style_source,
-        script_source=script_source,
+    style, style_source = _block("report.css", "first_screen.css")
+    script, script_source = _block("first_screen.js", "report.js")
+    screen = FirstScreen(data)
+    yield from (
+        _environment()
+        .get_template("report.html")
+        .generate(
+            title=visible(data.title),
+            dataset=visible(data.dataset.name),
+            gold_hash=data.runs[0].evaluation.gold_hash,
+            runs=[
+                {
+                    **_run(run.evaluation, run.card),
+                    "known": _known(run.evaluation.known),
+                    "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
+                    "borrowed_commits": run.evaluation.borrowed_commits(),
+                    "reasons": [visible(line[0].upper() + line[1:]) for line in run.evaluation.reasons()],
+                    "warnings": [visible(warning) for warning in run.warnings],
+                    "executed": _executed(run),
+                    "code_warnings": [visible(warning) for warning in run.code_warnings],
+                }
+                for run in data.runs
+            ],
+            screen=screen,
+            notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
+            not_judged=NOT_JUDGED,
+            failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
+            blocks=_blocks(data),
+            summary=lambda: json_for_html(summary(data, screen.broken)),
+            style=style,
+            script=script,
+            style_source=style_source,
+            script_source=script_source,
+        )
     )
 
 

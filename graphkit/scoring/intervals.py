@@ -64,7 +64,9 @@ def interval(
     return max(-most, float(min(bounds.low, mean - reach))), min(most, float(max(bounds.high, mean + reach)))
 
 
-def mean_interval(values: Sequence[float], lowest: float | None, highest: float | None) -> tuple[float, float] | None:
+def mean_interval(
+    values: Sequence[float], lowest: float | None, highest: float | None, *, resamples: int = RESAMPLES
+) -> tuple[float, float] | None:
     """Return an interval of the mean of a measure, within the bounds of its values; None if the values are too few."""
     if len(values) > MANY:
         from scipy import stats
@@ -73,7 +75,7 @@ def mean_interval(values: Sequence[float], lowest: float | None, highest: float 
         reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * spread / len(values) ** 0.5
         low, high = mean - reach, mean + reach
     else:
-        found = interval(values)
+        found = interval(values, resamples=resamples)
         if found[0] is None or found[1] is None:
             return None
         low, high = found[0], found[1]

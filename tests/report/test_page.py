@@ -67,7 +67,7 @@ def test_the_policy_allows_the_own_blocks_only(tmp_path: Path) -> None:
     assert not [one for _, attributes in page.elements for one in attributes if one in {"src", "style"}]
 
 
-def test_several_runs_share_a_scoreboard(tmp_path: Path) -> None:
+def test_several_runs_share_a_board(tmp_path: Path) -> None:
     """Each run has a column with its own means, and details of its own."""
     first = plain(tmp_path)
     second = write_jsonl(tmp_path / "runs" / "s.jsonl", [{**one, "run": "s", "traversal": []} for one in cli.ANSWERS])
@@ -89,9 +89,9 @@ def test_page_decodes_each_line_once(tmp_path: Path, parsed: Counter[tuple[str, 
 
 
 def _diagnosis(page: Page) -> str:
-    """Return the text between the headings of the diagnosis and of the scoreboard, with single spaces."""
+    """Return the text between the heading of the diagnosis and the choice of a run, with single spaces."""
     text = " ".join(page.text.split())
-    return text[text.index("Alerts and diagnosis") : text.index("Scoreboard")]
+    return text[text.index("Alerts and diagnosis") : text.index("Run shown below")]
 
 
 def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:

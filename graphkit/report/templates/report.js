@@ -1,4 +1,3 @@
-"use strict";
 (() => {
   // Text from data reaches the page by textContent and setAttribute only.
   const SVG = "http://www.w3.org/2000/svg";
@@ -44,28 +43,6 @@
   const run = () => data.runs[state.run];
   const outcome = (number) => run().questions[number];
 
-  // Two by two ---------------------------------------------------------------------------------------------------
-  const drawTwo = () => {
-    const all = run().questions;
-    const count = (answer, path) => all.filter((one) => one.answer === answer && one.path === path).length;
-    const open = all.filter((one) => one.answer === "undecided" || one.path === "undecided").length;
-    const rows = [["right", "right answer"], ["wrong", "wrong answer"]];
-    const cell = { "right right": ["hit", "sound"], "right wrong": ["lucky", "luck"], "wrong right": ["", "misread"], "wrong wrong": ["", "lost"] };
-    $("two").replaceChildren(
-      el("div", { class: "pair" },
-        el("table", { class: "two" },
-          el("thead", {}, el("tr", {}, el("td", {}), el("th", { scope: "col" }, "right path"), el("th", { scope: "col" }, "wrong path"))),
-          el("tbody", {}, rows.map(([answer, name]) => el("tr", {}, el("th", { scope: "row" }, name), ["right", "wrong"].map((path) => {
-            const [kind, word] = cell[`${answer} ${path}`];
-            return el("td", { class: kind, "data-cell": word }, count(answer, path), el("span", { class: "dim" }, ` ${word}`));
-          }))))),
-        el("table", { class: "two" },
-          el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "where the question ended"), el("th", { scope: "col" }, "questions"))),
-          el("tbody", {}, data.stages.map((name) => [name, all.filter((one) => one.stage === name).length]).filter(([, number]) => number).map(([name, number]) =>
-            el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, number)))))),
-      el("p", { class: "dim", id: "undecided" }, `${open} of ${counted(all.length, "question")} ${open === 1 ? "is undecided: its answer or its path" : "are undecided: their answer or their path"} is neither right nor wrong. A path is right if the traversal holds every required edge.`));
-  };
-
   // Distributions ------------------------------------------------------------------------------------------------
   const drawDistributions = () => {
     $("dist").replaceChildren(...data.measures.map((measure, place) => {
@@ -110,7 +87,10 @@
     ["right", "right answer", (n) => outcome(n).answer === "right"],
     ["wrong", "wrong answer", (n) => outcome(n).answer === "wrong"],
     ["undecided", "answer undecided", (n) => outcome(n).answer === "undecided"],
+    ["sound", "right answer by the right path", (n) => outcome(n).answer === "right" && outcome(n).path === "right"],
     ["luck", "right answer by a wrong path", (n) => outcome(n).answer === "right" && outcome(n).path === "wrong"],
+    ["misread", "wrong answer by the right path", (n) => outcome(n).answer === "wrong" && outcome(n).path === "right"],
+    ["lost", "wrong answer by a wrong path", (n) => outcome(n).answer === "wrong" && outcome(n).path === "wrong"],
     ...(data.statuses ? [["code-failed", "code: not every test passed", (n) => execution(n) !== null && execution(n).status !== "success"]] : []),
     ...Object.entries(data.statuses || {}).map(([status, words]) => [`code-${status}`, `code: ${words}`, (n) => execution(n) !== null && execution(n).status === status]),
     ...data.stages.map((name, place) => [`stage-${place}`, `ended: ${name}`, (n) => outcome(n).stage === name]),
@@ -135,7 +115,7 @@
     if (execution(n)) found.push(codeTag(execution(n).status, data.statuses[execution(n).status]));
     return found;
   };
-  const link = (number) => `#${encodeURIComponent(run().name)}/${encodeURIComponent(data.questions[number].id)}`;
+  const link = (number) => `#${encodeURIComponent(run().name)}/${encodeURIComponent(data.questions[number].id)}${address.query()}`;
 
   const filter = () => {
     const words = $("f-text").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -143,6 +123,7 @@
     const what = WHAT.find(([name]) => name === $("f-what").value)[2];
     const measure = Number($("f-measure").value) || 0;
     const bound = $("f-bound").value === "" ? null : Number($("f-bound").value);
+    const edge = $("f-edge").value === "" ? null : Number($("f-edge").value);
     state.list = [];
     for (let n = 0; n < data.questions.length; n += 1) {
       const question = data.questions[n];
@@ -150,6 +131,7 @@
       if (difficulty && question.difficulty !== difficulty) continue;
       if (words.length && !words.every((word) => texts[n].includes(word))) continue;
       if (!what(n)) continue;
+      if (edge !== null && !($("f-missed").checked ? run().missed[n] : data.edges.needs[n]).includes(edge)) continue;
       if (bound !== null) {
         const value = run().values[measure][n];
         if (value === null || value > bound) continue;
@@ -495,7 +477,7 @@
     const number = state.open;
     state.open = -1;
     dialog.replaceChildren();
-    if (location.hash === state.address) history.pushState(null, "", "#questions");
+    if (location.hash === state.address) history.pushState(null, "", `#questions${address.query()}`);
     const row = [...$("table").tBodies[0].querySelectorAll("a")].find((one) => one.getAttribute("href") === link(number));
     if (row) row.focus();
   });
@@ -508,7 +490,8 @@
   };
   const named = (kind, name) => [` ${kind} `, el("bdi", {}, name)];
   const follow = () => {
-    const [, name, id] = location.hash.match(/^#?([^/]*)(?:\/(.*))?$/s).map((text) => text && decode(text));
+    if (address.follow()) restore();
+    const [, name, id] = address.place().match(/^#?([^/]*)(?:\/(.*))?$/s).map((text) => text && decode(text));
     const wanted = data.runs.findIndex((one) => one.name === name);
     const number = byId.get(id);
     if (wanted >= 0 && number !== undefined) {
@@ -518,17 +501,46 @@
       return;
     }
     dialog.close();
-    if (id === undefined && (name === "" || $(name))) say();
+    if (id === undefined && (name === "" || $(name))) {
+      say();
+      if (name && address.state.size) $(name).scrollIntoView();
+    }
     else if (id === undefined) say("Nothing on this page is called ", el("bdi", {}, name), ": the address of a question is #RUN/QUESTION.");
     else if (wanted >= 0) say("This page has no", named("question", id), ".");
     else if (number !== undefined) say("This page has no", named("run", name), ".");
     else say("This page has neither a", named("run", name), " nor a", named("question", id), ".");
   };
 
+  // The filters and the address hold the same state; the usual value of a filter isn't in the address.
+  const FIELDS = ["text", "category", "difficulty", "what", "bound"];
+  const edgeAt = (kind, name) => data.edges.rows.findIndex((one) => one[0] === kind && one[1] === name);
+  const restore = () => {
+    baseline.follow();
+    const held = address.state;
+    for (const name of FIELDS) $(`f-${name}`).value = held.get(name) || "";
+    if ($("f-what").selectedIndex < 0) $("f-what").value = "";
+    $("f-measure").value = String(Math.max(measureAt(held.get("measure")), 0) || EDGE_RECALL);
+    const edge = held.has("boundary") ? edgeAt("boundary", held.get("boundary")) : edgeAt("relation", held.get("relation"));
+    $("f-edge").value = edge < 0 ? "" : String(edge);
+    $("f-missed").checked = held.has("missed");
+    const wanted = data.runs.findIndex((one) => one.name === held.get("run"));
+    choose(wanted >= 0 ? wanted : state.run);
+  };
+  const keep = () => {
+    const [kind, name] = data.edges.rows[$("f-edge").value] || [];
+    address.set({
+      ...Object.fromEntries(FIELDS.map((one) => [one, $(`f-${one}`).value])),
+      measure: Number($("f-measure").value) === EDGE_RECALL ? null : data.measures[Number($("f-measure").value)].name,
+      boundary: kind === "boundary" ? name : null, relation: kind === "relation" ? name : null,
+      missed: kind && $("f-missed").checked ? "1" : null,
+      run: state.run ? run().name : null,
+    });
+    filter();
+  };
+
   const choose = (number) => {
     state.run = number;
     $("run").value = String(number);
-    drawTwo();
     drawDistributions();
     filter();
   };
@@ -539,12 +551,13 @@
   options($("f-difficulty"), [["", "any"], ...LEVELS.map((one) => [one, one])]);
   options($("f-what"), WHAT.map(([value, name]) => [value, name]));
   options($("f-measure"), data.measures.map((one, number) => [number, one.name]));
+  options($("f-edge"), [["", "any"], ...data.edges.rows.map(([kind, name], number) => [number, kind === "boundary" ? middle(name, 60) : `relation ${middle(name, 40)}`])]);
   $("f-measure").value = String(EDGE_RECALL);
   let waiting = 0;
-  $("filters").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 60); });
+  $("filters").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(keep, 60); });
   $("filters").addEventListener("submit", (event) => event.preventDefault());
-  $("filters").addEventListener("reset", () => setTimeout(() => { $("f-measure").value = String(EDGE_RECALL); filter(); }, 0));
-  $("run").addEventListener("change", (event) => choose(Number(event.target.value)));
+  $("filters").addEventListener("reset", () => setTimeout(() => { $("f-measure").value = String(EDGE_RECALL); keep(); }, 0));
+  $("run").addEventListener("change", (event) => { choose(Number(event.target.value)); keep(); });
   window.addEventListener("hashchange", follow);
   document.querySelector(".scripted").hidden = false;
   choose(0);

@@ -1,0 +1,219 @@
+"""The first screen of a page: the verdict, the board, and where the runs break, all readable without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import urlencode
+
+from graphkit import __version__
+from graphkit.analysis.board import Board, BoardCell, BoardRow, board
+from graphkit.analysis.broken_edges import ONE_GOLD, BrokenEdges, BrokenRow, broken_edges, weakest
+from graphkit.analysis.evaluation_findings import unanswered_findings
+from graphkit.analysis.findings import two
+from graphkit.analysis.run_pairs import RunComparison
+from graphkit.analysis.standings import Standings, clear, resamples_for, standings
+from graphkit.measures.outcome import STAGES
+from graphkit.records.words import counted
+from graphkit.report.data import QuestionOutcome, ReportData
+from graphkit.report.escaping import visible
+
+#: How many boundaries or relations are shown; the others are folded.
+ROWS = 12
+
+#: The cells of the table of answers by path: what the page calls them, and the answer and path of each.
+CELLS = (
+    ("sound", "right", "right"),
+    ("luck", "right", "wrong"),
+    ("misread", "wrong", "right"),
+    ("lost", "wrong", "wrong"),
+)
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class CountRow:
+    """A stage, or a kind of answer by path: its name, and for each run the number of questions and their address."""
+
+    name: str
+    counts: tuple[tuple[int, str], ...]
+
+
+class FirstScreen:
+    """What the template of the first screen shows, computed once."""
+
+    one_gold = ONE_GOLD
+    rows = ROWS
+
+    def __init__(self, data: ReportData) -> None:
+        self._data = data
+        self.results = [run.evaluation for run in data.runs]
+
+    @cached_property
+    def runs(self) -> list[dict[str, str]]:
+        """The runs with their letters."""
+        return [
+            {"name": visible(one.run), "letter": LETTERS[number] if number < len(LETTERS) else str(number + 1)}
+            for number, one in enumerate(self.results)
+        ]
+
+    @cached_property
+    def board(self) -> Board:
+        """The measures of all runs."""
+        values = sum(len(one.measures) * one.questions for one in self.results)
+        cards = [run.card for run in self._data.runs]
+        return board(self.results, cards, self._data.config, resamples_for(values))
+
+    @cached_property
+    def standings(self) -> Standings:
+        """The comparison of each pair of runs by the measures of the board that aren't folded."""
+        return standings(self.results, self.board.measures)
+
+    @cached_property
+    def broken(self) -> BrokenEdges:
+        """The boundaries and relations."""
+        return broken_edges(self._data.gold, [run.walks for run in self._data.runs])
+
+    @property
+    def weakest(self) -> str:
+        """The sentence on what no run walked."""
+        return visible(weakest(self.broken))
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Return the verdict against each baseline, the default one marked."""
+        compared = self.standings
+        return [
+            {
+                "baseline": number,
+                "default": number == compared.baseline,
+                **{
+                    name: visible(text)
+                    for name, text in (("text", one.text), ("change", one.change), ("more", one.more))
+                },
+            }
+            for number in (compared.baselines or (None,))
+            for one in (compared.verdict(number),)
+        ]
+
+    def differences(self, measure: str, run: int) -> Iterator[dict[str, Any]]:
+        """Yield the difference of a run to each baseline by a measure; nothing for a folded measure."""
+        if measure not in self.board.measures:
+            return
+        for baseline in self.standings.baselines:
+            found = self.standings.difference(baseline, run, measure)
+            shown: dict[str, Any] = {"baseline": baseline, "default": baseline == self.standings.baseline}
+            if baseline == run:
+                yield {**shown, "text": "baseline", "kind": "own", "title": ""}
+            elif found is not None:
+                better = RunComparison.gain(found) > 0
+                kind = ("better" if better else "worse") if clear(found) else "unclear"
+                low, high = (two(end, sign=True) for end in (found.low, found.high))
+                between = (
+                    f"95% interval {low} to {high}" if found.low is not None else "too few questions for an interval"
+                )
+                questions = counted(found.questions, "question")
+                title = f"{kind}: {between}, p {found.p_holm:.3f} after Holm's correction, {questions}"
+                yield {**shown, "text": two(found.delta, sign=True) + "*" * clear(found), "kind": kind, "title": title}
+
+    @staticmethod
+    def drawn(row: BoardRow, cell: BoardCell) -> dict[str, Any] | None:
+        """Return the places of a dot, its interval and the target in percent; None without a value."""
+        if cell.value is None:
+            return None
+        words = two(cell.value)
+        found = {"at": _percent(row, cell.value), "low": None, "high": None, "target": None, "state": cell.state}
+        if cell.low is not None and cell.high is not None:
+            found |= {"low": _percent(row, cell.low), "high": _percent(row, cell.high)}
+            words += f", 95% interval {two(cell.low)} to {two(cell.high)}"
+        if row.target is not None:
+            found["target"] = _percent(row, row.target)
+            words += f", target {'below' if row.lower else 'above'} {row.target:g} {cell.state}"
+        return {**found, "words": f"{words}; {cell.counts}"}
+
+    def broken_cells(self, row: BrokenRow) -> Iterator[dict[str, Any]]:
+        """Yield the cells of a boundary or a relation: its words, its address, and how bad it is from 0 to 4."""
+        for number, run in enumerate(self.runs):
+            share = row.share(number)
+            known = row.required - row.unknown[number]
+            missed = {"missed": 1} if row.walked[number] < known else {}
+            yield {
+                "walked": None if share is None else row.walked[number],
+                "unknown": row.unknown[number],
+                "heat": 0 if share is None else 4 - int(4 * share) if share else 5,
+                "address": _address(run=run["name"], **{row.kind: visible(row.name)}, **missed),
+            }
+
+    def row_address(self, row: BrokenRow) -> str:
+        """Return the address of all questions that need a boundary or a relation."""
+        return _address(**{row.kind: visible(row.name)})
+
+    @cached_property
+    def stages(self) -> list[CountRow]:
+        """The stages at which questions ended, those of no run left out."""
+        found = [
+            self._counts(name, f"stage-{place}", lambda one, name=name: one.stage == name)
+            for place, name in enumerate(STAGES)
+        ]
+        return [row for row in found if any(count for count, _ in row.counts)]
+
+    @cached_property
+    def cells(self) -> list[CountRow]:
+        """The answers by path; empty if none is decided."""
+        found = [
+            self._counts(name, name, lambda one, judged=(answer, path): (one.answer, one.path) == judged)
+            for name, answer, path in CELLS
+        ]
+        return found if any(count for row in found for count, _ in row.counts) else []
+
+    def _counts(self, name: str, what: str, holds: Any) -> CountRow:
+        def count(outcomes: list[QuestionOutcome]) -> int:
+            return sum(bool(holds(one)) for one in outcomes)
+
+        return CountRow(
+            name,
+            tuple(
+                (count(run.outcomes), _address(run=shown["name"], what=what))
+                for run, shown in zip(self._data.runs, self.runs, strict=True)
+            ),
+        )
+
+    @property
+    def gaps(self) -> str:
+        """A line on failed questions and on measures that weren't scored on every question."""
+        found = [line.text for line in unanswered_findings(self.results)]
+        rows = [*(row for layer in self.board.layers for row in layer.rows), *self.board.others, *self.board.more]
+        some = sum(any(not cell.whole for cell in row.cells) for row in rows)
+        failed = visible(found[0]) if found else "none"
+        return f"Failed questions: {failed}. Measures not scored on every question: {some} of {len(rows)}."
+
+    @property
+    def configuration(self) -> str:
+        """The name of the file with weights and targets."""
+        return visible(PurePath(self._data.config.source).name)
+
+    @property
+    def version(self) -> str:
+        """The version of graphkit that wrote the page."""
+        return __version__
+
+    def costs(self, run: int) -> str:
+        """Return latency, calls, tokens and cost of a run in words; empty if its records state none."""
+        found = self.results[run].known_efficiency()
+        return ", ".join(
+            f"{name.replace('_', ' ')} {one.total:g} in all"
+            + ("" if one.median is None else f" (median {one.median:g})")
+            for name, one in found.items()
+        )
+
+
+def _percent(row: BoardRow, value: float) -> str:
+    return f"{100 * row.place(value):.1f}%"
+
+
+def _address(**state: object) -> str:
+    """Return the address of the questions by a filter, as the script reads it."""
+    return f"#questions?{urlencode(state)}"

@@ -1,0 +1,129 @@
+"""The first screen of the page without a browser: the verdict, the board and where the runs break."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from graphkit.report import PageOptions, write_report
+from tests.helpers import cli
+from tests.helpers.datasets import write_jsonl
+from tests.helpers.pages import HOSTILE, Page, hostile_dataset, plain
+
+
+def _page(*runs: Path, **options: Any) -> Page:
+    return Page(write_report(list(runs), runs[0].parents[1] / "r.html", PageOptions(**options)).read_text("utf-8"))
+
+
+def _second(folder: Path, **fields: Any) -> Path:
+    answers = [{**one, "run": "s", "traversal": [], **fields} for one in cli.ANSWERS]
+    return write_jsonl(folder / "runs" / "s.jsonl", answers)
+
+
+def _text(page: Page) -> str:
+    text = " ".join(page.text.split())
+    return text[: text.index("Alerts and diagnosis")]
+
+
+def test_the_verdict_is_the_first_thing_said(tmp_path: Path) -> None:
+    """Of q1 the run r walks one of two edges, of q2 the only one: (1/2 + 1) / 2 = 75%; s walks none.
+
+    Each difference favours r (.5 and 1), but two questions are few.
+    """
+    text = _text(_page(plain(tmp_path), _second(tmp_path)))
+    assert (
+        "r and s don't clearly differ: they walk 75% and 0% of the required edges : +0.75 [-1.00, +1.00] ."
+        in text.replace("edges:", "edges :").replace("].", "] .")
+    )
+    assert "The interval may be too narrow: 2 questions, fewer than 20." in text
+    assert text.index("they walk") < text.index("Board") < text.index("Where it breaks")
+
+
+def test_each_run_may_be_the_baseline(tmp_path: Path) -> None:
+    """There is a sentence against each run, all but one of them hidden, and as many differences in each cell."""
+    page = _page(plain(tmp_path), _second(tmp_path))
+    marked = [(tag, one) for tag, one in page.elements if "data-b" in one]
+    assert [(one["data-b"], "hidden" in one) for tag, one in marked if tag == "div"] == [("0", True), ("1", False)]
+    differences = [one for tag, one in marked if tag == "span"]
+    assert {one["data-b"] for one in differences if "hidden" not in one} == {"1"}
+    own = [one for one in differences if "own" in (one["class"] or "")]
+    assert len(own) * 2 >= len(differences) > len(own) > 0
+
+
+def test_a_partial_layer_looks_partial(tmp_path: Path) -> None:
+    """No answer is judged, so reasoning has no or a part of its measures, and its score stands in parentheses."""
+    commits = [{"repo": "a", "sha": "1", "tag": "v1"}, {"repo": "b", "sha": "2", "tag": "v1"}]
+    answers = [{**one, "retrieved": [{"id": "a:m.py#x", "commit": "1"}] * 2} for one in cli.ANSWERS]
+    run = cli.tiny(tmp_path, answers=answers, commits=commits)
+    page = _page(run)
+    text = _text(page)
+    assert "1.0000" not in text
+    assert re.search(r"Overall|overall", text)
+    assert "generation not scored: its measures come from a judge" in text
+    partial = [one for tag, one in page.elements if one.get("class") == "partial"]
+    assert partial
+
+
+def test_where_it_breaks_is_counted_for_every_run(tmp_path: Path) -> None:
+    """One edge of three crosses from a to b, and neither run walks it; CALLS are three, of which r walks two, s none.
+
+    Each cell leads to the questions of its run that miss such an edge.
+    """
+    page = _page(plain(tmp_path), _second(tmp_path))
+    links = {str(one["href"]) for tag, one in page.elements if tag == "a" and "?" in str(one.get("href"))}
+    assert "#questions?run=r&boundary=a+%E2%86%92+b&missed=1" in links
+    assert "#questions?boundary=a+%E2%86%92+b" in links
+    text = _text(page)
+    assert "a → b 0 of 1 0 of 1" in text
+    assert "CALLS 2 of 3 0 of 3" in text
+    assert "Weakest: 1 of 1 boundary is never crossed (a→b)." in text
+    held = page.json("summary")
+    assert held["edges"] == {"rows": [["boundary", "a → b"], ["relation", "CALLS"]], "needs": [[0, 1], [1]]}
+    assert [run["missed"] for run in held["runs"]] == [[[0, 1], []], [[0, 1], [1]]]
+
+
+def test_many_boundaries_are_folded(tmp_path: Path) -> None:
+    """Of fourteen boundaries the worst twelve are shown, two are folded, and the ones that were walked are last."""
+    steps = [["a:m.py#x", "CALLS", f"b{number:02}:m.py#y"] for number in range(14)]
+    questions = [{"id": "q1", "question": "?", "paths": [steps]}]
+    answers = [{"run": "r", "question_id": "q1", "traversal": [steps[0]]}]
+    text = _text(_page(cli.tiny(tmp_path, questions, answers)))
+    assert "2 more boundaries" in text
+    assert text.index("a → b01 0 of 1") < text.index("2 more boundaries") < text.index("a → b00 1 of 1")
+
+
+def test_what_is_not_logged_is_not_counted(tmp_path: Path) -> None:
+    """A run without traversals shows a dash, and its verdict is about what was scored."""
+    answers = [{"run": "r", "question_id": one["id"], "retrieved": ["a:m.py#x"]} for one in cli.QUESTIONS]
+    text = _text(_page(cli.tiny(tmp_path, answers=answers)))
+    assert "a → b –" in text
+    assert "of the required edges" not in text
+    assert "never crossed" not in text
+
+
+def test_failures_and_gaps_unfold(tmp_path: Path) -> None:
+    """One line says what failed and how many measures lack questions; unfolded, each measure has its counts."""
+    run = plain(tmp_path)
+    write_jsonl(run, [cli.ANSWERS[1], {"run": "r", "question_id": "q1", "error": "broken"}])
+    page = _page(run)
+    assert "Failed questions: r 1 failed; they count as the worst value." in _text(page)
+    assert "1/2, 1 failed as 0" in _text(page)
+    assert ("details", {"id": "gaps"}) in page.elements
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    """Repositories, relations and runs of hostile strings are text in sentences, cells, titles and addresses."""
+    run = hostile_dataset(tmp_path)
+    page = _page(run, _renamed(run))
+    assert not [one for tag, one in page.elements if tag == "img"]
+    addresses = [str(one["href"]) for tag, one in page.elements if tag == "a" and "?" in str(one.get("href"))]
+    assert addresses
+    assert not [one for one in addresses if re.search("[<>\"'\\s]", one)]
+    assert HOSTILE[0] in _text(page)
+
+
+def _renamed(run: Path) -> Path:
+    answers = [{**json.loads(line), "run": HOSTILE[2]} for line in run.read_text("utf-8").split("\n") if line]
+    return write_jsonl(run.parent / "other.jsonl", answers)

@@ -1,0 +1,161 @@
+"""The first screen in a real browser: the baseline, cells that filter the questions, and what fits at each width."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from graphkit.report import write_report
+from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
+from tests.report.conftest import Opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+WIDTHS = (390, 1280, 1600)
+
+
+@pytest.fixture(scope="module")
+def storefront_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page over the three runs of the storefront fixture."""
+    runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "graph-v2", "bm25")]
+    return write_report(runs, tmp_path_factory.mktemp("page") / "storefront.html")
+
+
+@pytest.fixture(scope="module")
+def ten_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page over ten runs: the storefront's graph run, under ten names, each walking one edge more than the last."""
+    folder = tmp_path_factory.mktemp("ten")
+    for name in ("questions.jsonl", "commits.jsonl"):
+        write_jsonl(folder / name, read_jsonl(STOREFRONT / name))
+    answers = read_jsonl(STOREFRONT / "runs" / "storefront-graph.jsonl")
+    runs = []
+    for number in range(10):
+        name = f"run-{number}-with-a-name-as-people-give-them"
+        rows = [{**one, "run": name, "traversal": (one.get("traversal") or [])[: number + 1]} for one in answers]
+        runs.append(write_jsonl(folder / "runs" / f"{number}.jsonl", rows))
+    return write_report(runs, folder / "ten.html")
+
+
+def test_the_baseline_is_chosen_there_and_kept_in_the_address(opened: Opened, storefront_page: Path) -> None:
+    """Another baseline changes the sentence and the differences; its address shows the same, and Back the former."""
+    from playwright.sync_api import expect
+
+    opened.open(storefront_page)
+    page = opened.page
+    verdict = page.locator(".verdict-line").filter(visible=True)
+    usual = verdict.inner_text()
+    assert "storefront-graph" in usual
+    assert "bm25" not in usual
+    page.select_option("#baseline", label="storefront-bm25")
+    expect(verdict).to_contain_text("storefront-bm25")
+    assert page.url.endswith("#questions?baseline=storefront-bm25")
+    shown = page.locator(".diff").filter(visible=True)
+    assert set(shown.evaluate_all("(all) => all.map((one) => one.dataset.b)")) == {"2"}
+    changed = verdict.inner_text()
+    page.reload()
+    page.locator("#table tbody tr").first.wait_for()
+    expect(verdict).to_have_text(changed)
+    page.evaluate("location.hash = '#questions'")
+    expect(verdict).to_have_text(usual)
+    page.go_back()
+    expect(verdict).to_have_text(changed)
+    page.locator("#table tbody a").first.click()
+    page.locator("dialog[open]").wait_for()
+    expect(verdict).to_have_text(changed)
+    assert page.url.endswith("?baseline=storefront-bm25")
+
+
+def test_a_cell_leads_to_its_questions(opened: Opened, storefront_page: Path) -> None:
+    """A cell of CALLS lists the questions of which its run missed such an edge, its name all that need one."""
+    from playwright.sync_api import expect
+
+    asked = [one for one in read_jsonl(STOREFRONT / "questions.jsonl") if len(one.get("paths") or []) == 1]
+    need = {
+        one["id"]
+        for one in asked
+        if any(step["relation"] == "CALLS" and not step["optional"] for step in one["paths"][0]["steps"])
+    }
+    opened.open(storefront_page)
+    page = opened.page
+    row = page.locator(".broken tr", has=page.get_by_role("link", name="CALLS", exact=True))
+    row.locator("td a").nth(2).click()
+    expect(page.locator("#run")).to_have_value("2")
+    expect(page.locator("#f-missed")).to_be_checked()
+    assert need <= set(page.locator("#table tbody th").all_inner_texts())  # storefront-bm25 walked nothing
+    row.get_by_role("link", name="CALLS", exact=True).click()
+    expect(page.locator("#f-missed")).not_to_be_checked()
+    assert need <= set(page.locator("#table tbody th").all_inner_texts())
+    page.go_back()
+    expect(page.locator("#f-missed")).to_be_checked()
+
+
+def test_filters_are_in_the_address(opened: Opened, storefront_page: Path) -> None:
+    """What is typed and chosen is in the address, which opens the same list, also after a question was closed."""
+    from playwright.sync_api import expect
+
+    opened.open(storefront_page)
+    page = opened.page
+    page.fill("#f-text", "sf-1")
+    page.select_option("#f-difficulty", "hard")
+    page.wait_for_url("**?text=sf-1&difficulty=hard")
+    count = page.locator("#count").inner_text()
+    page.reload()
+    expect(page.locator("#count")).to_have_text(count)
+    page.locator("#table tbody a").first.click()
+    page.locator("dialog[open]").wait_for()
+    page.keyboard.press("Escape")
+    page.wait_for_url("**#questions?text=sf-1&difficulty=hard")
+    page.get_by_role("button", name="Clear").click()
+    page.wait_for_url("**#questions")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_run_is_seen_at_every_width(opened: Opened, ten_runs: Path, scheme: Any) -> None:
+    """Ten runs fit at each width without scrolling aside, each with its scores, and on a phone with its letter."""
+    page = opened.page
+    page.emulate_media(color_scheme=scheme)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        opened.open(ten_runs)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        row = page.locator(".board").first.locator("tr", has_text="EdgeRecall")
+        values = row.locator(".value")
+        assert values.count() == 10
+        for place in range(10):
+            box = values.nth(place).bounding_box()
+            assert box is not None
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+        letters = row.locator("td .letter").filter(visible=True).all_inner_texts()
+        assert letters == (list("ABCDEFGHIJ") if width == 390 else [])
+        legend = page.locator(".board").first.locator("thead th").filter(visible=True).all_inner_texts()
+        assert [text.split()[0] for text in legend if text != "measure"] == list("ABCDEFGHIJ")
+
+
+@pytest.mark.parametrize("data", ["pallets", "traced_packages"])
+def test_the_first_screen_is_short(opened: Opened, request: pytest.FixtureRequest, tmp_path: Path, data: str) -> None:
+    """At 1280 pixels the verdict, the board and where it breaks end within the first 1,000 for four real runs."""
+    folder: Path = request.getfixturevalue(data)
+    runs = sorted((folder / "runs").glob("*.jsonl*"))
+    opened.page.set_viewport_size({"width": 1280, "height": 1000})
+    opened.open(write_report(list(runs), tmp_path / "r.html"))
+    box = opened.page.locator("#h-breaks ~ .breaks").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 1000
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_the_first_screen_needs_no_script(browser: Browser, storefront_page: Path) -> None:
+    """Without scripts the verdict, the board with its differences, and the boundaries are there; a choice isn't."""
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.goto(storefront_page.as_uri())
+    assert page.locator(".verdict-line").filter(visible=True).count() == 1
+    assert page.locator("svg.dot circle").first.is_visible()
+    assert page.locator(".diff").filter(visible=True).count() > 10
+    assert page.locator(".broken").first.is_visible()
+    assert not page.locator("#baseline").is_visible()
+    assert not page.locator("#filters").is_visible()
+    context.close()
