@@ -113,13 +113,17 @@ class PageOptions:
 
 @dataclass
 class RunData:
-    """One run: its scores, its outcome and values by question, and blocks with the details of its questions."""
+    """One run: its scores, its outcome and values by question, and blocks with the details of its questions.
+
+    ``columns`` holds its packed column of each question's spine, by the question's place.
+    """
 
     details: Spool[DetailsBlock]
     evaluation: Evaluation = field(init=False)
     card: Scorecard = field(init=False)
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     outcomes: list[QuestionOutcome] = field(default_factory=list)
+    columns: dict[int, bytes] = field(default_factory=dict)
     answer_hashes: dict[str, str] = field(default_factory=dict)
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
@@ -129,7 +133,7 @@ class RunData:
 
 @dataclass
 class ReportData:
-    """The dataset and its runs, completely read."""
+    """The dataset and its runs, completely read; ``backbones`` holds the packed gold side of each question's spine."""
 
     title: str
     dataset: Dataset
@@ -139,3 +143,4 @@ class ReportData:
     unordered: bool = False
     undirected: bool = False
     questions: list[ListedQuestion] = field(default_factory=list)
+    backbones: dict[int, bytes] = field(default_factory=dict)

@@ -41,6 +41,7 @@ from graphkit.report.drawing import aligned_with_gold
 from graphkit.report.escaping import script_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
+from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files
 
@@ -191,13 +192,15 @@ def _outdated(what: str, done: str, questions: Sequence[str]) -> tuple[str, ...]
 class _Description(Struct):
     """One question of one run: its row in the table, its details as JSON, its outcome, and its answer's hash by its id.
 
-    The details are text because text travels best between processes.
+    The details are text and the two sides of the spine bytes because these travel best between processes.
     """
 
     listed: ListedQuestion
     details: str
     outcome: QuestionOutcome
     answer_hash: dict[str, str]
+    backbone: bytes
+    column: bytes
 
 
 class _Collector:
@@ -217,6 +220,8 @@ class _Collector:
         questions[place] = description.listed
         outcomes[place] = description.outcome
         outcomes[place].block = self._number
+        self._data.backbones.setdefault(place, description.backbone)
+        self._run.columns[place] = description.column
         self._run.answer_hashes.update(description.answer_hash)
         self._block.append(f'"{place}":{description.details}')
         if len(self._block) == BLOCK:
@@ -238,7 +243,9 @@ def _describe(
 ) -> _Description:
     """Describe one question; ``dated`` names the questions whose records carry the hash of their answer."""
     question = case.question
-    shown, flags, found, required = detail(aligned_with_gold(case) if undirected else case, values, invalid)
+    compared = aligned_with_gold(case) if undirected else case
+    column = column_of(compared, invalid)
+    shown, flags, found, required = detail(compared, values, invalid, column)
     judged = outcome(case, invalid)
     shown["stage"] = {
         "name": judged.stage.name,
@@ -250,7 +257,7 @@ def _describe(
     if undirected:  # without directions no turn is wrong, and a path that only the direction decides is neither
         path = "undecided"
         flags = [flag for flag in flags if flag != "turn"]
-        shown |= {"words": [], "undecided": shown["undecided"] or NO_DIRECTION}
+        shown["undecided"] = shown["undecided"] or NO_DIRECTION
     listed: ListedQuestion = {
         "id": visible(question.id),
         "text": visible_text(question.question, LISTED_TEXT),
@@ -260,7 +267,7 @@ def _describe(
     answer = case.answer
     hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None and question.id in dated else {}
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
-    return _Description(listed, script_json(shown), how, hashed)
+    return _Description(listed, script_json(shown), how, hashed, packed(backbone_of(case)), packed(column))
 
 
 def _word(judged: bool | None) -> Outcome:

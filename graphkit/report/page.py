@@ -6,12 +6,13 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from graphkit.analysis.layers import NOT_JUDGED
@@ -27,6 +28,7 @@ from graphkit.report.escaping import middle, script_json, visible
 from graphkit.report.execution_view import executed, overview
 from graphkit.report.gathering import gather
 from graphkit.report.overview import scoreboard, summary
+from graphkit.report.spine_view import Fragments
 from graphkit.report.verdict_view import judged, judges
 from graphkit.scoring.known_share import KnownShare
 from graphkit.scoring.results import FAILURES_UNSCORED
@@ -55,16 +57,22 @@ def json_for_html(value: object) -> Markup:
 
 
 @cache
-def _block(name: str) -> tuple[Markup, str]:
-    """Return a style sheet or a script of the page, and its source expression for the content security policy."""
-    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+def _block(*names: str) -> tuple[Markup, str]:
+    """Return style sheets or scripts of the page as one, and its source expression for the content security policy."""
+    text = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), f"'sha256-{digest}'"  # noqa: S704 - a file of this package, no data
 
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FileSystemLoader(_TEMPLATES),
+    )
     environment.filters["number"] = shown
     environment.filters["visible"] = visible
     environment.filters["middle"] = middle
@@ -74,9 +82,10 @@ def _environment() -> Environment:
 
 def page(data: ReportData) -> Iterator[str]:
     """Yield the text of the page piece by piece; at most one block of details is in memory."""
-    style, style_source = _block("report.css")
-    script, script_source = _block("report.js")
-    template = _environment().from_string((_TEMPLATES / "report.html").read_text(encoding="utf-8"))
+    style, style_source = _block("report.css", "spine.css")
+    script, script_source = _block("spine.js", "report.js")
+    fragments = Fragments(data)
+    template = _environment().get_template("report.html")
     yield from template.generate(
         title=visible(data.title),
         dataset=visible(data.dataset.name),
@@ -99,7 +108,9 @@ def page(data: ReportData) -> Iterator[str]:
         partial=any(run.card.partial for run in data.runs),
         not_judged=NOT_JUDGED,
         failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
-        blocks=_blocks(data),
+        worst=list(fragments.worst()),
+        link=partial(_link, data.runs[0].evaluation.run),
+        blocks=chain(_blocks(data), fragments.blocks()),
         summary=lambda: json_for_html(summary(data)),
         style=style,
         script=script,

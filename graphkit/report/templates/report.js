@@ -1,6 +1,5 @@
-"use strict";
 (() => {
-  // Text from data reaches the page by textContent and setAttribute only.
+  // Text from data reaches the page by textContent and setAttribute only; spine.js inserts what was escaped before.
   const SVG = "http://www.w3.org/2000/svg";
   const PER_PAGE = 100;
   // What can be true of a question, in the order in which the table sorts it, with the kind and the text of its tag.
@@ -420,12 +419,17 @@
       calls.more ? el("p", { class: "dim" }, `and ${counted(calls.more, "more call")}`) : null);
   };
 
+  const spine = (number) => {
+    const place = el("div", { id: "spine", "aria-busy": "true" });
+    spines.into(place, number);
+    return place;
+  };
   const sections = (detail, number) => {
     const clashes = clashesOf(detail);
     const is = (flag) => has(flag)(number);
     const { nodes, edges } = detail.drawing;
     const edgeRow = ({ source, target, relation, status, gold_path: path, position }) => el("tr", {},
-      el("td", {}, path === undefined ? "" : [brief(path, 24), `, step ${position}`]),
+      el("td", {}, path === undefined ? "" : [brief(path, 24), `, step ${position + 1}`]),
       el("td", { class: `status-${status}` }, word(status)),
       el("td", {}, data_(nodes[source].id)), el("td", {}, brief(relation, 24)), el("td", {}, data_(nodes[target].id)));
     const name = (commit) => el("span", {}, data_(detail.commits[commit].repo), " at ", data_(commitText(detail, commit)));
@@ -448,10 +452,10 @@
       detail.invalid !== null ? el("p", { class: "note" }, el("b", {}, "Not scored: "), data_(detail.invalid)) : null,
       el("p", {}, el("b", {}, detail.stage.name), ": ", data_(detail.stage.reason), detail.stage.missing.length ? [" (", detail.stage.missing.map((one, place) => [place ? ", " : "", data_(one)]), ")"] : null,
         detail.undecided ? el("span", { class: "dim" }, " Not in the two-by-two table: ", data_(detail.undecided)) : null),
-      el("h3", {}, "Gold path and traversal"),
+      el("h3", {}, "Gold path, step by step"),
       detail.ordered ? null : el("p", { class: "note" }, "The traversal is a set of edges, without an order."),
-      detail.words.length ? el("ul", { class: "words", id: "divergence" }, detail.words.map((text) => el("li", {}, text))) : null,
-      drawing(detail),
+      spine(number),
+      el("details", { id: "map" }, el("summary", {}, "The map of ", brief(run().name, 60), `: ${counted(edges.length + detail.drawing.omitted, "edge")} of gold and traversal`), drawing(detail)),
       detail.pairs.length ? [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map(({ commits, rule, count }) =>
         el("li", {}, names(commits, rule), `: ${rule} (${counted(count, "pair")} of chunks)`))),
         detail.more_pairs ? el("p", { class: "dim" }, `and ${detail.more_pairs} more`) : null] : null,
