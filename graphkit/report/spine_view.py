@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
@@ -15,7 +16,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from graphkit.report.data import ReportData
-from graphkit.report.escaping import script_json, visible
+from graphkit.report.escaping import middle, script_json, visible
 from graphkit.report.spine import GoldPath, MarkKind, Spine
 from graphkit.report.spine_words import sentences
 
@@ -43,13 +44,27 @@ MARKS: dict[MarkKind, tuple[str, str, str]] = {
 #: Whether an answer is right, by the word of its outcome; an undecided one has none.
 _WORDS = {"right": True, "wrong": False}
 
+#: A piece of a name and what separates it from the next.
+_PARTS = re.compile(r"[^./_#-]*[./_#-]+|[^./_#-]+")
+
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
 def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["breakable"] = breakable
+    environment.filters["middle"] = middle
     return environment.from_string((_TEMPLATES / "spine.html").read_text(encoding="utf-8"))
+
+
+def breakable(name: str) -> Markup:
+    """Return a name escaped, with places where a line may break behind its dots, dashes, slashes and underscores.
+
+    >>> breakable("a.b<c>")
+    Markup('a.<wbr>b&lt;c&gt;')
+    """
+    return Markup("<wbr>").join(_PARTS.findall(name))
 
 
 def fragment(spine: Spine, question: str) -> Markup:

@@ -445,6 +445,8 @@
     const valueOf = (place) => detail.values[place] ?? run().values[place][number];
     return [
       el("p", { class: "question data" }, detail.question),
+      spine(number),
+      el("h3", {}, brief(run().name, 60)),
       el("p", {}, tags(number)),
       detail.error !== null ? el("p", { class: "note" }, el("b", {}, "Not answered: "), data_(detail.error)) : null,
       is("absent") ? el("p", { class: "note" }, "The run has no record for this question: only the gold path is drawn.") : null,
@@ -452,9 +454,7 @@
       detail.invalid !== null ? el("p", { class: "note" }, el("b", {}, "Not scored: "), data_(detail.invalid)) : null,
       el("p", {}, el("b", {}, detail.stage.name), ": ", data_(detail.stage.reason), detail.stage.missing.length ? [" (", detail.stage.missing.map((one, place) => [place ? ", " : "", data_(one)]), ")"] : null,
         detail.undecided ? el("span", { class: "dim" }, " Not in the two-by-two table: ", data_(detail.undecided)) : null),
-      el("h3", {}, "Gold path, step by step"),
       detail.ordered ? null : el("p", { class: "note" }, "The traversal is a set of edges, without an order."),
-      spine(number),
       el("details", { id: "map" }, el("summary", {}, "The map of ", brief(run().name, 60), `: ${counted(edges.length + detail.drawing.omitted, "edge")} of gold and traversal`), drawing(detail)),
       detail.pairs.length ? [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map(({ commits, rule, count }) =>
         el("li", {}, names(commits, rule), `: ${rule} (${counted(count, "pair")} of chunks)`))),
