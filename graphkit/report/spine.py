@@ -49,7 +49,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SpineStep:
     """A gold step: the numbers of its nodes, its relation, and whether it is optional and crosses repositories."""
 
     source: int
@@ -60,12 +60,12 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldPath:
+class SpinePath:
     """A gold path: its name, its steps, and the number of its unit, which alternatives share."""
 
     name: str
     unit: int
-    steps: tuple[Step, ...]
+    steps: tuple[SpineStep, ...]
 
     @property
     def required(self) -> list[int]:
@@ -78,11 +78,11 @@ class Backbone:
     """The gold paths of a question, in order, and their nodes."""
 
     nodes: tuple[Node, ...]
-    paths: tuple[GoldPath, ...]
+    paths: tuple[SpinePath, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class StepMark:
     """What a run did at a step; ``relation`` is the relation that it walked instead, as it is shown."""
 
     kind: MarkKind
@@ -127,7 +127,7 @@ class Column:
     """
 
     state: State
-    marks: tuple[tuple[Mark, ...], ...]
+    marks: tuple[tuple[StepMark, ...], ...]
     ranks: tuple[int, ...]
     clashes: tuple[str, ...]
     counted: tuple[int, ...]
@@ -191,11 +191,13 @@ def backbone_of(case: Case) -> Backbone:
     return Backbone(
         tuple(_node(node) for node in ids),
         tuple(
-            GoldPath(
+            SpinePath(
                 visible(gold.id if gold.id is not None else str(place), NAME),
                 units[id(gold)],
                 tuple(
-                    Step(ids[edge[0]], ids[edge[2]], visible(edge[1] or "", NAME), optional, crosses(edge[0], edge[2]))
+                    SpineStep(
+                        ids[edge[0]], ids[edge[2]], visible(edge[1] or "", NAME), optional, crosses(edge[0], edge[2])
+                    )
                     for edge, optional in zip(gold.edges, gold.optional, strict=True)
                 ),
             )
@@ -233,9 +235,9 @@ def column_of(case: Case, invalid: str | None = None) -> Column:
         for edge, optional in zip(unit_gold.edges, unit_gold.optional, strict=True):
             mark, evidence = _mark(case, edge, own, off)
             if mark.kind == "missed" and not optional and id(unit_gold) not in counts:
-                mark = Mark("alternative")
+                mark = StepMark("alternative")
             elif mark.kind == "missed" and optional:
-                mark = Mark("optional")
+                mark = StepMark("optional")
             path_marks.append(mark)
             shown |= evidence
         marks.append(tuple(path_marks))
@@ -271,20 +273,20 @@ def _found(case: Case, wanted: set[Edge]) -> set[Edge]:
     return contained(wanted, case.walked, case.untyped)
 
 
-def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[Mark, set[Edge]]:
+def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[StepMark, set[Edge]]:
     """Return the mark of a required step, and the edges outside gold that it shows."""
     if edge in found:
-        return Mark("walked"), set()
+        return StepMark("walked"), set()
     if case.answer is None or case.answer.error is not None:
-        return Mark("unattempted"), set()
+        return StepMark("unattempted"), set()
     if not case.walk_logged:
-        return Mark("unlogged"), set()
+        return StepMark("unlogged"), set()
     source, relation, target = edge
     other = {one for one in off if one[0] == source and one[2] == target}
     if other:
-        return Mark("relation", visible(", ".join(sorted(one[1] or "" for one in other)), NAME)), other
+        return StepMark("relation", visible(", ".join(sorted(one[1] or "" for one in other)), NAME)), other
     turned = {one for one in off if same_edge(one, (target, relation, source))}
-    return (Mark("reversed"), turned) if turned else (Mark("missed"), set())
+    return (StepMark("reversed"), turned) if turned else (StepMark("missed"), set())
 
 
 def _in_order(case: Case, gold: Gold) -> bool:
@@ -292,7 +294,7 @@ def _in_order(case: Case, gold: Gold) -> bool:
     return any(followed(required, walk)[0] == len(required) for walk in case.walked_paths)
 
 
-def _breaks(case: Case, marks: Sequence[Sequence[Mark]], counted: Sequence[int]) -> tuple[Break, ...]:
+def _breaks(case: Case, marks: Sequence[Sequence[StepMark]], counted: Sequence[int]) -> tuple[Break, ...]:
     """Return where the paths that count broke, by their marks."""
     touched = {node for source, _, target in case.walked for node in (source, target)}
     sources = {source for source, _, _ in case.walked}

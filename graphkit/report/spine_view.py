@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from graphkit.report.data import ReportData
 from graphkit.report.escaping import middle, script_json, visible
-from graphkit.report.spine import GoldPath, MarkKind, Spine
+from graphkit.report.spine import MarkKind, Spine, SpinePath
 from graphkit.report.spine_words import sentences
 
 #: Questions whose spines the page holds open, so that they need no script.
@@ -76,6 +76,7 @@ def fragment(spine: Spine, question: str) -> Markup:
             "name": visible(name),
             "sentences": sentences(spine, number),
             "lucky": spine.lucky[number],
+            "clashes": [words for words in dict.fromkeys(spine.columns[number].clashes) if words],
             "command": visible(shlex.join(["graphkit", "why", name, question])),
         }
         for number, name in enumerate(spine.runs)
@@ -127,7 +128,7 @@ def _node_row(spine: Spine, number: int, seen: set[int]) -> dict[str, Any]:
     return {"step": 0, "node": spine.backbone.nodes[number], "again": again, "cells": cells}
 
 
-def _chosen(spine: Spine, place: int, path: GoldPath) -> str:
+def _chosen(spine: Spine, place: int, path: SpinePath) -> str:
     """Return for which runs an alternative counts; empty if a path has no alternatives."""
     if not spine.alternatives(place):
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphkit.records.words import counted
 from graphkit.report.escaping import visible
-from graphkit.report.spine import NAME, Break, Column, GoldPath, Spine, Step, label_of
+from graphkit.report.spine import NAME, Break, Column, Spine, SpinePath, SpineStep, label_of
 
 #: Why nothing is said about the steps, by the state of the question.
 NOT_SCORED = {
@@ -47,7 +47,8 @@ def _path(spine: Spine, column: Column, place: int, broken: Break | None) -> str
     walked = sum(column.marks[place][step].kind == "walked" for step in path.required)
     if broken is None:
         order = "" if column.in_order[place] else ", but no retrieved path has them in this order"
-        return ("walked the required step" if walked == 1 else f"walked all {walked} required steps") + order
+        every = {1: "the required step", 2: "both required steps"}.get(walked, f"all {walked} required steps")
+        return f"walked {every}{order}"
     share = f"{walked} of {counted(len(path.required), 'required step')} walked"
     if not broken.entered:
         start = path.steps[broken.step].source
@@ -56,7 +57,7 @@ def _path(spine: Spine, column: Column, place: int, broken: Break | None) -> str
     return f"broke at step {broken.step + 1} of {len(path.steps)}: {_how(spine, column, path, broken)}; {share}"
 
 
-def _how(spine: Spine, column: Column, path: GoldPath, broken: Break) -> str:
+def _how(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
     step, mark = path.steps[broken.step], column.marks[broken.path][broken.step]
     edge = _edge(spine, step)
     if mark.kind == "reversed":
@@ -71,6 +72,6 @@ def _how(spine: Spine, column: Column, path: GoldPath, broken: Break) -> str:
     return f"{edge} was not walked" + (f", the walk stopped at {start}" if broken.stopped else "")
 
 
-def _edge(spine: Spine, step: Step) -> str:
+def _edge(spine: Spine, step: SpineStep) -> str:
     target = spine.backbone.nodes[step.target].label
     return f"{step.relation} to {target}" if step.relation else f"the step to {target}"

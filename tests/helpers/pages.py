@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from html.parser import HTMLParser
 from pathlib import Path
@@ -52,6 +54,14 @@ class Page(HTMLParser):
 
     def json(self, name: str) -> Any:
         return next(json.loads(text) for attributes, text in self.scripts if attributes.get("id") == name)
+
+
+def spine_of(page: Page, place: int) -> str:
+    """Return the spine that a page holds for the question at a place, as HTML."""
+    [per_block] = {int(one["data-questions"] or 0) for _, one in page.elements if "data-questions" in one}
+    packed = base64.b64decode(page.json(f"s-{place // per_block}"))
+    html: str = json.loads(gzip.decompress(packed))[str(place)]
+    return html
 
 
 def hostile_dataset(folder: Path) -> Path:
