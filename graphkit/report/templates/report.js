@@ -95,6 +95,8 @@
   // The status, the passed tests and all tests of an answer's code; null where none was executed.
   const execution = (n) => (run().executions || [])[n] || null;
   const tested = (n) => (execution(n) && execution(n).total ? execution(n) : null);
+  // The tests of an answer's code decide whether it is right, if they ran.
+  const lucky = (n) => outcome(n).path === "wrong" && (execution(n) ? execution(n).status === "success" : outcome(n).answer === "right");
   const WHAT = [
     ["", "anything", () => true],
     ["complete", "path complete", has("complete")],
@@ -109,7 +111,7 @@
     ["right", "right answer", (n) => outcome(n).answer === "right"],
     ["wrong", "wrong answer", (n) => outcome(n).answer === "wrong"],
     ["undecided", "answer undecided", (n) => outcome(n).answer === "undecided"],
-    ["luck", "right answer by a wrong path", (n) => outcome(n).answer === "right" && outcome(n).path === "wrong"],
+    ["luck", "right answer by a wrong path", (n) => lucky(n)],
     ...(data.statuses ? [["code-failed", "code: not every test passed", (n) => execution(n) !== null && execution(n).status !== "success"]] : []),
     ...Object.entries(data.statuses || {}).map(([status, words]) => [`code-${status}`, `code: ${words}`, (n) => execution(n) !== null && execution(n).status === status]),
     ...data.stages.map((name, place) => [`stage-${place}`, `ended: ${name}`, (n) => outcome(n).stage === name]),
@@ -131,6 +133,7 @@
     const found = TAG_ORDER.filter((flag) => has(flag)(n)).map((flag) => el("span", { class: `tag ${FLAGS[flag][0]}` }, FLAGS[flag][1]));
     if (outcome(n).answer === "right") found.push(el("span", { class: "tag good" }, "right answer"));
     if (outcome(n).answer === "wrong") found.push(el("span", { class: "tag bad" }, "wrong answer"));
+    if (lucky(n)) found.push(el("span", { class: "tag turn" }, "luck"));
     if (execution(n)) found.push(codeTag(execution(n).status, data.statuses[execution(n).status]));
     return found;
   };
