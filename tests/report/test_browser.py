@@ -61,7 +61,7 @@ def test_the_drawing_agrees_with_the_log(
 
 
 def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: Path) -> None:
-    """Enter on a question opens its drawing with the divergence in words, Escape closes it and gives the focus back."""
+    """Enter on a question opens its spine with the break in words, Escape closes it and gives the focus back."""
     opened.open(storefront_page)
     page = opened.page
     link = page.get_by_role("link", name="sf-04", exact=True).last
@@ -554,6 +554,9 @@ def test_what_a_failed_question_did_not_walk_is_not_attempted(opened: Opened, tm
     page = opened.page
     drawn = "2 repositories, 2 nodes; edges: 1 not attempted. "
     assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
+    marks = page.locator("#spine .mark").all_inner_texts()
+    assert marks[0].split() == ["·", "not", "attempted"]
+    page.locator("#map summary").click()
     legend = page.locator("ul.legend").inner_text()
     assert "1 not attempted: the question failed or has no record (dash-dot-dot line)" in legend
     assert "missed" not in legend

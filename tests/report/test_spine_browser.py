@@ -103,7 +103,10 @@ def test_long_names_wrap(opened: Opened, tmp_path: Path, width: int) -> None:
 
 
 def test_the_worst_questions_need_no_script(opened: Opened, tmp_path: Path) -> None:
-    """With scripts switched off, and in print, the spines of the worst questions are there, with their words."""
+    """With scripts switched off, and in print, the spines of the worst questions are there, with their words.
+
+    Of the fixture's 30 questions the run walks ten wholly, and is scored on 28.
+    """
     run = STOREFRONT / "runs" / "storefront-graph.jsonl"
     path = write_report([run], tmp_path / "r.html")
     browser = opened.page.context.browser
@@ -111,7 +114,7 @@ def test_the_worst_questions_need_no_script(opened: Opened, tmp_path: Path) -> N
     context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 900})
     page = context.new_page()
     page.goto(path.as_uri())
-    assert page.locator("#worst article").count() == 20
+    assert page.locator("#worst article").count() == 18
     assert page.locator("#worst .spine table").first.is_visible()
     assert "required steps walked" in page.locator("#worst .told").first.inner_text()
     page.emulate_media(media="print")
