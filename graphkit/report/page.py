@@ -24,7 +24,7 @@ from graphkit.files.problems import Problems
 from graphkit.records.words import counted, shown
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
-from graphkit.report.escaping import middle, script_json, visible
+from graphkit.report.escaping import middle, packed_json, script_json, visible
 from graphkit.report.execution_view import executed, overview
 from graphkit.report.gathering import gather
 from graphkit.report.overview import scoreboard, summary
@@ -83,7 +83,7 @@ def _environment() -> Environment:
 def page(data: ReportData) -> Iterator[str]:
     """Yield the text of the page piece by piece; at most one block of details is in memory."""
     style, style_source = _block("report.css", "spine.css")
-    script, script_source = _block("spine.js", "report.js")
+    script, script_source = _block("blocks.js", "spine.js", "report.js")
     fragments = Fragments(data)
     template = _environment().get_template("report.html")
     yield from template.generate(
@@ -120,16 +120,16 @@ def page(data: ReportData) -> Iterator[str]:
 
 
 def _blocks(data: ReportData) -> Iterator[dict[str, Any]]:
-    """Yield the blocks with details, verdicts and executions of questions."""
+    """Yield the packed blocks with details, verdicts and executions of questions."""
     places = {listed["id"]: place for place, listed in enumerate(data.questions)}
     for number, run in enumerate(data.runs):
         for block in run.details:
-            yield {"id": f"d-{number}-{block.number}", "json": Markup(block.json)}  # noqa: S704 - made by script_json
+            yield {"id": f"d-{number}-{block.number}", "json": Markup(packed_json(block.json))}  # noqa: S704 - base64
         verdicts = _beside_details(run, run.verdicts, lambda some: [judged(one) for one in some], places)
         executions = _beside_details(run, run.executions, executed, places)
         for kind, blocks in (("j", verdicts), ("x", executions)):
             for block_number, text in blocks:
-                yield {"id": f"{kind}-{number}-{block_number}", "json": Markup(text)}  # noqa: S704 - by script_json
+                yield {"id": f"{kind}-{number}-{block_number}", "json": Markup(packed_json(text))}  # noqa: S704 - base64
 
 
 def _beside_details(

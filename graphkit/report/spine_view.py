@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 import shlex
@@ -16,7 +14,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from graphkit.report.data import ReportData
-from graphkit.report.escaping import middle, script_json, visible
+from graphkit.report.escaping import middle, packed_json, visible
 from graphkit.report.spine import MarkKind, Spine, SpinePath
 from graphkit.report.spine_words import sentences
 
@@ -188,9 +186,8 @@ class Fragments:
         for number, start in enumerate(range(0, total, TOGETHER)):
             places = range(start, min(start + TOGETHER, total))
             text = json.dumps({place: self.at(place) for place in places}, ensure_ascii=False)
-            packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-            text = Markup(script_json(packed))  # noqa: S704 - escaped right there
-            yield {"id": f"s-{number}", "questions": TOGETHER, "json": text}
+            packed = Markup(packed_json(text))  # noqa: S704 - base64
+            yield {"id": f"s-{number}", "questions": TOGETHER, "json": packed}
 
 
 def worst(data: ReportData) -> list[int]:

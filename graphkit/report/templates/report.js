@@ -39,7 +39,7 @@
   const measureAt = (name) => data.measures.findIndex((one) => one.name === name);
   const EDGE_RECALL = Math.max(measureAt("EdgeRecall"), 0);
 
-  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, address: "", list: [] };
+  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, asked: null, address: "", list: [] };
   const run = () => data.runs[state.run];
   const outcome = (number) => run().questions[number];
 
@@ -206,16 +206,13 @@
   };
 
   // Detail -------------------------------------------------------------------------------------------------------
-  const parsed = new Map();
-  const within = (kind, number) => {
-    const id = `${kind}-${state.run}-${outcome(number).block}`;
-    if (!$(id)) return undefined;
-    if (!parsed.has(id)) {
-      if (parsed.size > 8) parsed.clear();
-      parsed.set(id, JSON.parse($(id).textContent));
-    }
-    return parsed.get(id)[number];
+  // The details, verdicts and executions of the open question's block; undefined where there are none.
+  const held = { d: undefined, j: undefined, x: undefined };
+  const hold = async (number) => {
+    const found = await Promise.all(Object.keys(held).map((kind) => blocks.read(`${kind}-${state.run}-${outcome(number).block}`)));
+    return () => Object.keys(held).forEach((kind, place) => { held[kind] = found[place]; });
   };
+  const within = (kind, number) => held[kind]?.[number];
   const detailOf = (number) => within("d", number);
   const word = (kind) => ({ turn: "wrong turn", unattempted: "not attempted", unlogged: "not logged" })[kind] || kind;
   const KINDS = [
@@ -481,7 +478,12 @@
   };
 
   const dialog = $("detail");
-  const show = (number) => {
+  // What is asked for while a block is unpacked replaces what was asked before.
+  const show = async (number) => {
+    const asked = state.asked = {};
+    const ready = await hold(number);
+    if (state.asked !== asked) return;
+    ready();
     state.open = number;
     state.address = location.hash;
     const place = state.list.indexOf(number);
@@ -521,9 +523,10 @@
     if (wanted >= 0 && number !== undefined) {
       say();
       if (wanted !== state.run) choose(wanted);
-      show(number);
+      show(number).catch(() => say("This browser can't unpack the details of questions: it needs DecompressionStream."));
       return;
     }
+    state.asked = null;
     dialog.close();
     if (id === undefined && (name === "" || $(name))) say();
     else if (id === undefined) say("Nothing on this page is called ", el("bdi", {}, name), ": the address of a question is #RUN/QUESTION.");
