@@ -244,7 +244,7 @@ def _describe(
     """Describe one question; ``dated`` names the questions whose records carry the hash of their answer."""
     question = case.question
     compared = aligned_with_gold(case) if undirected else case
-    column = column_of(compared, invalid)
+    column = column_of(compared, invalid).undirected() if undirected else column_of(compared, invalid)
     shown, flags, found, required = detail(compared, values, invalid, column)
     judged = outcome(case, invalid)
     shown["stage"] = {

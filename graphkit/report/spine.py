@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import msgspec
@@ -134,6 +134,11 @@ class Column:
     in_order: tuple[bool, ...]
     breaks: tuple[Break, ...]
     off: int | None
+
+    def undirected(self) -> Column:
+        """Return the column without what needs directions: where the walk turned or stopped, and its order."""
+        breaks = tuple(replace(one, turn=None, stopped=False) for one in self.breaks)
+        return replace(self, breaks=breaks, in_order=(True,) * len(self.in_order))
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,18 @@ def test_a_walk_that_never_came_to_the_path_never_entered_it() -> None:
     ]
 
 
+def test_without_directions_nothing_is_said_of_turns() -> None:
+    """One walk turns off at y, the other has both steps in the wrong order: neither is said without directions."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    spine = spine_of(gold, answer([(X, "CALLS", Y), (Y, "READS", W)]), answer([(Y, "CALLS", Z), (X, "CALLS", Y)]))
+    columns = tuple(column.undirected() for column in spine.columns)
+    spine = Spine(spine.backbone, spine.runs, columns, spine.right, spine.lucky)
+    assert [sentences(spine, run) for run in range(2)] == [
+        ["broke at step 2 of 2: CALLS to z was not walked; 1 of 2 required steps walked"],
+        ["walked both required steps"],
+    ]
+
+
 def test_a_right_answer_over_a_missed_path_is_luck() -> None:
     """The same missed step is luck under a right answer only; a right answer over the whole path is none."""
     gold = question([(X, "CALLS", Y)])
