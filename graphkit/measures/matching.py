@@ -67,12 +67,20 @@ def best_alternatives(
     if len(units) == 1 and len(units[0]) == 1:
         wanted = items(units[0][0])
         return wanted, matched(wanted)
-    chosen = [_best(unit, items, matched) for unit in units]
-    return set().union(*[required for required, _ in chosen]), set().union(*[hit for _, hit in chosen])
+    required: set[T] = set()
+    found: set[T] = set()
+    for unit in units:
+        _, wanted, there = best_alternative(unit, items, matched)
+        required |= wanted
+        found |= there
+    return required, found
 
 
-def _best(unit: list[P], items: Callable[[P], set[T]], matched: Callable[[set[T]], set[T]]) -> tuple[set[T], set[T]]:
-    best: tuple[set[T], set[T]] = (set(), set())
+def best_alternative(
+    unit: list[P], items: Callable[[P], set[T]], matched: Callable[[set[T]], set[T]]
+) -> tuple[P | None, set[T], set[T]]:
+    """Return the alternative that counts, what it requires, and what the run has of that; None if none requires any."""
+    best: tuple[P | None, set[T], set[T]] = (None, set(), set())
     best_share = -1.0
     for path in unit:
         wanted = items(path)
@@ -80,7 +88,7 @@ def _best(unit: list[P], items: Callable[[P], set[T]], matched: Callable[[set[T]
             there = matched(wanted)
             share = len(there) / len(wanted)
             if share > best_share:
-                best_share, best = share, (wanted, there)
+                best_share, best = share, (path, wanted, there)
     return best
 
 

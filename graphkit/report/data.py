@@ -114,7 +114,10 @@ class PageOptions:
 
 @dataclass
 class RunData:
-    """One run: its scores, its outcome, values and walked edges by question, and blocks with the questions' details."""
+    """One run: its scores, its outcome, values and walked edges by question, and blocks with the questions' details.
+
+    ``columns`` holds its packed column of each question's spine, by the question's place.
+    """
 
     details: Spool[DetailsBlock]
     evaluation: Evaluation = field(init=False)
@@ -122,6 +125,7 @@ class RunData:
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     outcomes: list[QuestionOutcome] = field(default_factory=list)
     walks: list[tuple[int, ...] | None] = field(default_factory=list)
+    columns: dict[int, bytes] = field(default_factory=dict)
     answer_hashes: dict[str, str] = field(default_factory=dict)
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
@@ -131,7 +135,7 @@ class RunData:
 
 @dataclass
 class ReportData:
-    """The dataset and its runs, completely read."""
+    """The dataset and its runs, completely read; ``backbones`` holds the packed gold side of each question's spine."""
 
     title: str
     dataset: Dataset
@@ -142,3 +146,4 @@ class ReportData:
     undirected: bool = False
     questions: list[ListedQuestion] = field(default_factory=list)
     gold: list[RequiredEdges | None] = field(default_factory=list)
+    backbones: dict[int, bytes] = field(default_factory=dict)

@@ -9,48 +9,17 @@ from msgspec.structs import replace
 
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, best_alternatives, contained
-from graphkit.measures.paths import Divergence
 from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.report.commits_view import NO_REPOSITORY, Commits, read_at
 from graphkit.report.escaping import visible
 from graphkit.report.layout import Line, draw
+from graphkit.report.spine import Break
 
 #: Extra edges that are drawn; the rest is counted.
 EXTRA_EDGES = 80
 
-NO_REPOSITORY = "(no repository)"
 
-
-class Commits:
-    """The commits that the details of a question name, numbered in the order in which they first occur."""
-
-    def __init__(self, case: Case) -> None:
-        self._case = case
-        self._numbers: dict[tuple[str | None, str | None], int] = {}
-
-    def number(self, repo: str | None, sha: str | None) -> int:
-        """Return the number of a commit."""
-        return self._numbers.setdefault((repo, sha), len(self._numbers))
-
-    def shown(self) -> list[dict[str, str]]:
-        """Return the commits, each with its tag or branch."""
-        return [
-            {"repo": visible(repo or NO_REPOSITORY), "sha": visible(sha or "no commit"), "name": self._name(repo, sha)}
-            for repo, sha in self._numbers
-        ]
-
-    def _name(self, repo: str | None, sha: str | None) -> str:
-        """Return the tag or branch of a commit, or why its name is ambiguous; empty if neither is known."""
-        if not (repo and sha):
-            return ""
-        known = self._case.commits.commits.get((repo, sha))
-        if known is not None:
-            return visible(next(iter(known.all_tags), known.branch or ""), 40)
-        return visible(self._case.commits.meant(repo, sha, self._case.pins).ambiguous or "", 40)
-
-
-def drawing(
-    case: Case, statuses: dict[Edge, str], divergences: Sequence[Divergence], commits: Commits
-) -> dict[str, Any]:
+def drawing(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commits: Commits) -> dict[str, Any]:
     """Return the drawing of a question: its size, lanes, nodes and edges, and how many edges it omits."""
     drawn, omitted = _drawn_edges(statuses)
     nodes = {node: number for number, node in enumerate(dict.fromkeys(node for edge in drawn for node in edge[::2]))}
@@ -63,12 +32,12 @@ def drawing(
     marks: dict[str, list[str]] = {}
     for node in dict.fromkeys(node for path in case.gold for edge in path.edges for node in edge[::2]):
         marks[node] = ["gold"]
-    for divergence in divergences:
-        mark = "left" if divergence.entered else "never_entered"
+    for one in breaks:
+        mark = "left" if one.entered else "never_entered"
         # A set of edges lacks some, but has no order, so it leaves no path.
-        if divergence.ordered and mark not in marks[divergence.node]:
-            marks[divergence.node].append(mark)
-    read = _read_at(case)
+        if case.ordered and mark not in marks[one.node]:
+            marks[one.node].append(mark)
+    read = read_at(case)
     boxes = []
     for node, box in zip(nodes, places.boxes, strict=True):
         repo = repo_of(node)
@@ -141,7 +110,7 @@ def aligned_with_gold(case: Case) -> Case:
     return Case(case.question, replace(answer, traversal=steps), case.commits, unordered=not case.ordered)
 
 
-def edge_statuses(case: Case, divergences: Sequence[Divergence] = ()) -> tuple[dict[Edge, str], int, int]:
+def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, str], int, int]:
     """Return the status of each distinct edge, and how many required edges were found out of how many.
 
     An edge of gold is
@@ -175,7 +144,7 @@ def edge_statuses(case: Case, divergences: Sequence[Divergence] = ()) -> tuple[d
             else:
                 statuses[edge] = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
     right = contained(walked, case.gold_edges, case.untyped)
-    turns = {divergence.turn for divergence in divergences}
+    turns = {one.turn for one in breaks}
     for walk in case.walked_paths:
         for edge in walk:
             if edge not in right:
@@ -200,21 +169,3 @@ def _positions(case: Case) -> Iterator[tuple[Edge, str, int]]:
             if edge not in seen:
                 seen.add(edge)
                 yield edge, visible(gold.id or str(number)), position
-
-
-def _read_at(case: Case) -> dict[str, list[str]]:
-    """Return the commits at which the traversal and the chunks read each node, in order of occurrence."""
-    found: dict[str, list[str]] = {}
-
-    def note(node: str, sha: str | None) -> None:
-        if sha and sha not in found.setdefault(node, []):
-            found[node].append(sha)
-
-    for walk in case.walks:
-        for step in walk:
-            for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
-                note(node, case.sha(repo_of(node), name) if name else None)
-    for chunk in case.chunks:
-        sha = case.version(chunk).sha
-        note(chunk.id, case.sha(repo_of(chunk.id), sha) if sha else None)
-    return found

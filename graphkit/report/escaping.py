@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -74,3 +76,8 @@ def script_json(value: object) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_builtins)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def packed_json(text: str) -> str:
+    """Return JSON compressed by gzip, as a JSON string in base64; the same text gives the same string."""
+    return f'"{base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()}"'

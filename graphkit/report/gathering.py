@@ -42,6 +42,7 @@ from graphkit.report.drawing import aligned_with_gold
 from graphkit.report.escaping import script_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
+from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files
 
@@ -98,7 +99,7 @@ def gather(
         of_run.merge(dataset_problems)
         details = spools.enter_context(Spool(DetailsBlock, together=1))
         run = _scored(data, one, name, known, of_run, details, options)
-        _add_records(run, options, file)
+        _add_records(run, options, file, data.questions)
         if problems is not None:
             problems.append(of_run)
         if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):
@@ -152,7 +153,7 @@ def _scored(
     return run
 
 
-def _add_records(run: RunData, options: PageOptions, file: Path) -> None:
+def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequence[ListedQuestion]) -> None:
     """Add the verdicts and executions of a run to it, except those of earlier answers, and the warnings about them."""
     verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
     executions = executions_on(run.evaluation.run, options.executions, run.values)
@@ -164,6 +165,10 @@ def _add_records(run: RunData, options: PageOptions, file: Path) -> None:
         if current := [one for one in some if not outdated(one)]:
             run.verdicts[question] = current
     run.executions = {question: one for question, one in executions.items() if not outdated(one)}
+    executed = {visible(question): one for question, one in run.executions.items()}
+    for listed, judged in zip(questions, run.outcomes, strict=False):
+        if one := executed.get(listed["id"]):  # the tests of an answer's code decide whether it is right
+            judged.answer = _word(one.status == "success")
     old_verdicts = [one.question for some in verdicts.values() for one in some if outdated(one)]
     old_executions = [question for question in executions if question not in run.executions]
     shown = [one for some in run.verdicts.values() for one in some]
@@ -193,7 +198,7 @@ class _Description(Struct):
     """One question of one run: its row in the table, its details as JSON, its outcome, and its answer's hash by its id.
 
     ``gold`` are its required edges (None for a question that isn't scored), ``walked`` those that the run walked. The
-    details are text because text travels best between processes.
+    details are text and the two sides of the spine bytes because these travel best between processes.
     """
 
     listed: ListedQuestion
@@ -202,6 +207,8 @@ class _Description(Struct):
     answer_hash: dict[str, str]
     gold: RequiredEdges | None
     walked: tuple[int, ...] | None
+    backbone: bytes
+    column: bytes
 
 
 class _Collector:
@@ -225,6 +232,8 @@ class _Collector:
         questions[place] = description.listed
         outcomes[place] = description.outcome
         outcomes[place].block = self._number
+        self._data.backbones.setdefault(place, description.backbone)
+        self._run.columns[place] = description.column
         self._run.answer_hashes.update(description.answer_hash)
         self._block.append(f'"{place}":{description.details}')
         if len(self._block) == BLOCK:
@@ -247,7 +256,8 @@ def _describe(
     """Describe one question; ``dated`` names the questions whose records carry the hash of their answer."""
     question = case.question
     compared = aligned_with_gold(case) if undirected else case
-    shown, flags, found, required = detail(compared, values, invalid)
+    column = column_of(compared, invalid).undirected() if undirected else column_of(compared, invalid)
+    shown, flags, found, required = detail(compared, values, invalid, column)
     judged = outcome(case, invalid)
     shown["stage"] = {
         "name": judged.stage.name,
@@ -259,7 +269,7 @@ def _describe(
     if undirected:  # without directions no turn is wrong, and a path that only the direction decides is neither
         path = "undecided"
         flags = [flag for flag in flags if flag != "turn"]
-        shown |= {"words": [], "undecided": shown["undecided"] or NO_DIRECTION}
+        shown["undecided"] = shown["undecided"] or NO_DIRECTION
     listed: ListedQuestion = {
         "id": visible(question.id),
         "text": visible_text(question.question, LISTED_TEXT),
@@ -270,7 +280,8 @@ def _describe(
     hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None and question.id in dated else {}
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
     gold = required_edges(case) if invalid is None else None
-    return _Description(listed, script_json(shown), how, hashed, gold, walked_edges(compared))
+    sides = packed(backbone_of(case)), packed(column)
+    return _Description(listed, script_json(shown), how, hashed, gold, walked_edges(compared), *sides)
 
 
 def _word(judged: bool | None) -> Outcome:

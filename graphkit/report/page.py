@@ -6,7 +6,8 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -24,11 +25,12 @@ from graphkit.files.problems import Problems
 from graphkit.records.words import counted, shown
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
-from graphkit.report.escaping import middle, script_json, visible
+from graphkit.report.escaping import middle, packed_json, script_json, visible
 from graphkit.report.execution_view import executed, overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
 from graphkit.report.overview import summary
+from graphkit.report.spine_view import Fragments
 from graphkit.report.verdict_view import judged, judges
 from graphkit.scoring.known_share import KnownShare
 from graphkit.scoring.results import FAILURES_UNSCORED
@@ -83,54 +85,53 @@ def _environment() -> Environment:
 
 def page(data: ReportData) -> Iterator[str]:
     """Yield the text of the page piece by piece; at most one block of details is in memory."""
-    style, style_source = _block("report.css", "first_screen.css")
-    script, script_source = _block("first_screen.js", "report.js")
-    screen = FirstScreen(data)
-    yield from (
-        _environment()
-        .get_template("report.html")
-        .generate(
-            title=visible(data.title),
-            dataset=visible(data.dataset.name),
-            gold_hash=data.runs[0].evaluation.gold_hash,
-            runs=[
-                {
-                    **_run(run.evaluation, run.card),
-                    "known": _known(run.evaluation.known),
-                    "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
-                    "borrowed_commits": run.evaluation.borrowed_commits(),
-                    "reasons": [visible(line[0].upper() + line[1:]) for line in run.evaluation.reasons()],
-                    "warnings": [visible(warning) for warning in run.warnings],
-                    "executed": _executed(run),
-                    "code_warnings": [visible(warning) for warning in run.code_warnings],
-                }
-                for run in data.runs
-            ],
-            screen=screen,
-            notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
-            not_judged=NOT_JUDGED,
-            failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
-            blocks=_blocks(data),
-            summary=lambda: json_for_html(summary(data, screen.broken)),
-            style=style,
-            script=script,
-            style_source=style_source,
-            script_source=script_source,
-        )
+    style, style_source = _block("report.css", "first_screen.css", "spine.css")
+    script, script_source = _block("blocks.js", "first_screen.js", "spine.js", "report.js")
+    screen, fragments = FirstScreen(data), Fragments(data)
+    template = _environment().get_template("report.html")
+    yield from template.generate(
+        title=visible(data.title),
+        dataset=visible(data.dataset.name),
+        gold_hash=data.runs[0].evaluation.gold_hash,
+        runs=[
+            {
+                **_run(run.evaluation, run.card),
+                "known": _known(run.evaluation.known),
+                "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
+                "borrowed_commits": run.evaluation.borrowed_commits(),
+                "reasons": [visible(line[0].upper() + line[1:]) for line in run.evaluation.reasons()],
+                "warnings": [visible(warning) for warning in run.warnings],
+                "executed": _executed(run),
+                "code_warnings": [visible(warning) for warning in run.code_warnings],
+            }
+            for run in data.runs
+        ],
+        screen=screen,
+        notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
+        not_judged=NOT_JUDGED,
+        failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
+        worst=list(fragments.worst()),
+        link=partial(_link, data.runs[0].evaluation.run),
+        blocks=chain(_blocks(data), fragments.blocks()),
+        summary=lambda: json_for_html(summary(data, screen.broken)),
+        style=style,
+        script=script,
+        style_source=style_source,
+        script_source=script_source,
     )
 
 
 def _blocks(data: ReportData) -> Iterator[dict[str, Any]]:
-    """Yield the blocks with details, verdicts and executions of questions."""
+    """Yield the packed blocks with details, verdicts and executions of questions."""
     places = {listed["id"]: place for place, listed in enumerate(data.questions)}
     for number, run in enumerate(data.runs):
         for block in run.details:
-            yield {"id": f"d-{number}-{block.number}", "json": Markup(block.json)}  # noqa: S704 - made by script_json
+            yield {"id": f"d-{number}-{block.number}", "json": Markup(packed_json(block.json))}  # noqa: S704 - base64
         verdicts = _beside_details(run, run.verdicts, lambda some: [judged(one) for one in some], places)
         executions = _beside_details(run, run.executions, executed, places)
         for kind, blocks in (("j", verdicts), ("x", executions)):
             for block_number, text in blocks:
-                yield {"id": f"{kind}-{number}-{block_number}", "json": Markup(text)}  # noqa: S704 - by script_json
+                yield {"id": f"{kind}-{number}-{block_number}", "json": Markup(packed_json(text))}  # noqa: S704 - base64
 
 
 def _beside_details(

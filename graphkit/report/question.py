@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphkit.analysis.explain import sentence
 from graphkit.measures.case import Case
-from graphkit.measures.coherence import version_pairs
-from graphkit.measures.paths import first_divergences
 from graphkit.records.commits import Version
 from graphkit.records.structs import ChunkStruct
-from graphkit.report.drawing import Commits, drawing, edge_statuses
+from graphkit.report.commits_view import Commits, incoherent_pairs
+from graphkit.report.drawing import drawing, edge_statuses
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
+from graphkit.report.spine import Column, column_of
 from graphkit.report.tool_call_view import calls_of
 
 #: Characters of a chunk and of an answer that are shown.
@@ -28,16 +27,18 @@ FLAGS = ("failed", "absent", "complete", "turn", "incoherent", "off_pin", "inval
 
 
 def detail(
-    case: Case, values: Sequence[float | str], invalid: str | None = None
+    case: Case, values: Sequence[float | str], invalid: str | None = None, column: Column | None = None
 ) -> tuple[dict[str, Any], list[str], int, int]:
     """Return the details of one question, its ``FLAGS``, and how many required edges were found out of how many.
 
-    A question that isn't scored, or whose traversal isn't logged, has no divergence, and 0 of 0 edges were found.
+    A question that isn't scored, or whose traversal isn't logged, broke nowhere, and 0 of 0 edges were found.
 
     Parameters
     ----------
     invalid
         Why its gold is stale; None if it isn't.
+    column
+        The run's column of the question's spine; by default it is made.
     """
     question, answer = case.question, case.answer
     held = {
@@ -47,12 +48,12 @@ def detail(
     }
     held["unlogged"] = not any(held.values()) and not case.walk_logged
     scored = not any(held.values())
-    divergences = first_divergences(case) if scored else []
-    statuses, found, required = edge_statuses(case, divergences)
+    breaks = (column or column_of(case, invalid)).breaks
+    statuses, found, required = edge_statuses(case, breaks)
     if not scored:
         found = required = 0
     commits = Commits(case)
-    drawn = drawing(case, statuses, divergences, commits)
+    drawn = drawing(case, statuses, breaks, commits)
     pairs = incoherent_pairs(case)
     listed = {
         **listing("pairs", pairs, PAIRS, lambda pair: _pair(*pair, commits)),
@@ -70,7 +71,6 @@ def detail(
         "error": optional_text(answer.error, ANSWER_TEXT) if answer is not None else None,
         "invalid": visible(invalid, CHUNK_TEXT) if invalid is not None else None,
         "values": [visible(one, CHUNK_TEXT) if isinstance(one, str) else round(one, 4) for one in values],
-        "words": [visible(sentence("wrong-turns", divergence.row())) for divergence in divergences],
         "drawing": drawn,
         "commits": commits.shown(),
         **listed,
@@ -81,27 +81,6 @@ def detail(
     if (calls := calls_of(case)) is not None:
         shown["calls"] = calls
     return shown, [flag for flag in FLAGS if held[flag]], found, required
-
-
-def incoherent_pairs(case: Case) -> list[tuple[list[Version], str, int]]:
-    """Return the pairs of retrieved versions that don't belong together, with the rule and the number of chunk pairs.
-
-    The pairs with unknown commits are one entry, with all these commits, before the others.
-    """
-    if not case.commits or all(version.sha is None for version in case.versions):
-        return []
-    found: list[tuple[list[Version], str, int]] = []
-    unknown: list[Version] = []
-    unknown_pairs = 0
-    for first, second, verdict, count in version_pairs(case):
-        if verdict.rule == "unknown commit":
-            unknown += [version for version in (first, second) if not case.commits.knows(version)]
-            unknown_pairs += count
-        elif not verdict.compatible:
-            found.append(([first, second], verdict.rule, count))
-    if unknown:
-        found.insert(0, (list(dict.fromkeys(unknown)), "unknown commit", unknown_pairs))
-    return found
 
 
 def _pair(versions: list[Version], rule: str, count: int, commits: Commits) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from html.parser import HTMLParser
 from pathlib import Path
@@ -51,7 +53,16 @@ class Page(HTMLParser):
         self._open = ""
 
     def json(self, name: str) -> Any:
-        return next(json.loads(text) for attributes, text in self.scripts if attributes.get("id") == name)
+        """Return the data of a script; that of a packed block is unpacked."""
+        found = next(json.loads(text) for attributes, text in self.scripts if attributes.get("id") == name)
+        return json.loads(gzip.decompress(base64.b64decode(found))) if isinstance(found, str) else found
+
+
+def spine_of(page: Page, place: int) -> str:
+    """Return the spine that a page holds for the question at a place, as HTML."""
+    [per_block] = {int(one["data-questions"] or 0) for _, one in page.elements if "data-questions" in one}
+    html: str = page.json(f"s-{place // per_block}")[str(place)]
+    return html
 
 
 def hostile_dataset(folder: Path) -> Path:

@@ -54,24 +54,28 @@ def test_the_drawing_agrees_with_the_log(
     """The drawing holds as many matched, missed and other edges as plain Python counts in the files."""
     page = write_report([pallets / "runs" / f"{run}.jsonl"], tmp_path / "r.html")
     opened.open(page, f"#{run}/{question}")
-    opened.page.locator("#drawing").wait_for()
+    opened.page.locator("#drawing").wait_for(state="attached")
     drawn = opened.drawn()
     extra = drawn.pop("extra", 0) + drawn.pop("turn", 0)
     assert {**drawn, **({"not gold": extra} if extra else {})} == _expected(pallets, run, question)
 
 
 def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: Path) -> None:
-    """Enter on a question opens its drawing with the divergence in words, Escape closes it and gives the focus back."""
+    """Enter on a question opens its spine with the break in words, Escape closes it and gives the focus back."""
     opened.open(storefront_page)
     page = opened.page
     link = page.get_by_role("link", name="sf-04", exact=True).last
     link.focus()
     page.keyboard.press("Enter")
-    page.locator("dialog[open] #drawing").wait_for()
+    page.locator("dialog[open] #drawing").wait_for(state="attached")
     assert opened.drawn() == {"missed": 2, "turn": 1, "extra": 19}
-    assert page.locator("#divergence li").inner_text() == (
-        "left gold path a at step 0, at api:api/sessions.py#open_session (api at 5c5bb23d80ce): expected to go by "
-        "CALLS to api:api/sessions.py#sweep, but went by CALLS to api:api/settings.py#session_minutes"
+    assert (
+        page.locator("#spine .told li")
+        .all_inner_texts()[0]
+        .startswith(
+            "storefront-graph: broke at step 1 of 2: CALLS to sweep was not walked, the walk went by CALLS to "
+            "session_minutes instead; 0 of 2 required steps walked."
+        )
     )
     badges = page.locator("#drawing .node.gold .badge").all_text_contents()
     assert badges == ["5c5bb23d v2.1.0 ✕1 ≠pin", "1a48ce9e v1.1.0 pinned", "4bec4b28 v2.1.0 ✕2 ≠pin"]
@@ -109,12 +113,16 @@ def test_the_drawing_tells_left_from_never_entered(opened: Opened, storefront_pa
     opened.open(storefront_page, "#storefront-bm25/sf-04")
     marks = opened.page.locator("#drawing .node .left")
     assert marks.all_text_contents() == ["never entered"]
-    assert opened.page.locator("#divergence li").inner_text().startswith("never entered gold path a, which starts at ")
+    told = opened.page.locator("#spine .told li")
+    assert "the walk never entered the path at open_session" in told.nth(2).inner_text()
+    opened.page.locator("#map summary").click()
     assert "the start of a gold path that no traversal reached" in opened.page.locator("#marks").inner_text()
     opened.page.evaluate("location.hash = '#storefront-graph/sf-04'")
     opened.page.locator("#d-title", has_text="storefront-graph").wait_for()
     assert marks.all_text_contents() == ["✕ path left here"]
-    assert "never entered" not in opened.page.locator("dialog").inner_text()
+    opened.page.locator("#map summary").click()
+    assert "never entered" not in opened.page.locator("#map").inner_text()
+    assert "never entered" not in told.first.inner_text()
 
 
 def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Path) -> None:
@@ -340,7 +348,7 @@ def test_an_address_set_while_a_question_closes_is_followed(
     """The browser reports that a dialog closed only later: an address that changed meanwhile stays and is followed."""
     opened.open(storefront_page, "#storefront-graph/sf-04")
     page = opened.page
-    page.locator("dialog[open] #drawing").wait_for()
+    page.locator("dialog[open] #drawing").wait_for(state="attached")
     page.evaluate("(to) => { document.querySelector('dialog').close(); location.hash = to; }", address)
     page.locator("#notice .note" if "nowhere" in address else "dialog[open] #d-title:has-text('sf-05')").wait_for()
     assert page.evaluate("location.hash") == address
@@ -378,7 +386,8 @@ def test_what_is_shown_is_printed(opened: Opened, tmp_path: Path) -> None:
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
     page = opened.page
     overview = [page.locator(one).first for one in ("header", ".board", "#table")]
-    shown = [page.locator(f"dialog {one}") for one in ("#drawing", "#divergence", ".question")]
+    shown = [page.locator(f"dialog {one}") for one in ("#drawing", "#spine table", ".question")]
+    page.locator("#map summary").click()
     last = page.locator("dialog pre.chunk").last
     page.emulate_media(media="print", color_scheme="dark")
     assert [one.is_visible() for one in overview + shown] == [False] * 3 + [True] * 3
@@ -449,7 +458,7 @@ def test_hostile_text_is_shown_and_never_run(opened: Opened, tmp_path: Path) -> 
     assert links.count() == len(HOSTILE)
     for number, text in enumerate(HOSTILE):
         links.nth(number).click()
-        page.locator("dialog[open] #drawing").wait_for()
+        page.locator("dialog[open] #drawing").wait_for(state="attached")
         assert page.locator("dialog .question").text_content() == visible_text(text)
         assert page.locator("#answer").text_content() == visible_text(text)
         # Arguments and result of the call, then the chunk.
@@ -546,6 +555,9 @@ def test_what_a_failed_question_did_not_walk_is_not_attempted(opened: Opened, tm
     page = opened.page
     drawn = "2 repositories, 2 nodes; edges: 1 not attempted. "
     assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
+    marks = page.locator("#spine .mark").all_inner_texts()
+    assert marks[0].split() == ["·", "not", "attempted"]
+    page.locator("#map summary").click()
     legend = page.locator("ul.legend").inner_text()
     assert "1 not attempted: the question failed or has no record (dash-dot-dot line)" in legend
     assert "missed" not in legend
@@ -568,5 +580,5 @@ def test_a_thousand_questions_are_shown_by_the_hundred(opened: Opened, tmp_path:
     page.get_by_role("button", name="Next page").click()
     assert page.locator("#table tbody th").first.inner_text() == "q0100"
     page.evaluate("location.hash = '#r/q0999'")
-    page.locator("dialog[open] #drawing").wait_for()
+    page.locator("dialog[open] #drawing").wait_for(state="attached")
     assert opened.drawn() == {"matched": 1, "missed": 1}

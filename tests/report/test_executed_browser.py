@@ -143,7 +143,7 @@ def test_a_run_without_executions_beside_one_with(opened: Opened, tmp_path: Path
     page.select_option("#f-what", "code-failed")
     page.locator("#count", has_text="0 of 2").wait_for()
     page.evaluate("location.hash = '#s/q1'")
-    page.locator("dialog[open] #drawing").wait_for()
+    page.locator("dialog[open] #drawing").wait_for(state="attached")
     assert page.locator("#code").count() == 0
 
 
@@ -151,7 +151,7 @@ def test_a_page_without_executions_shows_no_column(opened: Opened, tmp_path: Pat
     """If nothing was executed neither a column, nor a filter, nor a section speaks of it."""
     opened.open(write_report([cli.tiny(tmp_path)], tmp_path / "r.html"), "#r/q1")
     page = opened.page
-    page.locator("dialog[open] #drawing").wait_for()
+    page.locator("dialog[open] #drawing").wait_for(state="attached")
     assert page.locator("#code").count() == 0
     assert page.locator("#f-what option", has_text="code").count() == 0
     assert page.locator("#table thead th").count() == 7

@@ -13,12 +13,15 @@ import pytest
 
 from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.errors import InputError
+from graphkit.files.assets import storefront_code_folder
+from graphkit.records.executions import Execution
+from graphkit.records.verdicts import answer_hash
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible, visible_text
 from graphkit.report.page import json_for_html
 from tests.helpers import cli
-from tests.helpers.datasets import write_jsonl
-from tests.helpers.pages import HOSTILE, Page, edges_of, hostile_dataset, plain
+from tests.helpers.datasets import read_jsonl, write_jsonl
+from tests.helpers.pages import HOSTILE, Page, edges_of, hostile_dataset, plain, spine_of
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -77,6 +80,60 @@ def test_several_runs_share_a_board(tmp_path: Path) -> None:
     assert [run["values"][place] for run in page.json("summary")["runs"]] == [[0.5, 1.0], [0.0, 0.0]]
     assert page.json("summary")["runs"][0]["questions"][1]["flags"] == ["complete"]
     assert edges_of(page.json("d-1-0")["1"]) == {("a:m.py#x", "CALLS", "a:m.py#w", "missed")}
+
+
+def test_each_question_has_its_spine_beside_all_runs(tmp_path: Path) -> None:
+    """q1 is walked by half in r and not at all in s, q2 wholly and not at all: q1 (1 of 4) stands before q2 (1 of 2).
+
+    The runs' questions come in another order: each meets its own. What stands in the page is what the script inserts.
+    """
+    first = plain(tmp_path)
+    other = [{**one, "run": "s", "traversal": []} for one in reversed(cli.ANSWERS)]
+    second = write_jsonl(tmp_path / "runs" / "s.jsonl", other)
+    text = write_report([first, second], tmp_path / "r.html").read_text("utf-8")
+    worst = text[text.index('id="worst"') :]
+    spines = [spine_of(Page(text), place) for place in (0, 1)]
+    assert 0 < worst.index(spines[0]) < worst.index(spines[1])
+    told = [re.findall(r"<span>([^<]*)</span>", spine[spine.index('class="told"') :]) for spine in spines]
+    assert told == [
+        [
+            "broke at step 2 of 2: CALLS to z was not walked, the walk stopped at y; 1 of 2 required steps walked",
+            "the walk never entered the path at x (retrieved at #1); 0 of 2 required steps walked",
+        ],
+        ["walked the required step", "the walk never entered the path at x; 0 of 1 required step walked"],
+    ]
+
+
+def test_a_question_that_every_run_walks_is_none_of_the_worst(tmp_path: Path) -> None:
+    """Of 25 questions without a walk 20 stand in the page; q2, which is walked wholly, doesn't."""
+    asked, told = cli.QUESTIONS[1], cli.ANSWERS[1]
+    names = [f"n{number}" for number in range(25)]
+    run = cli.tiny(
+        tmp_path,
+        [asked, *({**asked, "id": name} for name in names)],
+        [told, *({**told, "question_id": name, "traversal": []} for name in names)],
+    )
+    page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
+    assert len([1 for tag, one in page.elements if tag == "article"]) == 20
+    alone = cli.tiny(tmp_path / "alone", [asked], [told])
+    assert "article" not in {tag for tag, _ in Page(write_report([alone], tmp_path / "a.html").read_text()).elements}
+
+
+def test_tests_decide_what_is_luck(tmp_path: Path) -> None:
+    """sc-01 misses its path in the graph run: passed tests make it luck, failed ones a wrong answer with all facts."""
+    folder = storefront_code_folder()
+    run = folder / "runs" / "storefront-code-graph.jsonl"
+    [asked] = [n for n, one in enumerate(read_jsonl(folder / "questions.jsonl")) if one["id"] == "sc-01"]
+    [told] = [one for one in read_jsonl(run) if "sc-01" in (one.get("query_id"), one.get("question_id"))]
+    hashed = {"answer_hash": answer_hash(told["answer"])}
+    for status, word in (("success", "luck"), ("test_failure", "wrong")):
+        of = {"run": "storefront-code-graph", "question": "sc-01", "language": "python"}
+        done = Execution.model_validate({**of, "status": status, **hashed})
+        options = PageOptions(executions=[done])
+        page = Page(write_report([run], tmp_path / "r.html", options).read_text("utf-8"))
+        spine = spine_of(page, asked)
+        assert f'<td class="answer {word}">{word}</td>' in spine
+        assert ("right answer over a missed path: luck" in spine) == (word == "luck")
 
 
 def test_page_decodes_each_line_once(tmp_path: Path, parsed: Counter[tuple[str, int]]) -> None:
@@ -179,12 +236,15 @@ def test_a_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_bytes_grow_with_the_questions(tmp_path: Path) -> None:
-    """Four times the questions add four times the bytes beyond the page itself."""
+    """Four times the questions add four times the bytes beyond the page itself, which holds 20 spines of its own.
+
+    The details take four times as much; the packed spines of questions that resemble each other take less.
+    """
     sizes = []
-    for count in (0, 100, 400):
+    for count in (25, 125, 425):
         folder = tmp_path / str(count)
         [asked], [reported] = cli.QUESTIONS[:1], cli.ANSWERS[:1]
-        numbers = range(max(count, 1))
+        numbers = range(count)
         write_jsonl(folder / "questions.jsonl", [{**asked, "id": f"q{number:04}"} for number in numbers])
         run = write_jsonl(
             folder / "runs" / "r.jsonl", [{**reported, "question_id": f"q{number:04}"} for number in numbers]

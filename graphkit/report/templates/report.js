@@ -1,5 +1,5 @@
 (() => {
-  // Text from data reaches the page by textContent and setAttribute only.
+  // Text from data reaches the page by textContent and setAttribute only; spine.js inserts what was escaped before.
   const SVG = "http://www.w3.org/2000/svg";
   const PER_PAGE = 100;
   // What can be true of a question, in the order in which the table sorts it, with the kind and the text of its tag.
@@ -39,7 +39,7 @@
   const measureAt = (name) => data.measures.findIndex((one) => one.name === name);
   const EDGE_RECALL = Math.max(measureAt("EdgeRecall"), 0);
 
-  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, address: "", list: [] };
+  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, asked: null, address: "", list: [] };
   const run = () => data.runs[state.run];
   const outcome = (number) => run().questions[number];
 
@@ -73,6 +73,7 @@
   // The status, the passed tests and all tests of an answer's code; null where none was executed.
   const execution = (n) => (run().executions || [])[n] || null;
   const tested = (n) => (execution(n) && execution(n).total ? execution(n) : null);
+  const lucky = (n) => outcome(n).answer === "right" && outcome(n).path === "wrong";
   const WHAT = [
     ["", "anything", () => true],
     ["complete", "path complete", has("complete")],
@@ -88,7 +89,7 @@
     ["wrong", "wrong answer", (n) => outcome(n).answer === "wrong"],
     ["undecided", "answer undecided", (n) => outcome(n).answer === "undecided"],
     ["sound", "right answer by the right path", (n) => outcome(n).answer === "right" && outcome(n).path === "right"],
-    ["luck", "right answer by a wrong path", (n) => outcome(n).answer === "right" && outcome(n).path === "wrong"],
+    ["luck", "right answer by a wrong path", lucky],
     ["misread", "wrong answer by the right path", (n) => outcome(n).answer === "wrong" && outcome(n).path === "right"],
     ["lost", "wrong answer by a wrong path", (n) => outcome(n).answer === "wrong" && outcome(n).path === "wrong"],
     ...(data.statuses ? [["code-failed", "code: not every test passed", (n) => execution(n) !== null && execution(n).status !== "success"]] : []),
@@ -112,6 +113,7 @@
     const found = TAG_ORDER.filter((flag) => has(flag)(n)).map((flag) => el("span", { class: `tag ${FLAGS[flag][0]}` }, FLAGS[flag][1]));
     if (outcome(n).answer === "right") found.push(el("span", { class: "tag good" }, "right answer"));
     if (outcome(n).answer === "wrong") found.push(el("span", { class: "tag bad" }, "wrong answer"));
+    if (lucky(n)) found.push(el("span", { class: "tag turn" }, "luck"));
     if (execution(n)) found.push(codeTag(execution(n).status, data.statuses[execution(n).status]));
     return found;
   };
@@ -186,16 +188,13 @@
   };
 
   // Detail -------------------------------------------------------------------------------------------------------
-  const parsed = new Map();
-  const within = (kind, number) => {
-    const id = `${kind}-${state.run}-${outcome(number).block}`;
-    if (!$(id)) return undefined;
-    if (!parsed.has(id)) {
-      if (parsed.size > 8) parsed.clear();
-      parsed.set(id, JSON.parse($(id).textContent));
-    }
-    return parsed.get(id)[number];
+  // The details, verdicts and executions of the open question's block; undefined where there are none.
+  const held = { d: undefined, j: undefined, x: undefined };
+  const hold = async (number) => {
+    const found = await Promise.all(Object.keys(held).map((kind) => blocks.read(`${kind}-${state.run}-${outcome(number).block}`)));
+    return () => Object.keys(held).forEach((kind, place) => { held[kind] = found[place]; });
   };
+  const within = (kind, number) => held[kind]?.[number];
   const detailOf = (number) => within("d", number);
   const word = (kind) => ({ turn: "wrong turn", unattempted: "not attempted", unlogged: "not logged" })[kind] || kind;
   const KINDS = [
@@ -402,12 +401,17 @@
       calls.more ? el("p", { class: "dim" }, `and ${counted(calls.more, "more call")}`) : null);
   };
 
+  const spine = (number) => {
+    const place = el("div", { id: "spine", "aria-busy": "true" });
+    spines.into(place, number);
+    return place;
+  };
   const sections = (detail, number) => {
     const clashes = clashesOf(detail);
     const is = (flag) => has(flag)(number);
     const { nodes, edges } = detail.drawing;
     const edgeRow = ({ source, target, relation, status, gold_path: path, position }) => el("tr", {},
-      el("td", {}, path === undefined ? "" : [brief(path, 24), `, step ${position}`]),
+      el("td", {}, path === undefined ? "" : [brief(path, 24), `, step ${position + 1}`]),
       el("td", { class: `status-${status}` }, word(status)),
       el("td", {}, data_(nodes[source].id)), el("td", {}, brief(relation, 24)), el("td", {}, data_(nodes[target].id)));
     const name = (commit) => el("span", {}, data_(detail.commits[commit].repo), " at ", data_(commitText(detail, commit)));
@@ -423,6 +427,8 @@
     const valueOf = (place) => detail.values[place] ?? run().values[place][number];
     return [
       el("p", { class: "question data" }, detail.question),
+      spine(number),
+      el("h3", {}, brief(run().name, 60)),
       el("p", {}, tags(number)),
       detail.error !== null ? el("p", { class: "note" }, el("b", {}, "Not answered: "), data_(detail.error)) : null,
       is("absent") ? el("p", { class: "note" }, "The run has no record for this question: only the gold path is drawn.") : null,
@@ -430,10 +436,8 @@
       detail.invalid !== null ? el("p", { class: "note" }, el("b", {}, "Not scored: "), data_(detail.invalid)) : null,
       el("p", {}, el("b", {}, detail.stage.name), ": ", data_(detail.stage.reason), detail.stage.missing.length ? [" (", detail.stage.missing.map((one, place) => [place ? ", " : "", data_(one)]), ")"] : null,
         detail.undecided ? el("span", { class: "dim" }, " Not in the two-by-two table: ", data_(detail.undecided)) : null),
-      el("h3", {}, "Gold path and traversal"),
       detail.ordered ? null : el("p", { class: "note" }, "The traversal is a set of edges, without an order."),
-      detail.words.length ? el("ul", { class: "words", id: "divergence" }, detail.words.map((text) => el("li", {}, text))) : null,
-      drawing(detail),
+      el("details", { id: "map" }, el("summary", {}, "The map of ", brief(run().name, 60), `: ${counted(edges.length + detail.drawing.omitted, "edge")} of gold and traversal`), drawing(detail)),
       detail.pairs.length ? [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map(({ commits, rule, count }) =>
         el("li", {}, names(commits, rule), `: ${rule} (${counted(count, "pair")} of chunks)`))),
         detail.more_pairs ? el("p", { class: "dim" }, `and ${detail.more_pairs} more`) : null] : null,
@@ -456,7 +460,12 @@
   };
 
   const dialog = $("detail");
-  const show = (number) => {
+  // What is asked for while a block is unpacked replaces what was asked before.
+  const show = async (number) => {
+    const asked = state.asked = {};
+    const ready = await hold(number);
+    if (state.asked !== asked) return;
+    ready();
     state.open = number;
     state.address = location.hash;
     const place = state.list.indexOf(number);
@@ -497,9 +506,10 @@
     if (wanted >= 0 && number !== undefined) {
       say();
       if (wanted !== state.run) choose(wanted);
-      show(number);
+      show(number).catch(() => say("This browser can't unpack the details of questions: it needs DecompressionStream."));
       return;
     }
+    state.asked = null;
     dialog.close();
     if (id === undefined && (name === "" || $(name))) {
       say();

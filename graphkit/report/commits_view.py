@@ -1,0 +1,78 @@
+"""Commits as the page shows them: their numbers and names, where they were read, and which don't belong together."""
+
+from __future__ import annotations
+
+from graphkit.measures.case import Case
+from graphkit.measures.coherence import version_pairs
+from graphkit.records.commits import Version
+from graphkit.records.ids import repo_of
+from graphkit.report.escaping import visible
+
+NO_REPOSITORY = "(no repository)"
+
+
+class Commits:
+    """The commits that the details of a question name, numbered in the order in which they first occur."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._numbers: dict[tuple[str | None, str | None], int] = {}
+
+    def number(self, repo: str | None, sha: str | None) -> int:
+        """Return the number of a commit."""
+        return self._numbers.setdefault((repo, sha), len(self._numbers))
+
+    def shown(self) -> list[dict[str, str]]:
+        """Return the commits, each with its tag or branch."""
+        return [
+            {"repo": visible(repo or NO_REPOSITORY), "sha": visible(sha or "no commit"), "name": self._name(repo, sha)}
+            for repo, sha in self._numbers
+        ]
+
+    def _name(self, repo: str | None, sha: str | None) -> str:
+        """Return the tag or branch of a commit, or why its name is ambiguous; empty if neither is known."""
+        if not (repo and sha):
+            return ""
+        known = self._case.commits.commits.get((repo, sha))
+        if known is not None:
+            return visible(next(iter(known.all_tags), known.branch or ""), 40)
+        return visible(self._case.commits.meant(repo, sha, self._case.pins).ambiguous or "", 40)
+
+
+def incoherent_pairs(case: Case) -> list[tuple[list[Version], str, int]]:
+    """Return the pairs of retrieved versions that don't belong together, with the rule and the number of chunk pairs.
+
+    The pairs with unknown commits are one entry, with all these commits, before the others.
+    """
+    if not case.commits or all(version.sha is None for version in case.versions):
+        return []
+    found: list[tuple[list[Version], str, int]] = []
+    unknown: list[Version] = []
+    unknown_pairs = 0
+    for first, second, verdict, count in version_pairs(case):
+        if verdict.rule == "unknown commit":
+            unknown += [version for version in (first, second) if not case.commits.knows(version)]
+            unknown_pairs += count
+        elif not verdict.compatible:
+            found.append(([first, second], verdict.rule, count))
+    if unknown:
+        found.insert(0, (list(dict.fromkeys(unknown)), "unknown commit", unknown_pairs))
+    return found
+
+
+def read_at(case: Case) -> dict[str, list[str]]:
+    """Return the commits at which the traversal and the chunks read each node, in order of occurrence."""
+    found: dict[str, list[str]] = {}
+
+    def note(node: str, sha: str | None) -> None:
+        if sha and sha not in found.setdefault(node, []):
+            found[node].append(sha)
+
+    for walk in case.walks:
+        for step in walk:
+            for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
+                note(node, case.sha(repo_of(node), name) if name else None)
+    for chunk in case.chunks:
+        sha = case.version(chunk).sha
+        note(chunk.id, case.sha(repo_of(chunk.id), sha) if sha else None)
+    return found

@@ -1,0 +1,356 @@
+"""The spine of a question: its gold paths step by step, and what each run did at every step.
+
+The gold side is the same for all runs (:class:`Backbone`), the side of a run is a :class:`Column`: it is made where the
+run is scored, and travels as bytes. :class:`Spine` puts them side by side. The marks decide everything: the sentences
+of :mod:`graphkit.report.spine_words`, the map and the flags of the page are derived from them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import msgspec
+
+from graphkit.measures.case import Case, Gold
+from graphkit.measures.matching import Edge, best_alternative, contained, same_edge
+from graphkit.measures.paths import first_divergences, followed
+from graphkit.records.commits import Version
+from graphkit.records.ids import crosses, path_of, repo_of, symbol_of
+from graphkit.records.words import short_shas
+from graphkit.report.commits_view import incoherent_pairs, read_at
+from graphkit.report.escaping import visible
+
+#: What a run did at a gold step: it walked it, missed it, walked its edge in the other direction only or with another
+#: relation only; or no loss: the step is optional, or another alternative counts; or nobody knows: the record has no
+#: traversal, or the question wasn't answered.
+MarkKind = Literal["walked", "missed", "reversed", "relation", "optional", "alternative", "unlogged", "unattempted"]
+
+#: The marks of a required step that the run lacks.
+LOSSES: frozenset[MarkKind] = frozenset(("missed", "reversed", "relation"))
+
+#: How the question stands in the run: only an answered, valid and logged one has losses.
+State = Literal["scored", "failed", "absent", "invalid", "unlogged"]
+
+#: Characters of a name that are shown.
+NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A gold node: its id as in the dataset, and its short name, repository and file as they are shown."""
+
+    id: str
+    label: str
+    repo: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpineStep:
+    """A gold step: the numbers of its nodes, its relation, and whether it is optional and crosses repositories."""
+
+    source: int
+    target: int
+    relation: str
+    optional: bool
+    crosses: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpinePath:
+    """A gold path: its name, its steps, and the number of its unit, which alternatives share."""
+
+    name: str
+    unit: int
+    steps: tuple[SpineStep, ...]
+
+    @property
+    def required(self) -> list[int]:
+        """The places of the required steps."""
+        return [place for place, step in enumerate(self.steps) if not step.optional]
+
+
+@dataclass(frozen=True, slots=True)
+class Backbone:
+    """The gold paths of a question, in order, and their nodes."""
+
+    nodes: tuple[Node, ...]
+    paths: tuple[SpinePath, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepMark:
+    """What a run did at a step; ``relation`` is the relation that it walked instead, as it is shown."""
+
+    kind: MarkKind
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """The first required step that a run lacks of a path that counts.
+
+    ``path`` and ``step`` are places from 0, ``node`` the start of the step. ``entered`` is False if the walk has no
+    step of the path and never came to ``node``. ``turn`` is the edge outside gold by which the walk left there, if the
+    first divergence is at this step; ``stopped`` says that the walk came to ``node`` and has no edge from it.
+    """
+
+    path: int
+    step: int
+    node: str
+    entered: bool
+    turn: Edge | None
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What one run did.
+
+    Attributes
+    ----------
+    marks
+        A mark for each step of each path.
+    ranks
+        For each node its rank among the retrieved chunks; 0 if it wasn't retrieved, -1 if none were logged.
+    clashes
+        For each node the reason why a commit at which it was read doesn't belong with another; empty if all do.
+    counted
+        The places of the paths that count, as EdgeRecall chooses among alternatives.
+    in_order
+        Whether one retrieved path has the required steps in order, for each path. A set of edges has no order.
+    off
+        The number of distinct walked edges that no step shows; None if no traversal was logged.
+    """
+
+    state: State
+    marks: tuple[tuple[StepMark, ...], ...]
+    ranks: tuple[int, ...]
+    clashes: tuple[str, ...]
+    counted: tuple[int, ...]
+    in_order: tuple[bool, ...]
+    breaks: tuple[Break, ...]
+    off: int | None
+
+    def undirected(self) -> Column:
+        """Return the column without what needs directions: where the walk turned or stopped, and its order."""
+        breaks = tuple(replace(one, turn=None, stopped=False) for one in self.breaks)
+        return replace(self, breaks=breaks, in_order=(True,) * len(self.in_order))
+
+
+@dataclass(frozen=True, slots=True)
+class Spine:
+    """The gold paths of a question beside the columns of some runs.
+
+    ``right`` says of each run whether its answer is right, None if that is undecided; ``lucky`` whether a right answer
+    lies over a missed path.
+    """
+
+    backbone: Backbone
+    runs: tuple[str, ...]
+    columns: tuple[Column, ...]
+    right: tuple[bool | None, ...]
+    lucky: tuple[bool, ...]
+
+    @classmethod
+    def unpacked(
+        cls,
+        backbone: bytes,
+        columns: Sequence[bytes],
+        runs: Sequence[str],
+        right: Sequence[bool | None],
+        lucky: Sequence[bool],
+    ) -> Spine:
+        """Return the spine of packed parts."""
+        found = tuple(_decode_column(column) for column in columns)
+        return cls(_decode_backbone(backbone), tuple(runs), found, tuple(right), tuple(lucky))
+
+    @property
+    def shown(self) -> list[int]:
+        """The places of the paths that are shown unfolded: of alternatives the one that counts for most runs."""
+        votes = Counter(place for column in self.columns for place in column.counted)
+        best: dict[int, int] = {}
+        for place, path in enumerate(self.backbone.paths):
+            if path.unit not in best or votes[place] > votes[best[path.unit]]:
+                best[path.unit] = place
+        return sorted(best.values())
+
+    def alternatives(self, place: int) -> list[int]:
+        """Return the places of the other paths of a unit."""
+        unit = self.backbone.paths[place].unit
+        return [other for other, path in enumerate(self.backbone.paths) if path.unit == unit and other != place]
+
+
+def packed(part: Backbone | Column) -> bytes:
+    """Return one side of a spine as bytes, which ``Spine.unpacked`` reads."""
+    return _encode(part)
+
+
+def backbone_of(case: Case) -> Backbone:
+    """Return the gold paths of a question."""
+    ids = {node: number for number, node in enumerate(_nodes(case))}
+    units = {id(gold): number for number, unit in enumerate(case.units) for gold in unit}
+    return Backbone(
+        tuple(_node(node) for node in ids),
+        tuple(
+            SpinePath(
+                visible(gold.id if gold.id is not None else str(place), NAME),
+                units[id(gold)],
+                tuple(
+                    SpineStep(
+                        ids[edge[0]], ids[edge[2]], visible(edge[1] or "", NAME), optional, crosses(edge[0], edge[2])
+                    )
+                    for edge, optional in zip(gold.edges, gold.optional, strict=True)
+                ),
+            )
+            for place, gold in enumerate(case.gold)
+        ),
+    )
+
+
+def _node(name: str) -> Node:
+    return Node(visible(name), label_of(name), visible(repo_of(name) or "", NAME), visible(path_of(name) or "", NAME))
+
+
+def _nodes(case: Case) -> list[str]:
+    """Return the nodes of the gold paths, each once, in order."""
+    return list(dict.fromkeys(node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2])))
+
+
+def label_of(node: str) -> str:
+    """Return the short name of a node as it is shown: its symbol, else its file, else its id."""
+    return visible(symbol_of(node) or (path_of(node) or "").rpartition("/")[2] or node, NAME)
+
+
+def column_of(case: Case, invalid: str | None = None) -> Column:
+    """Return what a run did at each step; ``invalid`` is the reason why the gold is stale, if it is."""
+    state = _state(case, invalid)
+    chosen = [best_alternative(unit, _needed, lambda wanted: _found(case, wanted))[0] for unit in case.units]
+    counts = {id(gold) for gold in chosen if gold is not None}
+    # Nothing is required of some units: all their paths are shown as what they are, optional.
+    own = _found(case, case.gold_edges)
+    off = case.walked - contained(case.walked, case.gold_edges, case.untyped)
+    shown: set[Edge] = set()
+    marks = []
+    for unit_gold in case.gold:
+        path_marks = []
+        for edge, optional in zip(unit_gold.edges, unit_gold.optional, strict=True):
+            mark, evidence = _mark(case, edge, own, off)
+            if mark.kind == "missed" and not optional and id(unit_gold) not in counts:
+                mark = StepMark("alternative")
+            elif mark.kind == "missed" and optional:
+                mark = StepMark("optional")
+            path_marks.append(mark)
+            shown |= evidence
+        marks.append(tuple(path_marks))
+    counted = tuple(place for place, gold in enumerate(case.gold) if id(gold) in counts)
+    nodes = _nodes(case)
+    return Column(
+        state=state,
+        marks=tuple(marks),
+        ranks=tuple(case.ranks.get(node, 0) if case.chunks_logged else -1 for node in nodes),
+        clashes=_clashes(case, nodes),
+        counted=counted,
+        in_order=tuple(not case.ordered or _in_order(case, gold) for gold in case.gold),
+        breaks=_breaks(case, marks, counted) if state == "scored" else (),
+        off=len(off - shown) if case.walk_logged else None,
+    )
+
+
+def _state(case: Case, invalid: str | None) -> State:
+    if case.answer is None:
+        return "absent"
+    if case.answer.error is not None:
+        return "failed"
+    if invalid is not None:
+        return "invalid"
+    return "scored" if case.walk_logged else "unlogged"
+
+
+def _needed(gold: Gold) -> set[Edge]:
+    return gold.needed
+
+
+def _found(case: Case, wanted: set[Edge]) -> set[Edge]:
+    return contained(wanted, case.walked, case.untyped)
+
+
+def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[StepMark, set[Edge]]:
+    """Return the mark of a required step, and the edges outside gold that it shows."""
+    if edge in found:
+        return StepMark("walked"), set()
+    if case.answer is None or case.answer.error is not None:
+        return StepMark("unattempted"), set()
+    if not case.walk_logged:
+        return StepMark("unlogged"), set()
+    source, relation, target = edge
+    other = {one for one in off if one[0] == source and one[2] == target}
+    if other:
+        return StepMark("relation", visible(", ".join(sorted(one[1] or "" for one in other)), NAME)), other
+    turned = {one for one in off if same_edge(one, (target, relation, source))}
+    return (StepMark("reversed"), turned) if turned else (StepMark("missed"), set())
+
+
+def _in_order(case: Case, gold: Gold) -> bool:
+    required = gold.required
+    return any(followed(required, walk)[0] == len(required) for walk in case.walked_paths)
+
+
+def _breaks(case: Case, marks: Sequence[Sequence[StepMark]], counted: Sequence[int]) -> tuple[Break, ...]:
+    """Return where the paths that count broke, by their marks."""
+    touched = {node for source, _, target in case.walked for node in (source, target)}
+    sources = {source for source, _, _ in case.walked}
+    right = contained(case.walked, case.gold_edges, case.untyped)
+    turns = {(one.number, one.position): one.turn for one in first_divergences(case)}
+    found = []
+    for place in counted:
+        gold = case.gold[place]
+        lost = [step for step, mark in enumerate(marks[place]) if not gold.optional[step] and mark.kind in LOSSES]
+        if not lost:
+            continue
+        step = lost[0]
+        node = gold.edges[step][0]
+        entered = node in touched or any(mark.kind in {"walked", "reversed", "relation"} for mark in marks[place])
+        turn = turns.get((place, step))
+        found.append(
+            Break(
+                place,
+                step,
+                node,
+                entered,
+                turn if turn is not None and turn not in right else None,
+                case.ordered and node in touched and node not in sources,
+            )
+        )
+    return tuple(found)
+
+
+def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
+    """Return for each node why a commit at which it was read doesn't belong with another; empty if all do."""
+    reasons: dict[tuple[str | None, str | None], str] = {}
+    for versions, rule, _ in incoherent_pairs(case):
+        for version in versions:
+            others = [one for one in versions if one != version]
+            words = rule if rule == "unknown commit" or not others else f"not with {_commit(others[0])}: {rule}"
+            reasons.setdefault((version.repo, version.sha), f"{_commit(version)}: {words}")
+    if not reasons:
+        return ("",) * len(nodes)
+    read = read_at(case)
+    return tuple(
+        next(
+            (visible(reasons[repo_of(node), sha]) for sha in read.get(node, ()) if (repo_of(node), sha) in reasons), ""
+        )
+        for node in nodes
+    )
+
+
+def _commit(version: Version) -> str:
+    return short_shas(f"{version.repo or ''} {version.sha or 'no commit'}".strip())
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_backbone = msgspec.msgpack.Decoder(Backbone).decode
+_decode_column = msgspec.msgpack.Decoder(Column).decode

@@ -1,0 +1,326 @@
+"""The spine of a question: marks derived by hand, sentences that agree with them, and the fragment of the page."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphkit.files.assets import storefront_code_folder
+from graphkit.measures.case import Case
+from graphkit.measures.edges import EdgeRecall
+from graphkit.measures.outcome import outcome
+from graphkit.measures.unscored import Unscored
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import Answer, Commit, Compatibility, Question
+from graphkit.report.spine import Column, Spine, backbone_of, column_of, packed
+from graphkit.report.spine_view import breakable, fragment
+from graphkit.report.spine_words import sentences
+from tests.helpers.cases import StepForm, answer, either, optional, question, unlogged
+from tests.helpers.datasets import read_jsonl
+from tests.helpers.pages import HOSTILE, Page
+from tests.helpers.properties import examples
+
+X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "c:o.py#w"
+
+
+def spine_of(gold: Question, *records: Answer | None, right: bool | None = None, **more: Any) -> Spine:
+    """Return the spine of a question beside these records, whose runs are called r0, r1 and so on."""
+    cases = [Case(gold, record, **more) for record in records]
+    columns = tuple(map(column_of, cases))
+    lucky = tuple(right is True and outcome(case).path is False for case in cases)
+    names = tuple(f"r{number}" for number in range(len(records)))
+    return Spine(backbone_of(cases[0]), names, columns, (right,) * len(records), lucky)
+
+
+def kinds(spine: Spine, run: int = 0) -> list[list[str]]:
+    """Return the kinds of the marks of a run, path by path."""
+    return [[mark.kind for mark in marks] for marks in spine.columns[run].marks]
+
+
+def test_each_mark_is_derived_from_the_walk() -> None:
+    """Of five steps one is walked, one reversed, one has another relation, one is missed, and the optional one is free.
+
+    The walk also holds y READS w, which no step shows: one edge off the path, and not the three of the first steps.
+    """
+    steps: list[StepForm] = [
+        (X, "CALLS", Y),
+        (Y, "CALLS", Z),
+        (Z, "CALLS", W),
+        (W, "CALLS", X),
+        optional(X, "IMPORTS", W),
+    ]
+    walk = [(X, "CALLS", Y), (Z, "CALLS", Y), (Z, "IMPORTS", W), (Y, "READS", W)]
+    spine = spine_of(question(steps), answer(walk, retrieved=[{"id": Z}, {"id": "a:other.py"}, {"id": X}]))
+    assert kinds(spine) == [["walked", "reversed", "relation", "missed", "optional"]]
+    [column] = spine.columns
+    assert column.marks[0][2].relation == "IMPORTS"
+    assert (column.off, column.ranks) == (1, (3, 0, 1, 0))
+    assert [step.crosses for step in spine.backbone.paths[0].steps] == [False, True, True, True, True]
+    assert sentences(spine, 0) == [
+        "broke at step 2 of 5: CALLS to z was walked in the other direction; 1 of 4 required steps walked"
+    ]
+
+
+def test_a_walked_gold_edge_is_no_reversed_one() -> None:
+    """Gold goes x to y and back; the walk only goes back: the way there is missed, for its edge is gold's own."""
+    spine = spine_of(question([(X, "CALLS", Y), (Y, "CALLS", X)]), answer([(Y, "CALLS", X)]))
+    assert kinds(spine) == [["missed", "walked"]]
+
+
+def test_a_relation_that_is_missing_matches() -> None:
+    """A walked edge without a relation is walked, as EdgeRecall counts it; one with another relation isn't."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    spine = spine_of(gold, answer([(X, None, Y), (Y, "READS", Z)]))
+    assert kinds(spine) == [["walked", "relation"]]
+    assert sentences(spine, 0) == ["broke at step 2 of 2: CALLS to z was walked as READS; 1 of 2 required steps walked"]
+
+
+def test_what_is_unknown_is_neither_walked_nor_missed() -> None:
+    """No traversal, no record and an error have their own marks and words; stale gold keeps its marks and isn't scored.
+
+    The failed record had walked the first step before its error.
+    """
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    walked = [(X, "CALLS", Y)]
+    spine = spine_of(gold, unlogged(answer="?"), None, answer(walked, error="broken"))
+    assert [kinds(spine, run)[0] for run in range(3)] == [
+        ["unlogged", "unlogged"],
+        ["unattempted", "unattempted"],
+        ["walked", "unattempted"],
+    ]
+    assert [sentences(spine, run) for run in range(3)] == [
+        ["has no traversal in its record (not logged)"],
+        ["was not answered: the run has no record"],
+        ["was not answered: the record holds an error"],
+    ]
+    assert [(column.off, column.ranks[0]) for column in spine.columns] == [(None, -1), (None, -1), (0, 0)]
+    stale = column_of(Case(gold, answer(walked)), "y is gone")
+    spine = Spine(spine.backbone, ("r",), (stale,), (None,), (False,))
+    assert (kinds(spine), sentences(spine, 0)) == ([["walked", "missed"]], ["is not scored: its gold is stale"])
+    assert stale.breaks == ()
+
+
+def test_the_alternative_that_counts_is_named_and_shown() -> None:
+    """Run 0 walks half of one, run 1 all of two: each is measured by its own; each counts for one run, so one is shown.
+
+    With run 2, which walks all of two as well, two is shown.
+    """
+    one, two = [(X, "CALLS", Y), (Y, "CALLS", Z)], [(X, "CALLS", W)]
+    gold = question(*[{**path, "id": name} for path, name in zip(either("g", one, two), ("one", "two"), strict=True)])
+    first, second = answer(one[:1]), answer(two)
+    spine = spine_of(gold, first, second)
+    assert (kinds(spine, 0), kinds(spine, 1)) == (
+        [["walked", "missed"], ["alternative"]],
+        [["alternative", "alternative"], ["walked"]],
+    )
+    assert [column.counted for column in spine.columns] == [(0,), (1,)]
+    assert sentences(spine, 0) == [
+        "alternative one: broke at step 2 of 2: CALLS to z was not walked, the walk stopped at y; "
+        "1 of 2 required steps walked"
+    ]
+    assert sentences(spine, 1) == ["alternative two: walked the required step"]
+    assert (spine.shown, spine_of(gold, first, second, second).shown) == ([0], [1])
+    assert "1 other alternative: two counts for B" in " ".join(Page(str(fragment(spine, "q"))).text.split())
+
+
+def test_a_walk_that_never_came_to_the_path_never_entered_it() -> None:
+    """The ranking found x, the walk is elsewhere; a walk from x that takes no step came to the path and broke there."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    away, there = answer([(W, "READS", Z)], retrieved=[X]), answer([(X, "READS", W)])
+    spine = spine_of(gold, away, there)
+    assert sentences(spine, 0) == [
+        "the walk never entered the path at x (retrieved at #1); 0 of 2 required steps walked"
+    ]
+    assert sentences(spine, 1) == [
+        "broke at step 1 of 2: CALLS to y was not walked, the walk went by READS to w instead; "
+        "0 of 2 required steps walked"
+    ]
+
+
+def test_without_directions_nothing_is_said_of_turns() -> None:
+    """One walk turns off at y, the other has both steps in the wrong order: neither is said without directions."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    spine = spine_of(gold, answer([(X, "CALLS", Y), (Y, "READS", W)]), answer([(Y, "CALLS", Z), (X, "CALLS", Y)]))
+    columns = tuple(column.undirected() for column in spine.columns)
+    spine = Spine(spine.backbone, spine.runs, columns, spine.right, spine.lucky)
+    assert [sentences(spine, run) for run in range(2)] == [
+        ["broke at step 2 of 2: CALLS to z was not walked; 1 of 2 required steps walked"],
+        ["walked both required steps"],
+    ]
+
+
+def test_a_right_answer_over_a_missed_path_is_luck() -> None:
+    """The same missed step is luck under a right answer only; a right answer over the whole path is none."""
+    gold = question([(X, "CALLS", Y)])
+    missed, whole = answer([(X, "CALLS", Z)]), answer([(X, "CALLS", Y)])
+    assert sentences(spine_of(gold, missed, right=True), 0)[-1] == "right answer over a missed path: luck"
+    for spine in (spine_of(gold, missed, right=False), spine_of(gold, missed), spine_of(gold, whole, right=True)):
+        assert "luck" not in " ".join(sentences(spine, 0))
+
+
+def test_a_commit_that_does_not_fit_stands_at_its_node() -> None:
+    """x was read at a1 and z at b2, which don't go together; y was read at no commit, and nothing is said of it."""
+    commits = CommitGraph.build(
+        [Commit(repo="a", sha="a1"), Commit(repo="b", sha="b2")],
+        [Compatibility(id="no", commits={"a": "a1", "b": "b2"}, compatible=False)],
+    )
+    chunks = [{"id": X, "commit": "a1"}, {"id": Z, "commit": "b2"}]
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    spine = spine_of(gold, answer([(X, "CALLS", Y)], retrieved=chunks), commits=commits)
+    assert spine.columns[0].clashes == ("a a1: not with b b2: incompatible", "", "b b2: not with a a1: incompatible")
+    assert (
+        Page(str(fragment(spine, "q"))).text.count("a a1: not with b b2: incompatible") == 2
+    )  # at the node, and below
+
+
+def _pallets(folder: Path, question_id: str, run: str) -> Spine:
+    [asked] = [one for one in read_jsonl(folder / "questions.jsonl") if one["id"] == question_id]
+    records = read_jsonl(folder / "runs" / f"{run}.jsonl")
+    [told] = [one for one in records if question_id in (one.get("query_id"), one.get("question_id"))]
+    gold, record = Question.model_validate(asked), Answer.model_validate(told)
+    right = outcome(Case(gold, record)).answer
+    return spine_of(gold, record, right=right)
+
+
+def test_an_optional_step_is_no_way_off_the_path(pallets: Path) -> None:
+    """ppr goes from render_template by the optional step to _render: the words don't say that it left the path."""
+    spine = _pallets(pallets, "pallets-008", "ppr")
+    assert kinds(spine) == [["missed", "walked", "walked"]]
+    assert sentences(spine, 0) == [
+        "broke at step 1 of 3: CALLS to Environment.get_or_select_template was not walked; 1 of 2 required steps walked"
+    ]
+
+
+def test_a_path_walked_out_of_order_did_not_break(pallets: Path) -> None:
+    """bm25-expand walks all three required edges, over several retrieved paths: no step is missed, and none broke."""
+    spine = _pallets(pallets, "pallets-002", "bm25-expand")
+    assert kinds(spine) == [["walked"] * 4]
+    assert sentences(spine, 0) == ["walked all 3 required steps, but no retrieved path has them in this order"]
+
+
+def test_a_right_answer_of_the_fixture_is_luck() -> None:
+    """The graph's answer to sc-01 holds both facts, and its walk misses three of five steps of the path charge."""
+    spine = _pallets(storefront_code_folder(), "sc-01", "storefront-code-graph")
+    assert kinds(spine) == [["walked", "walked", "missed", "missed", "missed", "optional"], ["walked"]]
+    assert sentences(spine, 0) == [
+        "path charge: broke at step 3 of 6: CALLS to submit_order was not walked, the walk went by CALLS to "
+        "place_order instead; 2 of 5 required steps walked",
+        "path refusal: walked the required step",
+        "right answer over a missed path: luck",
+    ]
+
+
+NODES = st.sampled_from([X, Y, Z, W, "a:p.py#v"])
+EDGES = st.tuples(NODES, st.sampled_from(["CALLS", "READS", None]), NODES)
+STEPS = st.lists(st.tuples(EDGES, st.booleans()), min_size=1, max_size=5)
+PATHS = st.lists(st.tuples(STEPS, st.sampled_from([None, "g"])), min_size=1, max_size=3)
+WALKS = st.lists(st.lists(EDGES, max_size=5), max_size=3)
+
+
+@examples(400)
+@given(paths=PATHS, walks=WALKS, share=st.integers(0, 20), ordered=st.booleans())
+def test_no_sentence_contradicts_a_mark(paths: Any, walks: Any, share: int, ordered: bool) -> None:
+    """Each sentence about a random walk, read by its words alone, agrees with the marks; these agree with EdgeRecall.
+
+    Some walks get a beginning of the first gold path, so that many are followed and broken off.
+    """
+    forms = [
+        {
+            "id": f"p{number}",
+            "group": group,
+            "steps": [{"source": a, "relation": r, "target": b, "optional": free} for (a, r, b), free in steps],
+        }
+        for number, (steps, group) in enumerate(paths)
+    ]
+    begun = [edge for edge, _ in paths[0][0]][: share % 6]
+    case = Case(question(*forms), answer(*([begun] if begun else []), *walks, ordered=ordered))
+    column = column_of(case)
+    spine = Spine(backbone_of(case), ("r",), (column,), (True,), (outcome(case).path is False,))
+    recall = EdgeRecall().score(case)
+    told = sentences(spine, 0)
+    if isinstance(recall, Unscored):
+        assert told == ["no step is required"]
+        return
+    assert (told[-1] == "right answer over a missed path: luck") == (recall < 1)
+    told = told[:-1] if recall < 1 else told
+    assert any("walked all" in one or "walked both" in one or "walked the" in one for one in told) or recall < 1
+    assert len(told) == len(column.counted)
+    for place, words in zip(column.counted, told, strict=True):
+        _check(case, column, place, words)
+
+
+def _check(case: Case, column: Column, place: int, words: str) -> None:
+    """Compare one sentence with the marks of its path."""
+    gold, marks = case.gold[place], [mark.kind for mark in column.marks[place]]
+    required = [mark for mark, free in zip(marks, gold.optional, strict=True) if not free]
+    assert set(required) <= {"walked", "missed", "reversed", "relation"}
+    if share := re.search(r"(\d+) of (\d+) required steps? walked$", words):
+        assert [int(share[1]), int(share[2])] == [required.count("walked"), len(required)]
+    if "never entered" in words:
+        assert not {"walked", "reversed", "relation"} & {*marks}
+        return
+    if broke := re.search(r"broke at step (\d+) of (\d+): ", words):
+        at = int(broke[1]) - 1
+        assert int(broke[2]) == len(marks)
+        assert not gold.optional[at]
+        assert all(mark == "walked" for mark, free in zip(marks[:at], gold.optional[:at], strict=True) if not free)
+        how = {"was walked in the other direction": "reversed", "was walked as": "relation", "was not walked": "missed"}
+        assert [marks[at]] == [mark for text, mark in how.items() if text in words]
+        if went := re.search(r"the walk went(?: by (\w+))? to (\w) instead", words):
+            ends = {(edge[0], edge[1], edge[2].rpartition("#")[2]) for edge in case.walked - case.gold_edges}
+            assert (gold.edges[at][0], went[1], went[2]) in ends
+        if "the walk stopped" in words:
+            assert not any(source == gold.edges[at][0] for source, _, _ in case.walked)
+        return
+    assert {*required} == {"walked"}
+
+
+def test_a_sentence_is_the_same_after_its_journey() -> None:
+    """Both sides of a spine travel as bytes and come back as they were."""
+    spine = spine_of(question([(X, "CALLS", Y), (Y, None, Z)]), answer([(X, "CALLS", Y), (Y, "CALLS", W)]))
+    columns = [packed(column) for column in spine.columns]
+    assert Spine.unpacked(packed(spine.backbone), columns, spine.runs, spine.right, spine.lucky) == spine
+
+
+def test_the_fragment_is_a_table_that_can_be_read_aloud() -> None:
+    """Headers have scopes, each mark its word, a crossing its repository, and a node has its rank once."""
+    gold = question([(X, "CALLS", Y), (X, "CALLS", Z), optional(Z, "READS", W)])
+    html = str(fragment(spine_of(gold, answer([(X, "CALLS", Y)], retrieved=[X]), unlogged(answer="?")), "q 1"))
+    page = Page(html)
+    scopes = [one["scope"] for tag, one in page.elements if tag == "th"]
+    # Three columns, then x, step, y, x again, step, z, step, w, and the row of the edges off the path.
+    assert scopes == ["col"] * 3 + ["row"] * 9
+    lines = [" ".join(re.sub("<[^>]+>", "", row).split()) for row in html.split("<tr")[2:]]
+    text = [line.partition(">")[2] for line in lines]
+    assert text[:8] == [
+        "x a · m.py rank #1 not logged",
+        "step 1 CALLS ✓walked ?not logged",
+        "y a · m.py not retrieved not logged",
+        "again x",
+        "step 2 CALLS →crosses into b ✗missed ?not logged",
+        "z b · n.py not retrieved not logged",
+        "step 3 READS →crosses into c optional ○optional ?not logged",
+        "w c · o.py not retrieved not logged",
+    ]
+    assert text[8].startswith("edges walked off the path+0?not logged")
+    assert "graphkit why r0 'q 1'" in page.text
+
+
+def test_hostile_names_stay_text() -> None:
+    """Whatever ids, relations, paths and runs are called, the fragment has no element that it lacks for plain names."""
+    plain = {tag for tag, _ in Page(str(fragment(spine_of(question([(X, "CALLS", Y)]), answer()), "q"))).elements}
+    for text in HOSTILE:
+        node = f"{text}:{text}#{text}"
+        gold = question({"id": text, "steps": [(node, text, Y)]}, [(Y, text, node)])
+        record = answer([(node, "other", Y), (Y, text, f"{text}:{text}")], retrieved=[{"id": node, "commit": text}])
+        case = Case(gold, record)
+        spine = Spine(backbone_of(case), (text,), (column_of(case),), (None,), (False,))
+        page = Page(str(fragment(spine, text)))
+        assert {tag for tag, _ in page.elements} - plain <= {"b", "wbr"}
+        assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+    assert json.loads(json.dumps(breakable("</script>.x"))) == "&lt;/<wbr>script&gt;.<wbr>x"

@@ -1,0 +1,150 @@
+"""The spine in a real browser: it fits every window, works without scripts, in print and by keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphkit.report import write_report
+from tests.helpers import cli
+from tests.helpers.datasets import STOREFRONT, write_jsonl
+from tests.helpers.pages import HOSTILE, hostile_dataset
+from tests.report.conftest import Opened
+
+LONG = "Extremely.long_name-of/a.function_" * 4
+
+
+def chain(folder: Path, runs: int, name: str = "run") -> Path:
+    """Write a question with a path of 12 steps over 13 nodes and so many runs, each a step further; return the page."""
+    nodes = [f"r{number % 3}:src/pack/module_{number}.py#Class.function_{number}" for number in range(13)]
+    steps = [[one, "CALLS", other] for one, other in zip(nodes, nodes[1:], strict=False)]
+    write_jsonl(folder / "questions.jsonl", [{"id": "q", "question": "How? " * 12, "paths": [steps]}])
+    files = []
+    for number in range(runs):
+        told = {"run": f"{name}-{number}", "question_id": "q", "traversal": steps[:number], "retrieved": nodes[:number]}
+        files.append(write_jsonl(folder / "runs" / f"{number}.jsonl", [told]))
+    return write_report(files, folder / "r.html")
+
+
+def overflowing(opened: Opened) -> list[str]:
+    """Return the texts of the open spine that leave their cells, and so lie over others; hidden words don't count."""
+    found: list[str] = opened.page.evaluate(
+        """() => {
+            const outside = (one, box) => one.left < box.left - 1 || one.right > box.right + 1
+                || one.top < box.top - 3 || one.bottom > box.bottom + 3;
+            return [...document.querySelectorAll("#spine table :is(th, td)")].flatMap((cell) => {
+                const box = cell.getBoundingClientRect();
+                const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+                const found = [];
+                while (texts.nextNode()) {
+                    const range = document.createRange();
+                    range.selectNodeContents(texts.currentNode);
+                    const hidden = getComputedStyle(texts.currentNode.parentElement).clipPath !== "none"
+                        || texts.currentNode.parentElement.closest(".vh") !== null;
+                    if (!hidden && [...range.getClientRects()].some((one) => one.width > 1 && outside(one, box)))
+                        found.push(texts.currentNode.textContent);
+                }
+                return found;
+            });
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("runs", [1, 4, 10])
+@pytest.mark.parametrize("width", [390, 1280, 1600])
+def test_a_path_of_twelve_steps_fits(opened: Opened, tmp_path: Path, width: int, runs: int) -> None:
+    """The page doesn't scroll sideways, no text overlaps, and at 1280 px all 13 nodes are on the screen."""
+    page = opened.page
+    page.set_viewport_size({"width": width, "height": 900})
+    opened.open(chain(tmp_path, runs), "#run-0/q")
+    page.locator("#spine table").wait_for()
+    assert page.evaluate("document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert overflowing(opened) == []
+    nodes = page.locator("#spine .at th")
+    assert nodes.count() == 13
+    if width >= 1280:
+        boxes = [one.bounding_box() for one in nodes.all()]
+        dialog = page.locator("dialog").bounding_box()
+        assert dialog is not None
+        assert all(box is not None and box["y"] + box["height"] <= dialog["y"] + dialog["height"] for box in boxes)
+        assert page.evaluate(
+            "(() => { const one = document.querySelector('#spine .scroll'); "
+            "return one.scrollWidth <= one.clientWidth; })()"
+        )
+    if width == 390 and runs <= 4:
+        last = page.locator("#spine thead th").last.bounding_box()
+        assert last is not None
+        assert last["x"] + last["width"] <= width
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_long_names_wrap(opened: Opened, tmp_path: Path, width: int) -> None:
+    """Names of 136 letters, of runs, nodes and relations, wrap within their cells; the page doesn't scroll sideways."""
+    step = {"source": f"{LONG}:{LONG}.py#{LONG}", "relation": LONG, "target": f"b:{LONG}.py#{LONG}"}
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", "question": "?", "paths": [{"id": LONG, "steps": [step]}]}])
+    files = [
+        write_jsonl(
+            tmp_path / "runs" / f"{number}.jsonl",
+            [{"run": f"{number}{LONG}", "question_id": "q", "traversal": [{**step, "relation": f"other{LONG}"}]}],
+        )
+        for number in range(3)
+    ]
+    page = opened.page
+    page.set_viewport_size({"width": width, "height": 900})
+    opened.open(write_report(files, tmp_path / "r.html"))
+    page.locator("#table tbody a").click()
+    page.locator("#spine table").wait_for()
+    page.locator("#spine .commands summary").click()
+    assert page.evaluate("document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth")
+    assert overflowing(opened) == []
+
+
+def test_the_worst_questions_need_no_script(opened: Opened, tmp_path: Path) -> None:
+    """With scripts switched off, and in print, the spines of the worst questions are there, with their words.
+
+    Of the fixture's 30 questions the run walks ten wholly, and is scored on 28.
+    """
+    run = STOREFRONT / "runs" / "storefront-graph.jsonl"
+    path = write_report([run], tmp_path / "r.html")
+    browser = opened.page.context.browser
+    assert browser is not None
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 900})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.locator("#worst article").count() == 18
+    assert page.locator("#worst .spine table").first.is_visible()
+    assert "required steps walked" in page.locator("#worst .told").first.inner_text()
+    page.emulate_media(media="print")
+    assert page.locator("#worst .spine table").last.is_visible()
+    context.close()
+    opened.open(path)
+
+
+def test_the_spine_follows_the_question(opened: Opened, tmp_path: Path) -> None:
+    """The script inserts what Python wrote: Next shows the next question's spine, and a click selects a command."""
+    from playwright.sync_api import expect
+
+    opened.open(write_report([cli.tiny(tmp_path)], tmp_path / "r.html"), "#r/q1")
+    page = opened.page
+    told = page.locator("#spine .told li")
+    expect(told).to_contain_text("broke at step 2 of 2")
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(told).to_contain_text("walked the required step")
+    page.locator("#spine .commands summary").click()
+    page.locator("#spine code.copy").first.click()
+    assert page.evaluate("getSelection().toString()").strip() == "graphkit why r q2"
+
+
+def test_hostile_names_in_a_spine_do_nothing(opened: Opened, tmp_path: Path) -> None:
+    """Spines of hostile names are inserted as text: no script, image or link comes in, and nothing runs."""
+    opened.open(write_report([hostile_dataset(tmp_path)], tmp_path / "r.html"))
+    page = opened.page
+    for number in range(len(HOSTILE)):
+        page.locator("#table tbody a").nth(number).click()
+        page.locator("#spine table").wait_for()
+        assert page.locator("#spine :is(script, img, iframe, a, style)").count() == 0
+        page.keyboard.press("Escape")
+        page.locator("dialog[open]").wait_for(state="detached")
