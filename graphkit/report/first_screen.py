@@ -131,7 +131,7 @@ class FirstScreen:
             words += f", 95% interval {two(cell.low)} to {two(cell.high)}"
         if row.target is not None:
             found["target"] = _percent(row, row.target)
-            words += f", target {'below' if row.lower else 'above'} {row.target:g} {cell.state}"
+            words += f", target {'below' if row.lower else 'above'} {row.target:g}: {cell.state}"
         return {**found, "words": f"{words}; {cell.counts}"}
 
     def broken_cells(self, row: BrokenRow) -> Iterator[dict[str, Any]]:
