@@ -98,8 +98,8 @@ def report(
         answered_by=dict.fromkeys(found.files, given.answered_by) if given.answered_by else {},
     )
     problems: list[Problems] = []
-    with shown_progress(f"writing {out}"):
-        contents = write_described(found.files, out, options, problems)
+    with shown_progress(f"writing {out}") as progress:
+        contents = write_described(found.files, out, options, problems, progress)
     for of_run in problems:
         print_problems(of_run)
     present([str(out), *contents.lines()], {"report": str(out), "bytes": out.stat().st_size})

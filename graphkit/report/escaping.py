@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from markupsafe import Markup
 from msgspec import to_builtins
 
 _Item = TypeVar("_Item")
-_UNSAFE = re.compile("[<>&\u2028\u2029]")
 _HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 _IN_NAMES: dict[int, str | None] = {code: f"\\u{code:04x}" for code in _HIDDEN}
 #: A text keeps its lines and tabs.
@@ -68,16 +67,18 @@ def _cut(text: str, limit: int | None, written: Mapping[int, str | None]) -> str
     return plain if cut is text and (limit is None or len(plain) <= limit) else plain[: (limit or 0) - 1] + "…"
 
 
-def script_json(value: object) -> str:
-    r"""Return JSON that can't end a ``<script>`` element or a line; structs become objects.
+def page_json(value: object) -> str:
+    """Return the compact JSON of a value; structs become objects.
 
-    >>> script_json({"text": "</script> & more"})
-    '{"text":"\\u003c/script\\u003e \\u0026 more"}'
+    >>> page_json({"text": "one"})
+    '{"text":"one"}'
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_builtins)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_builtins)
 
 
-def packed_json(text: str) -> str:
-    """Return JSON compressed by gzip, as a JSON string in base64; the same text gives the same string."""
-    return f'"{base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()}"'
+def packed(text: str) -> Markup:
+    """Return JSON compressed by gzip, as a JSON string in base64: no text can end its element.
+
+    The same text gives the same string.
+    """
+    return Markup(f'"{base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()}"')  # noqa: S704 - base64

@@ -18,7 +18,7 @@ from graphkit.analysis.run_pairs import RunComparison
 from graphkit.analysis.standings import Standings, clear, resamples_for, standings
 from graphkit.measures.outcome import STAGES
 from graphkit.records.words import counted
-from graphkit.report.data import QuestionOutcome, ReportData
+from graphkit.report.data import QuestionOutcome, ReportData, letter_of
 from graphkit.report.escaping import visible
 
 #: How many boundaries or relations are shown; the others are folded.
@@ -31,8 +31,6 @@ CELLS = (
     ("misread", "wrong", "right"),
     ("lost", "wrong", "wrong"),
 )
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +54,7 @@ class FirstScreen:
     @cached_property
     def runs(self) -> list[dict[str, str]]:
         """The runs with their letters."""
-        return [
-            {"name": visible(one.run), "letter": LETTERS[number] if number < len(LETTERS) else str(number + 1)}
-            for number, one in enumerate(self.results)
-        ]
+        return [{"name": visible(one.run), "letter": letter_of(number)} for number, one in enumerate(self.results)]
 
     @cached_property
     def board(self) -> Board:

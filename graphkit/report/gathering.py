@@ -26,6 +26,7 @@ from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_
 from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
+from graphkit.records.progress import Progress, quiet
 from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
 from graphkit.report.data import (
@@ -39,9 +40,10 @@ from graphkit.report.data import (
     RunData,
 )
 from graphkit.report.drawing import aligned_with_gold
-from graphkit.report.escaping import script_json, visible, visible_text
+from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
+from graphkit.report.search import search_text
 from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files
@@ -60,7 +62,11 @@ BLOCK = 25
 
 
 def gather(
-    runs: Sequence[Path], spools: ExitStack, options: PageOptions, problems: list[Problems] | None = None
+    runs: Sequence[Path],
+    spools: ExitStack,
+    options: PageOptions,
+    problems: list[Problems] | None = None,
+    progress: Progress = quiet,
 ) -> ReportData:
     """Score the runs, all of one dataset.
 
@@ -70,6 +76,8 @@ def gather(
         Holds the temporary files with the details until the page is written.
     problems
         Receives the problems of each run's records.
+    progress
+        Receives how many questions have been scored.
 
     Raises
     ------
@@ -98,7 +106,8 @@ def gather(
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)
         details = spools.enter_context(Spool(DetailsBlock, together=1))
-        run = _scored(data, one, name, known, of_run, details, options)
+        collector = _Collector(data, RunData(details), progress)
+        run = _scored(collector, one, name, known, of_run, options)
         _add_records(run, options, file, data.questions)
         if problems is not None:
             problems.append(of_run)
@@ -120,17 +129,15 @@ def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
 
 
 def _scored(
-    data: ReportData,
+    collector: _Collector,
     run_pass: RunPass,
     name: str | None,
     known: tuple[CommitGraph, dict[str, str]],
     problems: Problems,
-    details: Spool[DetailsBlock],
     options: PageOptions,
 ) -> RunData:
     """Score a run and spool the details of its questions, in one pass over the files."""
-    run = RunData(details)
-    collector = _Collector(data, run)
+    data, run = collector.data, collector.run
     records: tuple[Verdict | Execution, ...] = (*options.verdicts, *options.executions)
     dated = frozenset(one.question for one in records if one.answer_hash is not None)
     result = run_pass.score(
@@ -198,7 +205,8 @@ class _Description(Struct):
     """One question of one run: its row in the table, its details as JSON, its outcome, and its answer's hash by its id.
 
     ``gold`` are its required edges (None for a question that isn't scored), ``walked`` those that the run walked. The
-    details are text and the two sides of the spine bytes because these travel best between processes.
+    details are text, and the searched text and the two sides of the spine bytes, because these travel best between
+    processes.
     """
 
     listed: ListedQuestion
@@ -209,32 +217,35 @@ class _Description(Struct):
     walked: tuple[int, ...] | None
     backbone: bytes
     column: bytes
+    text: bytes
 
 
 class _Collector:
     """Collects the descriptions of a run's questions, and spools their details in blocks."""
 
-    def __init__(self, data: ReportData, run: RunData) -> None:
-        self._data = data
-        self._run = run
+    def __init__(self, data: ReportData, run: RunData, progress: Progress) -> None:
+        self.data = data
+        self.run = run
+        self._progress = progress
         self._block: list[str] = []
         self._number = 0
 
     def add(self, place: int, description: _Description) -> None:
         """Add the description of the question at a place."""
-        questions, outcomes = self._data.questions, self._run.outcomes
+        questions, outcomes = self.data.questions, self.run.outcomes
         questions += [UNLISTED] * (place + 1 - len(questions))
         outcomes += [QuestionOutcome() for _ in range(place + 1 - len(outcomes))]
-        self._data.gold += [None] * (place + 1 - len(self._data.gold))
-        self._data.gold[place] = description.gold
-        self._run.walks += [None] * (place + 1 - len(self._run.walks))
-        self._run.walks[place] = description.walked
+        self.data.gold += [None] * (place + 1 - len(self.data.gold))
+        self.data.gold[place] = description.gold
+        self.run.walks += [None] * (place + 1 - len(self.run.walks))
+        self.run.walks[place] = description.walked
         questions[place] = description.listed
         outcomes[place] = description.outcome
         outcomes[place].block = self._number
-        self._data.backbones.setdefault(place, description.backbone)
-        self._run.columns[place] = description.column
-        self._run.answer_hashes.update(description.answer_hash)
+        self.data.backbones.setdefault(place, description.backbone)
+        self.run.columns[place] = description.column
+        self.run.texts[place] = description.text
+        self.run.answer_hashes.update(description.answer_hash)
         self._block.append(f'"{place}":{description.details}')
         if len(self._block) == BLOCK:
             self.flush()
@@ -242,7 +253,8 @@ class _Collector:
     def flush(self) -> None:
         """Spool the block that was begun."""
         if self._block:
-            self._run.details.put(DetailsBlock(self._number, "{" + ",".join(self._block) + "}"))
+            self._progress("questions scored", len(self._block))
+            self.run.details.put(DetailsBlock(self._number, "{" + ",".join(self._block) + "}"))
             self._block, self._number = [], self._number + 1
 
 
@@ -281,7 +293,8 @@ def _describe(
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
     gold = required_edges(case) if invalid is None else None
     sides = packed(backbone_of(case)), packed(column)
-    return _Description(listed, script_json(shown), how, hashed, gold, walked_edges(compared), *sides)
+    walked = walked_edges(compared)
+    return _Description(listed, page_json(shown), how, hashed, gold, walked, *sides, search_text(case))
 
 
 def _word(judged: bool | None) -> Outcome:

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphkit.measures.case import Case
 from graphkit.records.commits import Version
-from graphkit.records.structs import ChunkStruct
+from graphkit.records.structs import AnswerStruct, ChunkStruct
 from graphkit.report.commits_view import Commits, incoherent_pairs
 from graphkit.report.drawing import drawing, edge_statuses
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
@@ -78,9 +78,17 @@ def detail(
         "ordered": case.ordered,
         "lost": _lost(case),
     }
+    if answer is not None and (spent := _spent(answer)):
+        shown["spent"] = spent
     if (calls := calls_of(case)) is not None:
         shown["calls"] = calls
     return shown, [flag for flag in FLAGS if held[flag]], found, required
+
+
+def _spent(answer: AnswerStruct) -> dict[str, float]:
+    """Return latency, calls, tokens and cost of an answer, as far as its record states them."""
+    fields = ("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost")
+    return {name: value for name in fields if (value := getattr(answer, name)) is not None}
 
 
 def _pair(versions: list[Version], rule: str, count: int, commits: Commits) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Opened:
 
     def open(self, path: Path, fragment: str = "") -> None:
         self.page.goto(f"{path.as_uri()}{fragment}")
-        self.page.locator("#table tbody tr").first.wait_for()
+        self.page.locator("#table tbody tr").first.wait_for(state="attached")
 
     def dismiss(self, dialog: Dialog) -> None:
         """Keep what an alert says, and close it."""

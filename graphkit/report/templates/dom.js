@@ -1,6 +1,6 @@
 // Elements and words of the page. Text from data reaches it by textContent and setAttribute only.
 
-/** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
+/** @typedef {Node | string | number | null | undefined | false | any[]} Child */
 /** @typedef {Record<string, any>} Attributes Values null, undefined and false set nothing; `on` holds listeners by event. */
 
 const SVG = "http://www.w3.org/2000/svg";
