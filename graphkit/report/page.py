@@ -38,7 +38,7 @@ from graphkit.scoring.results import FAILURES_UNSCORED
 #: Notes on options that change the comparison.
 UNORDERED = "Each traversal is read as a set of edges: measures that compare its order aren't scored."
 UNDIRECTED = (
-    "Edges are compared without their direction: the names of measures say so, and the drawing shows a traversed edge "
+    "Edges are compared without their direction: the names of measures say so, and the map shows a traversed edge "
     "in the direction that gold has. Paths are neither right nor wrong."
 )
 

@@ -8,7 +8,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.coherence import OffPin
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit, Compatibility
-from graphkit.report.drawing import edge_statuses
+from graphkit.report.map_view import edge_statuses
 from graphkit.report.question import detail
 from tests.helpers.cases import answer, either, optional, question, unlogged
 from tests.helpers.pages import edges_of
@@ -18,12 +18,12 @@ X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "c:o.py#w"
 
 def pins_of(shown: dict[str, Any]) -> list[tuple[str, list[int], str]]:
     """Return each node with its commits, and how these compare with the pinned one."""
-    return [(node["id"], node["commits"], node["pin"]) for node in shown["drawing"]["nodes"]]
+    return [(node["id"], node["commits"], node.get("pin", "")) for node in shown["map"]["nodes"]]
 
 
 def marks_of(shown: dict[str, Any]) -> dict[str, list[str]]:
     """Return the marks of each node."""
-    return {node["id"]: node["marks"] for node in shown["drawing"]["nodes"]}
+    return {node["id"]: node.get("marks", []) for node in shown["map"]["nodes"]}
 
 
 def broken(shown: dict[str, Any]) -> bool:
@@ -152,7 +152,7 @@ def test_a_node_that_was_not_read_shows_its_pin() -> None:
 
 
 def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
-    """The flag and the measure OffPin agree, also where the commit is that of a chunk outside the drawing."""
+    """The flag and the measure OffPin agree, also where the commit is that of a chunk outside the map."""
     gold = question([(X, "CALLS", Y)], commits={"a": "a1"})
     for sha in ("a1", "a2"):
         case = Case(gold, answer(retrieved=[{"id": Z, "repo": "a", "commit": sha}]))
