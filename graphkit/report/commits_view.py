@@ -30,7 +30,7 @@ class Commits:
         ]
 
     def _name(self, repo: str | None, sha: str | None) -> str:
-        """Return the tag or branch of a commit, or why its name is ambiguous; empty if it has no name beside its sha."""
+        """Return the tag or branch of a commit, or why its name is ambiguous; empty if its sha is its only name."""
         if not (repo and sha):
             return ""
         known = self._case.commits.commits.get((repo, sha))
