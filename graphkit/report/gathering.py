@@ -39,9 +39,9 @@ from graphkit.report.data import (
     ReportData,
     RunData,
 )
-from graphkit.report.drawing import aligned_with_gold
 from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
+from graphkit.report.map_view import aligned_with_gold
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.search import search_text
 from graphkit.report.spine import backbone_of, column_of, packed

@@ -41,7 +41,7 @@ from graphkit.scoring.results import FAILURES_UNSCORED
 #: Notes on options that change the comparison.
 UNORDERED = "Each traversal is read as a set of edges: measures that compare its order aren't scored."
 UNDIRECTED = (
-    "Edges are compared without their direction: the names of measures say so, and the drawing shows a traversed edge "
+    "Edges are compared without their direction: the names of measures say so, and the map shows a traversed edge "
     "in the direction that gold has. Paths are neither right nor wrong."
 )
 
@@ -52,7 +52,7 @@ FAILURES_COUNT = {
 }
 
 #: The style sheets of the page, in order.
-STYLES = ("report.css", "first_screen.css", "questions.css", "question.css", "spine.css")
+STYLES = ("report.css", "first_screen.css", "questions.css", "question.css", "map.css", "spine.css")
 
 _Found = TypeVar("_Found")
 

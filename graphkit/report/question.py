@@ -1,4 +1,4 @@
-"""The details of one question of one run as the page shows them: drawing, chunks, pairs of commits and values."""
+"""The details of one question of one run as the page shows them: map, chunks, pairs of commits and values."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from graphkit.measures.case import Case
 from graphkit.records.commits import Version
 from graphkit.records.structs import AnswerStruct, ChunkStruct
 from graphkit.report.commits_view import Commits, incoherent_pairs
-from graphkit.report.drawing import drawing, edge_statuses
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
+from graphkit.report.map_view import edge_statuses, map_of
 from graphkit.report.spine import Column, column_of
 from graphkit.report.tool_call_view import calls_of
 
@@ -53,7 +53,7 @@ def detail(
     if not scored:
         found = required = 0
     commits = Commits(case)
-    drawn = drawing(case, statuses, breaks, commits)
+    mapped = map_of(case, statuses, breaks, commits)
     pairs = incoherent_pairs(case)
     listed = {
         **listing("pairs", pairs, PAIRS, lambda pair: _pair(*pair, commits)),
@@ -71,7 +71,7 @@ def detail(
         "error": optional_text(answer.error, ANSWER_TEXT) if answer is not None else None,
         "invalid": visible(invalid, CHUNK_TEXT) if invalid is not None else None,
         "values": [visible(one, CHUNK_TEXT) if isinstance(one, str) else round(one, 4) for one in values],
-        "drawing": drawn,
+        "map": mapped,
         "commits": commits.shown(),
         **listed,
         "chunks_logged": case.chunks_logged,

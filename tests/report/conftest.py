@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,13 +49,19 @@ class Opened:
         self.told.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
+    def unfold_map(self) -> None:
+        """Unfold the map of the open question, and the neighbours of its hubs."""
+        self.page.locator("#map > summary").click()
+        self.page.locator("#map .rows").wait_for()
+        folds = self.page.locator("#map button[aria-expanded=false]")
+        while folds.count():
+            folds.first.click()
+
     def drawn(self) -> dict[str, int]:
-        """Return how many edges of each status the open drawing holds."""
-        found: dict[str, int] = {}
-        for edge in self.page.locator("#drawing g.edge").all():
-            status = edge.get_attribute("data-status") or ""
-            found[status] = found.get(status, 0) + 1
-        return found
+        """Return how many edges of each status the unfolded map holds."""
+        return Counter(
+            self.page.locator("#map [data-status]").evaluate_all("(all) => all.map((one) => one.dataset.status)")
+        )
 
 
 @pytest.fixture(scope="module")

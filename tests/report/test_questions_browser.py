@@ -313,7 +313,7 @@ def test_three_errands(opened: Opened, tmp_path: Path) -> None:
     verdict = page.locator(".verdict-line").filter(visible=True).inner_text()
     assert "storefront-graph-v2" in verdict
     assert "[" in verdict  # its interval
-    # The flat run walks nothing: every boundary that gold crosses is "0 of n" in its column, and leads to its questions.
+    # The flat run walks nothing: every boundary of gold is "0 of n" in its column, and leads to its questions.
     never = page.locator(".broken").first.locator("tbody tr").first
     required = int(never.locator("td a").nth(2).inner_text().removeprefix("0 of "))
     never.locator("td a").nth(2).click()

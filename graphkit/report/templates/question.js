@@ -3,6 +3,7 @@ import { clashesOf, commitText } from "./commits.js";
 import { brief, counted, el, middle, plain, shown, table, tag } from "./dom.js";
 import { wordDiff } from "./diff.js";
 import { judgedSection } from "./judged.js";
+import { drawMap } from "./map.js";
 import { has } from "./model.js";
 import { codeTag, tagsOf } from "./tags.js";
 
@@ -193,10 +194,20 @@ const values = ({ data, run, number, detail }) => {
     el("td", { title: typeof valueOf(place) === "number" ? valueOf(place) : null }, typeof valueOf(place) === "number" ? shown(valueOf(place)) : el("span", { class: "dim data" }, `not scored: ${valueOf(place) ?? "no score was given"}`)))), "narrow"));
 };
 
+/** The map of the walk, drawn when it is unfolded. @param {Opened} at */
+const map = ({ run, detail }) => {
+  const { edges, omitted } = detail.map;
+  const place = el("div", {});
+  const folded = /** @type {HTMLDetailsElement} */ (el("details", { id: "map" }, el("summary", {}, "The map of ", brief(run.name, 60), `: ${counted(edges.length + (omitted || 0), "edge")} of gold and traversal`), place));
+  folded.addEventListener("toggle", () => { if (folded.open && !place.childNodes.length) place.append(drawMap(detail)); });
+  return folded;
+};
+
 /** Return the sections of an open question in one run. @param {Opened} at @returns {import("./dom.js").Child[]} */
 export const sectionsOf = (at) => [
   el("p", { class: "happened" }, tagsOf(at.data, at.run, at.number)),
   notes(at),
+  map(at),
   pairs(at.detail),
   answers(at),
   codeSection(at),
