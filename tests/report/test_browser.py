@@ -15,7 +15,7 @@ from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.verdicts import plausible, verdict
-from tests.report.conftest import Opened
+from tests.report.conftest import Opened, in_each_browser
 from tests.report.test_verdict_view import SAID, hostile_verdicts
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def storefront_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(runs, tmp_path_factory.mktemp("page") / "storefront.html")
 
 
+@in_each_browser
 def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: Path) -> None:
     """Enter on a question opens its spine with the break in words, Escape closes it and gives the focus back."""
     opened.open(storefront_page)
@@ -79,6 +80,7 @@ def test_calls_of_tools_are_shown(opened: Opened, tmp_path: Path) -> None:
     assert opened.page.locator("#calls").count() == 0
 
 
+@in_each_browser
 def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Path) -> None:
     """Back goes from a question to the former one and to the closed overview, also behind the button Close."""
     from playwright.sync_api import expect
@@ -90,19 +92,19 @@ def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Pa
     expect(title).to_have_text("sf-04")
     page.get_by_role("button", name="Next", exact=True).click()
     expect(title).to_have_text("sf-05")
-    page.go_back()
+    opened.back()
     expect(title).to_have_text("sf-04")
-    page.go_back()
+    opened.back()
     expect(dialog).to_have_count(0)
-    assert "#" not in page.url
-    page.go_forward()
+    assert "#" not in opened.address
+    opened.forward()
     expect(title).to_have_text("sf-04")
     page.get_by_role("button", name="Close").click()
     expect(dialog).to_have_count(0)
-    assert page.url.endswith("#questions")
-    page.go_back()
+    assert opened.address.endswith("#questions")
+    opened.back()
     expect(title).to_have_text("sf-04")
-    page.go_back()
+    opened.back()
     expect(dialog).to_have_count(0)
 
 
