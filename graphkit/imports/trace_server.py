@@ -58,7 +58,7 @@ class _Handler(LoopbackHandler):
     server: TraceServer
     accepts = f"the server accepts only POST {PATH}"
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - so the base class calls it
         """Accept an export of spans."""
         receiver = self.server.receiver
         try:
