@@ -78,7 +78,7 @@ class PageGrades:
         try:
             keep_grade(contents.files[contents.runs.index(run)], grade)
         except InputError as error:
-            raise RefusedError(503, str(error)) from None
+            raise RefusedError(503, error.sentence) from None
         return None if value is None and not note else plain(grade)
 
 
@@ -91,7 +91,7 @@ def _read(file: Path, grader: str) -> list[Score]:
     try:
         return [one for one in read_grades(file, grader) if one.measure == PERSON_GRADE]
     except InputError as error:
-        raise RefusedError(503, str(error)) from None
+        raise RefusedError(503, error.sentence) from None
 
 
 def _is_of(grade: Score, answer: ShownAnswer | None) -> bool:

@@ -171,11 +171,8 @@ def _state(sources: Iterable[Path]) -> _State:
 
 def _sentence(error: Exception) -> str:
     """Return what is wrong, and where, on one line."""
-    if isinstance(error, GraphkitError):
-        text = error.what if error.where is None else f"{error.where}: {error.what}"
-    else:
-        text = f"{type(error).__name__}: {error}"
-    return one_line(masked(text))
+    text = error.sentence if isinstance(error, GraphkitError) else one_line(f"{type(error).__name__}: {error}")
+    return masked(text)
 
 
 def _version(state: _State) -> str:
