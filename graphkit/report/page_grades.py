@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from graphkit.errors import InputError
 from graphkit.files.loopback import RefusedError
 from graphkit.files.person_grades import keep_grade, read_grades
@@ -62,19 +60,16 @@ class PageGrades:
             raise RefusedError(409, "the page has been built again since: load it, and grade the answer that it shows")
         run, question, answer = _found(contents, fields["run"], fields["question"])
         note, value = fields["note"], fields["value"]
-        try:
-            grade = Score(
-                run=run,
-                question=question,
-                measure=PERSON_GRADE,
-                value=value,
-                reason=NOTED if value is None else None,
-                explanation=note or None,
-                grader=self._grader,
-                **answer._asdict(),
-            )
-        except ValidationError:
-            raise RefusedError(400, "the note isn't text that can be kept") from None
+        grade = Score(
+            run=run,
+            question=question,
+            measure=PERSON_GRADE,
+            value=value,
+            reason=NOTED if value is None else None,
+            explanation=note or None,
+            grader=self._grader,
+            **answer._asdict(),
+        )
         try:
             keep_grade(contents.files[contents.runs.index(run)], grade)
         except InputError as error:
@@ -113,6 +108,8 @@ def _checked(sent: object) -> dict[str, Any]:
     for name in ("run", "question", "note"):
         if not isinstance(fields.get(name), str):
             raise RefusedError(400, f"{name!r} must be a text")
+    if any("\ud800" <= char <= "\udfff" for char in fields["note"]):
+        raise RefusedError(400, "'note' holds half of a character, which no file can")
     value = fields.get("value", "")
     if isinstance(value, bool) or value not in (0, 1, None):
         raise RefusedError(400, "'value' must be 1 (right), 0 (wrong) or null")
