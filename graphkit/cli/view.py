@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Source:
+class _PageSource:
     """The files of a page that is written again whenever they change."""
 
     found: Callable[[], RunFiles]
@@ -90,7 +90,7 @@ def view(
 
     graded_by = _grader(grader)
     asked, found = _asked(runs or [])
-    source = _Source(found, shown, given, reading)
+    source = _PageSource(found, shown, given, reading)
     place = _fragment(asked, found(), shown)
     for note in given.beside(found(), people=False).notes:
         say(f"note: {note}")

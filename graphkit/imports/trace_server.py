@@ -51,10 +51,10 @@ class TraceServer(LoopbackServer):
 
     def __init__(self, port: int, receiver: Receiver) -> None:
         self.receiver = receiver
-        super().__init__(port, _Handler, receiver.report)
+        super().__init__(port, _TraceHandler, receiver.report)
 
 
-class _Handler(LoopbackHandler):
+class _TraceHandler(LoopbackHandler):
     server: TraceServer
     accepts = f"the server accepts only POST {PATH}"
 

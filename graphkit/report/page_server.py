@@ -54,7 +54,7 @@ class PageServer(LoopbackServer):
     ) -> None:
         self.page, self.grades = page, PageGrades(page, grader)
         self.token = secrets.token_urlsafe(24)
-        super().__init__(port, _Handler, lambda why: report(why.replace(self.token, "TOKEN")))
+        super().__init__(port, _PageHandler, lambda why: report(why.replace(self.token, "TOKEN")))
 
     @property
     def page_address(self) -> str:
@@ -62,7 +62,7 @@ class PageServer(LoopbackServer):
         return f"{self.address}/{self.token}/"
 
 
-class _Handler(LoopbackHandler):
+class _PageHandler(LoopbackHandler):
     server: PageServer
     accepts = "the server accepts GET and HEAD, and POST of a grade"
 
