@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from graphkit.files.problems import Problems
     from graphkit.report.contents import PageContents
     from graphkit.report.page_inputs import AskedRun, RunFiles
-    from graphkit.report.served_page import ServedPage
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ def view(
     """
     from graphkit.cli.progress import shown_progress
     from graphkit.report.page_server import PageServer
-    from graphkit.report.served_page import ServedPage
+    from graphkit.report.served_page import ServedPage, follow
 
     graded_by = _grader(grader)
     asked, found = _asked(runs or [])
@@ -105,21 +102,13 @@ def view(
         say("The page follows its files; Ctrl-C ends it.")
         if in_browser:
             _open(address)
-        _follow(page, stop)
+        follow(page, stop, _print_change)
         server.stop()
 
 
-def _follow(page: ServedPage, stop: threading.Event) -> None:
-    """Keep the page up to date until a signal comes; a build that is under way then ends with the process."""
-    from graphkit.report.served_page import follow
-
-    def changed(status: dict[str, str]) -> None:
-        error = status.get("error")
-        say("the page is built again" if error is None else f"the former page stays: {error}")
-
-    context = copy_context()  # with the limits of the command's inputs
-    threading.Thread(target=context.run, args=(follow, page, stop, changed), daemon=True).start()
-    stop.wait()
+def _print_change(status: dict[str, str]) -> None:
+    error = status.get("error")
+    say("the page is built again" if error is None else f"the former page stays: {error}")
 
 
 def _grader(name: str | None) -> str:

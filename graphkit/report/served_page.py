@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import shutil
 import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +25,10 @@ from graphkit.report.contents import PageContents
 LOOK = 0.5
 
 #: The wait after the page was built again, as a multiple of the time it took.
-REST = 2.0
+REST = 1.0
+
+#: How often a build that is under way is asked to end, each tenth of a second; then it ends with the process.
+ENDING = 10
 
 #: The state of each source, by which a change is noticed without reading it; None for one that isn't there.
 _State = tuple[tuple[Path, tuple[int, ...] | None], ...]
@@ -61,12 +67,15 @@ class ServedPage:
         self._rest_until = 0.0
         self._failure: str | None = None  # of the last attempt to build
         self._error: str | None = None
+        self._building: Path | None = None
         self._page = self._built(_version(self._tried))
 
     def close(self) -> None:
-        """Remove the page."""
+        """Remove the page, and what a build that is under way has written so far."""
         with self._lock:
             self._page.file.close()
+        if self._building is not None:
+            shutil.rmtree(self._building, ignore_errors=True)
 
     @property
     def contents(self) -> PageContents:
@@ -134,17 +143,33 @@ class ServedPage:
             self._error = error
 
     def _built(self, version: str) -> _Built:
-        with held_folder() as folder:
-            out = folder / "page.html"
+        with held_folder() as self._building:
+            out = self._building / "page.html"
             contents = self._write(out, version)
             return _Built(version, out.open("rb"), contents)
 
 
 def follow(page: ServedPage, stop: threading.Event, changed: Callable[[dict[str, str]], None]) -> None:
-    """Keep a page up to date until ``stop`` is set; call ``changed`` with its status after each change."""
-    while not stop.wait(LOOK):
-        if page.look() and not stop.is_set():
-            changed(page.status())
+    """Keep a page up to date until ``stop`` is set; call ``changed`` with its status after each change.
+
+    A build that is under way then ends at once: the processes that score its runs are terminated.
+    """
+
+    def look() -> None:
+        while not stop.wait(LOOK):
+            if page.look() and not stop.is_set():
+                changed(page.status())
+
+    # the limits of the command's inputs are part of its context
+    thread = threading.Thread(target=copy_context().run, args=(look,), daemon=True)
+    thread.start()
+    stop.wait()
+    for _ in range(ENDING):
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        thread.join(0.1)
+        if not thread.is_alive():
+            return
 
 
 def _state(sources: Iterable[Path]) -> _State:

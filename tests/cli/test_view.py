@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from graphkit.files.leftovers import FOLDERS
+from graphkit.scoring.file_scoring import SMALL
 from tests.helpers.cli import COMMAND, Graph, Row, environment, inside, write_lines
 from tests.helpers.judged import values, write_scores
 from tests.helpers.served import ask
@@ -154,6 +156,28 @@ def test_a_killed_process_leaves_nothing(data: Path, tmp_path: Path) -> None:
         one.end(signal.SIGKILL)
         assert one.code == -signal.SIGKILL
         one.code = 0
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_end_amid_a_build(data: Path, tmp_path: Path) -> None:
+    """Ctrl-C while several processes score a large run that has changed ends the command soon, and leaves nothing."""
+    temporary, run = tmp_path / "temporary", data / "runs" / "r.jsonl"
+    temporary.mkdir()
+    extra = [{**QUESTIONS[0], "id": f"e{n}"} for n in range(6000)]
+    write_lines(data / "questions.jsonl", [*QUESTIONS, *extra])
+    more = [{"run": "r", "question_id": one["id"], "answer": "It is x. " * 250} for one in extra]
+    write_lines(run, answers("r"))
+    with viewing(run, cwd=tmp_path, env={"TMPDIR": str(temporary)}) as one:
+        write_lines(run, [*answers("r"), *more])
+        assert run.stat().st_size > SMALL
+        until = time.monotonic() + 60
+        while not list(temporary.glob(f"{FOLDERS}*")) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert list(temporary.glob(f"{FOLDERS}*"))
+        begun = time.monotonic()
+        one.end()
+        assert time.monotonic() - begun < 30
+    assert "the page is built again" not in one.err
     assert list(temporary.iterdir()) == []
 
 
