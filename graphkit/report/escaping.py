@@ -7,6 +7,7 @@ import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
+from urllib.parse import quote
 
 from markupsafe import Markup
 from msgspec import to_builtins
@@ -36,6 +37,15 @@ def visible(name: str, limit: int | None = None) -> str:
     'one\\u000atwo'
     """
     return _cut(name, limit, _IN_NAMES)
+
+
+def fragment(run: str, question: str) -> str:
+    """Return the fragment of the address that opens a question of a run in the page.
+
+    >>> fragment("bm25/2", "q 1")
+    '#bm25%2F2/q%201'
+    """
+    return f"#{quote(visible(run), safe='')}/{quote(visible(question), safe='')}"
 
 
 def visible_text(text: str, limit: int | None = None) -> str:

@@ -27,6 +27,7 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
 from graphkit.records.progress import Progress, quiet
+from graphkit.records.scores import Score
 from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
 from graphkit.report.data import (
@@ -138,22 +139,21 @@ def _scored(
 ) -> RunData:
     """Score a run and spool the details of its questions, in one pass over the files."""
     data, run = collector.data, collector.run
-    records: tuple[Verdict | Execution, ...] = (*options.verdicts, *options.executions)
-    dated = frozenset(one.question for one in records if one.answer_hash is not None)
     result = run_pass.score(
         data.measures,
         known,
         problems,
         descriptions=collector.add,
         keep_rows=True,
-        describe=partial(_describe, undirected=data.undirected, dated=dated),
+        describe=partial(_describe, undirected=data.undirected),
         unordered=data.unordered,
         versions=True,
         name=name,
     )
     collector.flush()
     result = dataclasses.replace(result, failed_as=options.failed_as)
-    result = result.with_scores(options.scores)
+    scores = [one for one in options.scores if one.run == result.run]
+    result = result.with_scores(one for one in scores if not _is_outdated(one, run))
     run.card = score_layers(result, data.config)
     run.values = {row.question: row.values for row in result.rows}
     run.evaluation = dataclasses.replace(result, given=())
@@ -165,29 +165,33 @@ def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequ
     verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
     executions = executions_on(run.evaluation.run, options.executions, run.values)
 
-    def outdated(one: Verdict | Execution) -> bool:
-        return one.answer_hash is not None and one.answer_hash != run.answer_hashes.get(one.question)
-
     for question, some in verdicts.items():
-        if current := [one for one in some if not outdated(one)]:
+        if current := [one for one in some if not _is_outdated(one, run)]:
             run.verdicts[question] = current
-    run.executions = {question: one for question, one in executions.items() if not outdated(one)}
+    run.executions = {question: one for question, one in executions.items() if not _is_outdated(one, run)}
     executed = {visible(question): one for question, one in run.executions.items()}
     for listed, judged in zip(questions, run.outcomes, strict=False):
         if one := executed.get(listed["id"]):  # the tests of an answer's code decide whether it is right
             judged.answer = _word(one.status == "success")
-    old_verdicts = [one.question for some in verdicts.values() for one in some if outdated(one)]
+    old_verdicts = [one.question for some in verdicts.values() for one in some if _is_outdated(one, run)]
     old_executions = [question for question in executions if question not in run.executions]
     shown = [one for some in run.verdicts.values() for one in some]
     scores = [score for score in options.scores if score.run == run.evaluation.run]
+    old_scores = [score.question for score in scores if _is_outdated(score, run)]
     answered_by = answering_model(file, options.answered_by.get(file))
     answerers = [answered_by] if answered_by is not None else [one.answered_by for one in shown]
     run.warnings = (
         *run.evaluation.warnings,
         *self_evaluations([*(one.model or one.judge for one in shown), *judges_of(scores)], answerers),
         *_outdated("verdict on", "graded", old_verdicts),
+        *_outdated("score of", "graded", old_scores),
     )
     run.code_warnings = _outdated("execution of", "executed", old_executions)
+
+
+def _is_outdated(one: Score | Verdict | Execution, run: RunData) -> bool:
+    """Return whether a record of a run is about another answer than the one that the run has now."""
+    return one.answer_hash is not None and one.answer_hash != run.answer_hashes.get(one.question)
 
 
 def _outdated(what: str, done: str, questions: Sequence[str]) -> tuple[str, ...]:
@@ -258,14 +262,8 @@ class _Collector:
             self._block, self._number = [], self._number + 1
 
 
-def _describe(
-    case: Case,
-    values: Sequence[float | str],
-    invalid: str | None,
-    undirected: bool = False,
-    dated: frozenset[str] = frozenset(),
-) -> _Description:
-    """Describe one question; ``dated`` names the questions whose records carry the hash of their answer."""
+def _describe(case: Case, values: Sequence[float | str], invalid: str | None, undirected: bool = False) -> _Description:
+    """Describe one question."""
     question = case.question
     compared = aligned_with_gold(case) if undirected else case
     column = column_of(compared, invalid).undirected() if undirected else column_of(compared, invalid)
@@ -289,7 +287,7 @@ def _describe(
         "difficulty": question.difficulty or "",
     }
     answer = case.answer
-    hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None and question.id in dated else {}
+    hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None else {}
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
     gold = required_edges(case) if invalid is None else None
     sides = packed(backbone_of(case)), packed(column)

@@ -10,7 +10,6 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -26,7 +25,7 @@ from graphkit.records.progress import Progress, quiet
 from graphkit.records.words import counted, shown
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
-from graphkit.report.escaping import middle, packed, page_json, visible
+from graphkit.report.escaping import fragment, middle, packed, page_json, visible
 from graphkit.report.execution_view import executed, overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
@@ -81,16 +80,18 @@ def _environment() -> Environment:
     return environment
 
 
-def page(data: ReportData, progress: Progress = quiet) -> Iterator[str]:
+def page(data: ReportData, progress: Progress = quiet, served: str | None = None) -> Iterator[str]:
     """Yield the text of the page piece by piece; at most one block of details is in memory.
 
-    ``progress`` receives the number of written spines.
+    ``progress`` receives the number of written spines. ``served`` is the version of a page that ``graphkit view``
+    serves: its script may ask its own server.
     """
     style, style_source = _block("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES))
     code, script_source = _block(script())
     screen, fragments = FirstScreen(data), Fragments(data)
     template = _environment().get_template("report.html")
     yield from template.generate(
+        served=served,
         title=visible(data.title),
         dataset=visible(data.dataset.name),
         gold_hash=data.runs[0].evaluation.gold_hash,
@@ -190,8 +191,7 @@ def _executed(run: RunData) -> dict[str, Any] | None:
 
 def _link(run: str, question: str) -> dict[str, str]:
     """Return a question with the fragment of the address that opens it."""
-    name = visible(question)
-    return {"name": name, "fragment": f"#{quote(visible(run), safe='')}/{quote(name, safe='')}"}
+    return {"name": visible(question), "fragment": fragment(run, question)}
 
 
 def write_report(
@@ -231,13 +231,14 @@ def write_described(
     options: PageOptions | None = None,
     problems: list[Problems] | None = None,
     progress: Progress = quiet,
+    served: str | None = None,
 ) -> PageContents:
-    """Write a page as :func:`write_report` does, and return what it contains."""
+    """Write a page as :func:`write_report` does, and return what it contains; ``served`` is that of :func:`page`."""
     check_output(out, "a page", files, force=True)
     with ExitStack() as spools:
         data = gather(files, spools, options or PageOptions(), problems, progress)
         place = spools.enter_context(written(out))
         with place.open("w", encoding="utf-8", newline="\n") as stream:
-            for piece in page(data, progress):
+            for piece in page(data, progress, served):
                 stream.write(piece)
-        return PageContents.of(data)
+        return PageContents.of(files, data)
