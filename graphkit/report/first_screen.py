@@ -13,16 +13,20 @@ from graphkit import __version__
 from graphkit.analysis.board import Board, BoardCell, BoardRow, board
 from graphkit.analysis.broken_edges import ONE_GOLD, BrokenEdges, BrokenRow, broken_edges, weakest
 from graphkit.analysis.evaluation_findings import unanswered_findings
-from graphkit.analysis.findings import two
+from graphkit.analysis.findings import listed, two
 from graphkit.analysis.run_pairs import RunComparison
 from graphkit.analysis.standings import Standings, clear, resamples_for, standings
 from graphkit.measures.outcome import STAGES
 from graphkit.records.words import counted
 from graphkit.report.data import QuestionOutcome, ReportData
 from graphkit.report.escaping import visible
+from graphkit.report.tradeoffs import FIGURES, Dot, Figure, Panel, Tradeoffs, brief, tradeoffs
 
 #: How many boundaries or relations are shown; the others are folded.
 ROWS = 12
+
+#: Runs up to which a column has room for its words.
+FEW = 4
 
 #: The cells of the table of answers by path: what the page calls them, and the answer and path of each.
 CELLS = (
@@ -60,6 +64,11 @@ class FirstScreen:
             {"name": visible(one.run), "letter": LETTERS[number] if number < len(LETTERS) else str(number + 1)}
             for number, one in enumerate(self.results)
         ]
+
+    @property
+    def many(self) -> bool:
+        """Whether the runs are too many for whole words in their columns."""
+        return len(self.results) > FEW
 
     @cached_property
     def board(self) -> Board:
@@ -181,11 +190,58 @@ class FirstScreen:
             ),
         )
 
+    @cached_property
+    def tradeoffs(self) -> Tradeoffs | None:
+        """The measure of the verdict against latency, tokens and cost."""
+        quality = next((row for row in self._rows if row.measure == self.standings.headline), None)
+        return tradeoffs(quality, self.results)
+
+    def over(self, figure: Figure, run: int) -> str:
+        """Return how many questions of a run state a figure, if some don't; else an empty text."""
+        known, questions = figure.known[run], self.results[run].questions
+        return "" if known in (0, questions) else f"over {known} of {counted(questions, 'question')}"
+
+    def dot_words(self, found: Tradeoffs, panel: Panel, dot: Dot) -> str:
+        """Return what a dot shows."""
+        figure, value = panel.figure, two(found.quality.cells[dot.run].value)
+        price = f"{figure.name} {brief(figure.values[dot.run])} ({figure.unit})"
+        beaten = "; another run is at least as good for no more" if dot.beaten else ""
+        return f"{self.runs[dot.run]['name']}: {visible(found.quality.measure)} {value}, {price}{beaten}"
+
+    @property
+    def about_figures(self) -> list[str]:
+        """Sentences on the questions behind the figures, and on the figures that runs lack."""
+        if self.tradeoffs is None:
+            return []
+        figures = self.tradeoffs.figures
+        failed = any(one.failed for one in self.results) and self.results[0].failed_as == "worst"
+        alone = f"; a failed one counts in {visible(self.tradeoffs.quality.measure)} alone" if failed else ""
+        verb = "is" if len(figures) == 1 and figures[0].name != FIGURES[1] else "are"
+        found = [f"{self.tradeoffs.names.capitalize()} {verb} per answered question{alone}."]
+        if any(self.over(figure, run) for figure in figures for run in figure.stated):
+            found.append("† not every question states it.")
+        lacking: dict[tuple[str, ...], list[str]] = {}
+        for name in FIGURES:
+            stated = next((one.stated for one in figures if one.name == name), [])
+            without = tuple(run["name"] for number, run in enumerate(self.runs) if number not in stated)
+            lacking.setdefault(without, []).append(name)
+        for without, names in lacking.items():
+            if len(without) == len(self.runs):
+                found.append(f"No run states {' or '.join(names)}.")
+            elif without:
+                found.append(f"{listed(without)} {'states' if len(without) == 1 else 'state'} no {' or '.join(names)}.")
+        return found
+
+    @cached_property
+    def _rows(self) -> list[BoardRow]:
+        """Every row of the board, the folded ones too."""
+        return [*(row for layer in self.board.layers for row in layer.rows), *self.board.others, *self.board.more]
+
     @property
     def gaps(self) -> str:
         """A line on failed questions and on measures that weren't scored on every question."""
         found = [line.text for line in unanswered_findings(self.results)]
-        rows = [*(row for layer in self.board.layers for row in layer.rows), *self.board.others, *self.board.more]
+        rows = self._rows
         some = sum(any(not cell.whole for cell in row.cells) for row in rows)
         failed = visible(found[0]) if found else "none"
         return f"Failed questions: {failed}. Measures not scored on every question: {some} of {len(rows)}."

@@ -30,7 +30,8 @@ from graphkit.report.execution_view import executed, overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
 from graphkit.report.overview import summary
-from graphkit.report.spine_view import Fragments
+from graphkit.report.spine_view import Fragments, breakable
+from graphkit.report.tradeoffs import brief
 from graphkit.report.verdict_view import judged, judges
 from graphkit.scoring.known_share import KnownShare
 from graphkit.scoring.results import FAILURES_UNSCORED
@@ -80,6 +81,9 @@ def _environment() -> Environment:
     environment.filters["middle"] = middle
     environment.filters["counted"] = counted
     environment.filters["two"] = two
+    environment.filters["breakable"] = breakable
+    environment.filters["brief"] = brief
+    environment.filters["tick"] = "{:,.12g}".format
     return environment
 
 
