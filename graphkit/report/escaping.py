@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
+from urllib.parse import quote
 
 from msgspec import to_builtins
 
@@ -37,6 +38,16 @@ def visible(name: str, limit: int | None = None) -> str:
     'one\\u000atwo'
     """
     return _cut(name, limit, _IN_NAMES)
+
+
+def question_link(run: str, question: str) -> dict[str, str]:
+    """Return the name of a question of a run, and the fragment of the address that opens it.
+
+    >>> question_link("bm25", "q 1")
+    {'name': 'q 1', 'fragment': '#bm25/q%201'}
+    """
+    name = visible(question)
+    return {"name": name, "fragment": f"#{quote(visible(run), safe='')}/{quote(name, safe='')}"}
 
 
 def visible_text(text: str, limit: int | None = None) -> str:

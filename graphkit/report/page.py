@@ -10,22 +10,21 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from graphkit.analysis.findings import two
-from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.files.assets import located
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import read_once
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
-from graphkit.records.words import counted, shown
+from graphkit.records.words import counted
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
-from graphkit.report.escaping import middle, packed_json, script_json, visible
+from graphkit.report.diagnosis import Diagnosis
+from graphkit.report.escaping import middle, packed_json, question_link, script_json, visible
 from graphkit.report.execution_view import executed, overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
@@ -33,8 +32,7 @@ from graphkit.report.overview import summary
 from graphkit.report.spine_view import Fragments, breakable
 from graphkit.report.tradeoffs import brief
 from graphkit.report.verdict_view import judged, judges
-from graphkit.scoring.known_share import KnownShare
-from graphkit.scoring.results import FAILURES_UNSCORED
+from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation
 
 #: Notes on options that change the comparison.
 UNORDERED = "Each traversal is read as a set of edges: measures that compare its order aren't scored."
@@ -76,7 +74,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         loader=FileSystemLoader(_TEMPLATES),
     )
-    environment.filters["number"] = shown
     environment.filters["visible"] = visible
     environment.filters["middle"] = middle
     environment.filters["counted"] = counted
@@ -99,23 +96,19 @@ def page(data: ReportData) -> Iterator[str]:
         gold_hash=data.runs[0].evaluation.gold_hash,
         runs=[
             {
-                **_run(run.evaluation, run.card),
-                "known": _known(run.evaluation.known),
+                **_run(run.evaluation),
                 "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
-                "borrowed_commits": run.evaluation.borrowed_commits(),
-                "reasons": [visible(line[0].upper() + line[1:]) for line in run.evaluation.reasons()],
-                "warnings": [visible(warning) for warning in run.warnings],
                 "executed": _executed(run),
-                "code_warnings": [visible(warning) for warning in run.code_warnings],
             }
             for run in data.runs
         ],
         screen=screen,
+        diagnosis=Diagnosis(data, [run["letter"] for run in screen.runs]),
+        question_link=question_link,
         notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
-        not_judged=NOT_JUDGED,
         failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
         worst=list(fragments.worst()),
-        link=partial(_link, data.runs[0].evaluation.run),
+        link=partial(question_link, data.runs[0].evaluation.run),
         blocks=chain(_blocks(data), fragments.blocks()),
         summary=lambda: json_for_html(summary(data, screen.broken)),
         style=style,
@@ -151,50 +144,23 @@ def _beside_details(
         yield number, "{" + ",".join(texts) + "}"
 
 
-def _run(evaluation: Any, card: Any) -> dict[str, Any]:
+def _run(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "name": visible(evaluation.run),
         "questions": evaluation.questions,
         "failed": evaluation.failed,
         "missing": evaluation.missing,
         "invalid": len(evaluation.invalid),
-        "overall": card.overall,
-        "unscored": card.unscored,
-        "judged": card.judged,
-        "alerts": card.alerts,
-        "findings": [
-            {
-                "layer": finding.layer,
-                "weakness": finding.weakness,
-                "remedy": finding.remedy,
-                "measure": finding.measure,
-                "mean": finding.mean,
-                "questions": [_link(evaluation.run, question) for question in finding.questions],
-            }
-            for finding in card.findings
-        ],
+        "known": "" if evaluation.known is None else visible(evaluation.known.line),
     }
-
-
-def _known(known: KnownShare | None) -> dict[str, str | None] | None:
-    """Return how much of a run the dataset knows, and the likely cause if that is almost nothing."""
-    if known is None:
-        return None
-    return {"line": visible(known.line), "meaning": None if known.meaning is None else visible(str(known.meaning))}
 
 
 def _executed(run: RunData) -> dict[str, Any] | None:
     """Return the overview of a run's executions, with links to the questions that it names."""
     found = overview(run.executions)
     for status in found["statuses"] if found is not None else ():
-        status["questions"] = [_link(run.evaluation.run, question) for question in status["questions"]]
+        status["questions"] = [question_link(run.evaluation.run, question) for question in status["questions"]]
     return found
-
-
-def _link(run: str, question: str) -> dict[str, str]:
-    """Return a question with the fragment of the address that opens it."""
-    name = visible(question)
-    return {"name": name, "fragment": f"#{quote(visible(run), safe='')}/{quote(name, safe='')}"}
 
 
 def write_report(
