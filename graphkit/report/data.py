@@ -26,6 +26,15 @@ from graphkit.scoring.results import Evaluation
 Outcome = Literal["right", "wrong", "undecided"]
 
 
+def letter_of(number: int) -> str:
+    """Return the letter of a run: A for the first; behind Z, its number from 1.
+
+    >>> letter_of(0), letter_of(26)
+    ('A', '27')
+    """
+    return chr(ord("A") + number) if number < 26 else str(number + 1)
+
+
 class DetailsBlock(Struct):
     """The details of some questions as JSON, and the number of the block within its run."""
 

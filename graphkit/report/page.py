@@ -11,26 +11,23 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from graphkit.analysis.findings import two
 from graphkit.files.assets import located
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import read_once
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
-from graphkit.records.words import counted
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
 from graphkit.report.diagnosis import Diagnosis
-from graphkit.report.escaping import middle, packed_json, question_link, script_json, visible
+from graphkit.report.escaping import packed_json, question_link, script_json, visible
 from graphkit.report.execution_view import executed, overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
 from graphkit.report.overview import summary
-from graphkit.report.spine_view import Fragments, breakable
-from graphkit.report.tradeoffs import brief
+from graphkit.report.rendering import TEMPLATES, environment
+from graphkit.report.spine_view import Fragments
 from graphkit.report.verdict_view import judged, judges
 from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation
 
@@ -47,8 +44,6 @@ FAILURES_COUNT = {
     "unscored": FAILURES_UNSCORED[0].upper() + FAILURES_UNSCORED[1:] + ".",
 }
 
-_TEMPLATES = Path(__file__).parent / "templates"
-
 _Found = TypeVar("_Found")
 
 
@@ -60,36 +55,17 @@ def json_for_html(value: object) -> Markup:
 @cache
 def _block(*names: str) -> tuple[Markup, str]:
     """Return the style sheets or scripts of the page as one, and its source for the content security policy."""
-    text = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+    text = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), f"'sha256-{digest}'"  # noqa: S704 - a file of this package, no data
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=FileSystemLoader(_TEMPLATES),
-    )
-    environment.filters["visible"] = visible
-    environment.filters["middle"] = middle
-    environment.filters["counted"] = counted
-    environment.filters["two"] = two
-    environment.filters["breakable"] = breakable
-    environment.filters["brief"] = brief
-    environment.filters["tick"] = "{:,.12g}".format
-    return environment
-
-
 def page(data: ReportData) -> Iterator[str]:
     """Yield the text of the page piece by piece; at most one block of details is in memory."""
-    style, style_source = _block("report.css", "first_screen.css", "spine.css")
+    style, style_source = _block("base.css", "report.css", "board.css", "first_screen.css", "spine.css")
     script, script_source = _block("blocks.js", "first_screen.js", "spine.js", "report.js")
     screen, fragments = FirstScreen(data), Fragments(data)
-    template = _environment().get_template("report.html")
+    template = environment().get_template("report.html")
     yield from template.generate(
         title=visible(data.title),
         dataset=visible(data.dataset.name),
