@@ -24,14 +24,20 @@ FEW = 4
 class BoardView:
     """What the templates of the verdict and of the board show, computed once.
 
-    ``baseline`` is the number of the only run that the others are compared with.
+    The others are compared with the run of the number ``baseline``, by default the second best one; where the reader
+    may ``choose``, with each run that can be a baseline.
     """
 
     def __init__(
-        self, results: Sequence[Evaluation], cards: Sequence[Scorecard], config: Config, baseline: int | None = None
+        self,
+        results: Sequence[Evaluation],
+        cards: Sequence[Scorecard],
+        config: Config,
+        baseline: int | None = None,
+        choose: bool = False,
     ) -> None:
         self.results = list(results)
-        self._cards, self._config, self._baseline = cards, config, baseline
+        self._cards, self._config, self._baseline, self._choose = cards, config, baseline, choose
 
     @cached_property
     def runs(self) -> list[dict[str, str]]:
@@ -66,8 +72,10 @@ class BoardView:
 
     @property
     def baselines(self) -> tuple[int, ...]:
-        """The baselines that differences are shown to."""
-        return self.standings.baselines if self._baseline is None else (self._baseline,)
+        """The baselines that differences are written for."""
+        if self._choose:
+            return self.standings.baselines
+        return () if self.baseline is None else (self.baseline,)
 
     @cached_property
     def rows(self) -> list[BoardRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from graphkit.report.verdict_view import judges
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SharedLine:
     """A sentence and the numbers of the runs that it holds for."""
 
     text: str
@@ -67,23 +67,23 @@ class Diagnosis:
         self._runs, self._letters = data.runs, letters
 
     @property
-    def gaps(self) -> list[Line]:
+    def gaps(self) -> list[SharedLine]:
         """What the runs failed on, or have no record or valid gold for."""
         return _shared(enumerate(run.card.unscored for run in self._runs))
 
     @property
-    def unjudged(self) -> list[Line]:
+    def unjudged(self) -> list[SharedLine]:
         """The runs without any score."""
         return _shared(enumerate("" if run.card.judged else NOT_JUDGED for run in self._runs))
 
     @property
-    def warnings(self) -> list[Line]:
+    def warnings(self) -> list[SharedLine]:
         """Why the dataset knows hardly anything of a run."""
         known = enumerate(run.evaluation.known for run in self._runs)
         return _shared((place, str(one.meaning)) for place, one in known if one is not None and one.meaning is not None)
 
     @property
-    def borrowed(self) -> list[Line]:
+    def borrowed(self) -> list[SharedLine]:
         """How many chunks take the commit of their artifact."""
         return _shared(enumerate(run.evaluation.borrowed_commits() for run in self._runs))
 
@@ -107,9 +107,9 @@ class Diagnosis:
         ]
 
     @property
-    def answered(self) -> list[Line]:
+    def answered(self) -> list[SharedLine]:
         """For each run with severe measures in which failed questions count: its means without these."""
-        return _shared(enumerate(", ".join(_answered(run)) for run in self._runs))
+        return _shared(enumerate(_answered(run) for run in self._runs))
 
     @property
     def weaknesses(self) -> list[Weakness]:
@@ -149,12 +149,12 @@ class Diagnosis:
         return found
 
     @cached_property
-    def judge_warnings(self) -> list[Line]:
+    def judge_warnings(self) -> list[SharedLine]:
         """The warnings about the judges and verdicts of the runs."""
         return _shared((place, text) for place, run in enumerate(self._runs) for text in run.warnings)
 
     @cached_property
-    def code_warnings(self) -> list[Line]:
+    def code_warnings(self) -> list[SharedLine]:
         """The warnings about the executions of the runs."""
         return _shared((place, text) for place, run in enumerate(self._runs) for text in run.code_warnings)
 
@@ -164,13 +164,13 @@ class Diagnosis:
         return ", ".join(f"{count} in {one}" for count, one in zip(counts, self._letters, strict=True) if count)
 
 
-def _shared(texts: Iterable[tuple[int, str]]) -> list[Line]:
+def _shared(texts: Iterable[tuple[int, str]]) -> list[SharedLine]:
     """Return each text once, with the numbers of the runs that have it; empty texts are left out."""
     found: dict[str, list[int]] = {}
     for place, text in texts:
         if text:
             found.setdefault(visible(text), []).append(place)
-    return [Line(text, tuple(runs)) for text, runs in found.items()]
+    return [SharedLine(text, tuple(runs)) for text, runs in found.items()]
 
 
 def _cell(run: RunData, measure: str) -> SevereCell:
@@ -179,8 +179,11 @@ def _cell(run: RunData, measure: str) -> SevereCell:
     return SevereCell(component.held, bool(component.severe), exact)
 
 
-def _answered(run: RunData) -> Iterator[str]:
+def _answered(run: RunData) -> str:
+    """Return the severe means over the answered questions where failed ones count as well; empty if none do."""
+    found: dict[int, list[str]] = {}
     for alert in run.card.alerts:
         summary = run.evaluation.measures[alert.measure]
         if summary.unanswered and summary.mean != alert.held:
-            yield f"{alert.measure} {two(summary.mean)} over the {summary.scored} answered"
+            found.setdefault(summary.scored, []).append(f"{alert.measure} {two(summary.mean)}")
+    return "; ".join(f"{', '.join(means)} over the {scored} answered" for scored, means in found.items())

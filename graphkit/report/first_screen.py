@@ -47,7 +47,8 @@ class FirstScreen(BoardView):
     unfolded = UNFOLDED
 
     def __init__(self, data: ReportData) -> None:
-        super().__init__([run.evaluation for run in data.runs], [run.card for run in data.runs], data.config)
+        cards = [run.card for run in data.runs]
+        super().__init__([run.evaluation for run in data.runs], cards, data.config, choose=True)
         self._data = data
 
     @cached_property

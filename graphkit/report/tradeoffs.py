@@ -50,7 +50,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class FigureScale:
     """A scale from ``low`` to ``high`` with its ticks."""
 
     low: float
@@ -86,7 +86,7 @@ class Panel:
     """The quality of all runs that state a figure, against the figure."""
 
     figure: Figure
-    across: Scale
+    across: FigureScale
     dots: tuple[Dot, ...]
 
 
@@ -95,7 +95,7 @@ class Tradeoffs:
     """The quality of several runs, the figures that some of them state, and a panel of each that two or more state."""
 
     quality: BoardRow
-    up: Scale
+    up: FigureScale
     figures: tuple[Figure, ...]
     panels: tuple[Panel, ...]
 
@@ -134,7 +134,7 @@ def _figures(results: Sequence[Evaluation]) -> list[Figure]:
     ]
 
 
-def _panel(figure: Figure, quality: BoardRow, up: Scale) -> Panel:
+def _panel(figure: Figure, quality: BoardRow, up: FigureScale) -> Panel:
     values = {run: value for run, value in enumerate(figure.values) if value is not None}
     across = _across(list(values.values()))
     found: list[Dot] = []
@@ -176,32 +176,32 @@ def _beside(x: float, y: float, taken: list[_Room]) -> tuple[int, int]:
     return dx, dy
 
 
-def _across(values: Sequence[float]) -> Scale:
+def _across(values: Sequence[float]) -> FigureScale:
     """Return the scale of a figure: from 0, or logarithmic if the values differ much."""
     low, high = min(values), max(values)
     if low <= 0 or high / low < LOGARITHMIC:
         return _from_zero(high, 3)
     low, high = low / 1.5, high * 1.5
     decades = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    return Scale(low, high, tuple(10.0**power for power in decades), logarithmic=True)
+    return FigureScale(low, high, tuple(10.0**power for power in decades), logarithmic=True)
 
 
-def _from_zero(high: float, most: int = 4) -> Scale:
+def _from_zero(high: float, most: int = 4) -> FigureScale:
     """Return a scale from 0 to a value or above it, cut into at most so many round steps.
 
     >>> _from_zero(0.54).ticks
     (0.0, 0.2, 0.4, 0.6)
     """
     if high <= 0:
-        return Scale(0.0, 1.0, (0.0, 1.0))
+        return FigureScale(0.0, 1.0, (0.0, 1.0))
     power = 10.0 ** math.floor(math.log10(high))
     step = next(one * power for one in (0.2, 0.25, 0.5, 1, 2, 2.5, 5) if high / (one * power) <= most)
     count = math.ceil(round(high / step, 9))
-    return Scale(0.0, count * step, tuple(round(one * step, 12) for one in range(count + 1)))
+    return FigureScale(0.0, count * step, tuple(round(one * step, 12) for one in range(count + 1)))
 
 
-def _between(low: float, high: float) -> Scale:
-    return Scale(low, high, (low, high))
+def _between(low: float, high: float) -> FigureScale:
+    return FigureScale(low, high, (low, high))
 
 
 def brief(value: float | None) -> str:
