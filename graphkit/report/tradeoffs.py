@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graphkit.analysis.board import BoardCell, BoardRow
@@ -17,17 +17,16 @@ FIGURES = ("latency", "tokens", "cost")
 #: From this ratio of the largest to the smallest value on, a scale is logarithmic.
 LOGARITHMIC = 10
 
-#: The size of a plot in pixels, for the room of letters: the narrowest width, and its height.
-WIDTH, HEIGHT = 200, 96
+#: The size of a plot in pixels where it is narrowest, and the room on its left and right.
+WIDTH, HEIGHT, LEFT, RIGHT = 200, 96, 36, 18
 
-#: Where a letter may stand beside its dot in pixels, the first free place counts; and the room that it takes.
-_BESIDE = ((9, 0), (-9, 0), (9, -10), (-9, -10), (9, 10), (-9, 10), (9, -19), (-9, -19), (9, 19), (-9, 19))
-_LETTER = (9, 10)
+#: The radius of a dot with its edge, and the room of a letter with the space behind it.
+DOT, LETTER, SPACE = 5, (8, 10), 3
 
-#: The radius of a dot with its edge.
-_DOT = 5
+#: How far above and below its dot a label may stand, in the order in which places are tried.
+_HEIGHTS = (0, -10, 10, -19, 19)
 
-#: The room of a dot or a letter in pixels: its centre, and half its width and height.
+#: The room of a dot or a label in pixels: its centre, and half its width and height.
 _Room = tuple[float, float, float, float]
 
 
@@ -66,10 +65,9 @@ class FigureScale:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A run in a panel: its place in percent from the upper left, its interval, and where its letter stands.
+    """A run in a panel: its place in percent from the upper left, and its interval.
 
-    ``beside`` is the place of the letter's centre from the dot in pixels. A run is ``beaten`` if another one has at
-    least its quality for at most its price, and one of both is better.
+    A run is ``beaten`` if another one has at least its quality for at most its price, and one of both is better.
     """
 
     run: int
@@ -77,8 +75,18 @@ class Dot:
     y: float
     low: float | None
     high: float | None
-    beside: tuple[int, int]
     beaten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DotLabel:
+    """The letters of the runs whose dots lie at one place in percent; its centre lies ``dx`` and ``dy`` pixels away."""
+
+    runs: tuple[int, ...]
+    x: float
+    y: float
+    dx: float
+    dy: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,7 @@ class Panel:
     figure: Figure
     across: FigureScale
     dots: tuple[Dot, ...]
+    labels: tuple[DotLabel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +146,13 @@ def _figures(results: Sequence[Evaluation]) -> list[Figure]:
 def _panel(figure: Figure, quality: BoardRow, up: FigureScale) -> Panel:
     values = {run: value for run, value in enumerate(figure.values) if value is not None}
     across = _across(list(values.values()))
-    found: list[Dot] = []
-    places = {run: (across.at(value), 100 - up.at(_value(quality.cells[run]))) for run, value in values.items()}
-    taken: list[_Room] = [(x * WIDTH / 100, y * HEIGHT / 100, _DOT, _DOT) for x, y in places.values()]
-    for run, (x, y) in places.items():
-        beside = _beside(x * WIDTH / 100, y * HEIGHT / 100, taken)
+    dots = []
+    for run, value in values.items():
         cell = quality.cells[run]
         low, high = (None if end is None else 100 - up.at(end) for end in (cell.low, cell.high))
-        found.append(Dot(run, x, y, low, high, beside, _beaten(run, values, quality)))
-    return Panel(figure, across, tuple(found))
+        beaten = _beaten(run, values, quality)
+        dots.append(Dot(run, across.at(value), 100 - up.at(_value(cell)), low, high, beaten))
+    return Panel(figure, across, tuple(dots), _labels(dots))
 
 
 def _value(cell: BoardCell) -> float:
@@ -160,20 +167,43 @@ def _beaten(run: int, values: dict[int, float], quality: BoardRow) -> bool:
     return any(one[0] >= own[0] and one[1] >= own[1] and one != own for one in others)
 
 
-def _beside(x: float, y: float, taken: list[_Room]) -> tuple[int, int]:
-    """Return where the letter of a dot overlaps no other dot and letter, and take its room."""
-    half = _LETTER[0] / 2, _LETTER[1] / 2
+def _labels(dots: Sequence[Dot]) -> tuple[DotLabel, ...]:
+    """Return the labels of dots, where they overlap neither one another nor other dots; dots at one place share one."""
+    groups: list[list[Dot]] = []
+    for dot in dots:
+        group = next((some for some in groups if _together(some[0], dot)), None)
+        if group is None:
+            groups.append([dot])
+        else:
+            group.append(dot)
+    taken: list[_Room] = [(*_pixels(dot), DOT, DOT) for dot in dots]
+    found = []
+    for group in groups:
+        x, y = _pixels(group[0])
+        half = (len(group) * (LETTER[0] + SPACE) - SPACE) / 2
+        reach = DOT + max(abs(_pixels(dot)[0] - x) for dot in group)
+        places = [(side * (reach + half), dy) for dy in _HEIGHTS for side in (1, -1)]
+        inside = [(dx, dy) for dx, dy in places if x + dx - half >= -LEFT and x + dx + half <= WIDTH + RIGHT]
+        own = {_pixels(dot) for dot in group}
+        others = [room for room in taken if room[:2] not in own]
+        free = (one for one in inside if not _overlaps((x + one[0], y + one[1], half, LETTER[1] / 2), others))
+        dx, dy = next(free, (inside or places)[0])
+        taken.append((x + dx, y + dy, half, LETTER[1] / 2))
+        found.append(DotLabel(tuple(dot.run for dot in group), group[0].x, group[0].y, dx, dy))
+    return tuple(found)
 
-    def free(dx: int, dy: int) -> bool:
-        return not any(
-            abs(x + dx - left) < half[0] + wide and abs(y + dy - top) < half[1] + tall
-            for left, top, wide, tall in taken
-            if (left, top) != (x, y)
-        )
 
-    dx, dy = next((place for place in _BESIDE if free(*place)), _BESIDE[0])
-    taken.append((x + dx, y + dy, *half))
-    return dx, dy
+def _pixels(dot: Dot) -> tuple[float, float]:
+    return dot.x * WIDTH / 100, dot.y * HEIGHT / 100
+
+
+def _together(first: Dot, second: Dot) -> bool:
+    return all(abs(one - other) < DOT / 2 for one, other in zip(_pixels(first), _pixels(second), strict=True))
+
+
+def _overlaps(room: _Room, others: Iterable[_Room]) -> bool:
+    x, y, wide, tall = room
+    return any(abs(x - left) < wide + w and abs(y - top) < tall + t for left, top, w, t in others)
 
 
 def _across(values: Sequence[float]) -> FigureScale:

@@ -11,7 +11,7 @@ import pytest
 from graphkit.analysis.board import BoardCell, BoardRow
 from graphkit.records.usage import Figures, summarised
 from graphkit.report import PageOptions, write_report
-from graphkit.report.tradeoffs import HEIGHT, WIDTH, Dot, tradeoffs
+from graphkit.report.tradeoffs import DOT, HEIGHT, LEFT, RIGHT, WIDTH, Dot, tradeoffs
 from graphkit.scoring.results import Evaluation
 from tests.helpers import cli
 from tests.helpers.datasets import write_jsonl
@@ -85,15 +85,32 @@ def test_scales() -> None:
 
 
 def test_letters_stand_apart() -> None:
-    """The letters of dots near one another, or at the same place, overlap neither each other nor another dot."""
-    for dots in (_dots([0.41, 0.4], [0.79, 0.82]), _dots([0.5] * 4, [10] * 4), _dots([0.5] * 5, [10, 11, 12, 13, 14])):
-        at = [(dot.x * WIDTH / 100, dot.y * HEIGHT / 100) for dot in dots]
-        letters = [(x + dot.beside[0], y + dot.beside[1]) for (x, y), dot in zip(at, dots, strict=True)]
-        for number, (x, y) in enumerate(letters):
-            others = [one for place, one in enumerate(letters) if place != number]
-            assert all(abs(x - a) >= 9 or abs(y - b) >= 10 for a, b in others)
-            apart = [one for one in at if one != at[number]]
-            assert all(abs(x - a) >= 9 or abs(y - b) >= 9 for a, b in apart)
+    """Labels of dots near one another overlap neither each other nor another dot, and stay within the panel.
+
+    On the logarithmic scale of the first case both dots are a pixel apart, as in the second all are: they share one.
+    """
+    cases: list[tuple[list[float | None], list[float], list[tuple[int, ...]]]] = [
+        ([0.41, 0.4, 0.0], [0.79, 0.82, 9], [(0, 1), (2,)]),
+        ([0.5] * 4, [10] * 4, [(0, 1, 2, 3)]),
+        ([0.5] * 5, [10, 11, 12, 13, 14], [(0,), (1,), (2,), (3,), (4,)]),
+        ([0.9, 0.8, 0.7, 0.6], [20, 20, 20, 20], [(0,), (1,), (2,), (3,)]),
+    ]
+    for qualities, latencies, groups in cases:
+        found = tradeoffs(_quality(*qualities), [_latency(one) for one in latencies])
+        assert found is not None
+        [panel] = found.panels
+        assert [label.runs for label in panel.labels] == groups
+        rooms: list[tuple[float, float, float]] = []
+        for label in panel.labels:
+            x, y = label.x * WIDTH / 100 + label.dx, label.y * HEIGHT / 100 + label.dy
+            half = (11 * len(label.runs) - 3) / 2
+            assert -LEFT <= x - half < x + half <= WIDTH + RIGHT
+            others = [dot for dot in panel.dots if dot.run not in label.runs]
+            for dot in others:
+                across, up = abs(x - dot.x * WIDTH / 100), abs(y - dot.y * HEIGHT / 100)
+                assert across >= half + DOT or up >= 5 + DOT
+            assert all(abs(x - left) >= half + wide or abs(y - top) >= 10 for left, top, wide in rooms)
+            rooms.append((x, y, half))
 
 
 def test_nothing_is_drawn_without_two_runs_and_a_figure() -> None:
