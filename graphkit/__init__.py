@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.compare_runs import compare_runs
     from graphkit.analysis.config import load_config
     from graphkit.analysis.dataset_checks import check_dataset
-    from graphkit.analysis.explanations import Explanation, why
+    from graphkit.analysis.explanations import Explanation
     from graphkit.analysis.file_failures import file_failures
     from graphkit.analysis.layers import Scorecard, score_layers
     from graphkit.analysis.run_pairs import RunComparison
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from graphkit.records.usage import Prices
     from graphkit.records.verdicts import Verdict
     from graphkit.report.data import PageOptions
+    from graphkit.report.notebook import QuestionSpine, RunBoard, board, spine, why
     from graphkit.report.page import write_report
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.grade_run import GradingOptions, grade
@@ -87,7 +88,7 @@ _HOMES = {
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
-    "graphkit.analysis.explanations": ("Explanation", "why"),
+    "graphkit.analysis.explanations": ("Explanation",),
     "graphkit.analysis.file_failures": ("file_failures",),
     "graphkit.analysis.run_pairs": ("RunComparison",),
     "graphkit.analysis.score_file_pairs": ("compare_scores",),
@@ -135,6 +136,7 @@ _HOMES = {
     "graphkit.graph.verdict_nodes": ("load_verdicts",),
     "graphkit.records.verdicts": ("Verdict",),
     "graphkit.report.data": ("PageOptions",),
+    "graphkit.report.notebook": ("QuestionSpine", "RunBoard", "board", "spine", "why"),
     "graphkit.report.page": ("write_report",),
     "graphkit.scoring.evaluate": ("evaluate",),
     "graphkit.scoring.grade_run": ("GradingOptions", "grade"),
@@ -176,6 +178,8 @@ __all__ = [
     "PageOptions",
     "Prices",
     "Question",
+    "QuestionSpine",
+    "RunBoard",
     "RunComparison",
     "RunSummary",
     "Score",
@@ -189,6 +193,7 @@ __all__ = [
     "Verdict",
     "WalkStep",
     "answering",
+    "board",
     "check_dataset",
     "compare_runs",
     "compare_scores",
@@ -217,6 +222,7 @@ __all__ = [
     "run_systems",
     "score_graphs",
     "score_layers",
+    "spine",
     "storefront_code_folder",
     "storefront_folder",
     "summarize",

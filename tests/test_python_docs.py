@@ -30,12 +30,14 @@ def test_blocks_of_the_page_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GRAPHKIT_HOME", graph.env["GRAPHKIT_HOME"])
     names: dict[str, Any] = {}
-    assert len(blocks()) == 7
+    assert len(blocks()) == 8
     for number, block in enumerate(blocks()):
         exec(compile(ast.parse(block), f"docs/python.md, block {number}", "exec"), names)
     printed = capsys.readouterr().out
     assert "api:api/sessions.py#open_session -CALLS-> api:api/sessions.py#sweep" in printed
     assert "storefront-graph is better on EdgeRecall" in printed
+    assert "storefront-graph-v2 walks 64% of the required edges, storefront-bm25 0%: +0.64" in printed
+    assert "storefront-bm25: the walk never entered the path at open_session" in printed
     assert "<silent: 5 of 5 questions answered, 0 failed, 0 missing" in printed
     assert printed.splitlines()[-1].startswith("no measure is called 'EdgeRecal' Did you mean EdgeRecall?")
     # Three difficulties; of 30 questions the run failed on two, which have no traversal.
@@ -72,11 +74,20 @@ def test_the_notebook_runs_in_a_kernel(graph: Graph, tmp_path: Path, monkeypatch
     client.execute(env=env)
     cells = [cell for cell in kept.cells if cell.cell_type == "code"]
     html = [output.data.get("text/html", "") for cell in cells for output in cell.outputs if "data" in output]
-    verdicts = [re.sub("<[^>]+>", "", one.partition("</p>")[0]) for one in html if one]
-    # The result, its scorecard, a question, an explanation, failures and a comparison; rows of Cypher are plain.
-    assert [verdict.partition(":")[0].partition(" is ")[0] for verdict in verdicts] == [
-        *("storefront-graph", "storefront-graph", "sf-04 in storefront-graph"),
-        *("&quot;sf-04&quot; in &quot;storefront-graph&quot;", "storefront-graph", "storefront-graph"),
+    texts = [re.sub("<style>.*</style>", "", one, flags=re.DOTALL).partition("</p>")[0] for one in html if one]
+    verdicts = [re.sub("<[^>]+>", "", one).strip() for one in texts]
+    # The result, its scorecard, the board of three runs, a question, an explanation, the spine in three runs, failures
+    # and a comparison; rows of Cypher are plain.
+    assert [re.split(": | is |, which", verdict)[0] for verdict in verdicts] == [
+        "storefront-graph",
+        "storefront-graph",
+        "storefront-graph-v2 walks 64% of the required edges, storefront-bm25 0%",
+        "sf-04 in storefront-graph",
+        "&quot;sf-04&quot; in &quot;storefront-graph&quot;",
+        "sf-04 On the 1.x line",
+        "storefront-graph",
+        "storefront-graph",
     ]
-    assert all("<svg" in one for one in (html[0], html[1], html[2], html[5]))
+    assert all("<svg" in one for one in (html[0], html[1], html[2], html[3], html[7]))
+    assert [one.count("broke at step 1 of 2") for one in html[4:6]] == [1, 2]  # bm25 never entered the path
     assert "sf-08" in cells[-2].outputs[0].data["text/plain"]

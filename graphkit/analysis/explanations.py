@@ -75,7 +75,7 @@ class Explanation:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields; ``untrusted`` names those whose text is copied from the log and the dataset."""
-        fields = dataclasses.asdict(self)
+        fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(Explanation)}
         untrusted = ["run", "question", "divergence", "instead", "claims", "conflicts", "error", "query"]
         return {**fields, "untrusted": [name for name in untrusted if fields[name]]}
 
@@ -219,7 +219,8 @@ def _left(turn: Row) -> str:
     if not turn["ordered"]:
         return "the traversal misses an edge from a node that it reached"
     how = "took another edge" if turn["went_to"] is not None else "stopped"
-    return f"the traversal {how} at step {turn['position']} of the gold path"
+    # A reader sees it beside the spine, whose steps count from 1; positions in rows count from 0.
+    return f"the traversal {how} at step {turn['position'] + 1} of the gold path"
 
 
 def _nothing(evidence: QuestionEvidence) -> str:

@@ -48,6 +48,15 @@ def fragment(run: str, question: str) -> str:
     return f"#{quote(visible(run), safe='')}/{quote(visible(question), safe='')}"
 
 
+def question_link(run: str, question: str) -> dict[str, str]:
+    """Return the name of a question of a run, and the fragment of the address that opens it.
+
+    >>> question_link("bm25", "q 1")
+    {'name': 'q 1', 'fragment': '#bm25/q%201'}
+    """
+    return {"name": visible(question), "fragment": fragment(run, question)}
+
+
 def visible_text(text: str, limit: int | None = None) -> str:
     r"""Return a text as :func:`visible` returns a name, but keep its lines and tabs.
 

@@ -10,19 +10,18 @@ from typing import Any
 from urllib.parse import urlencode
 
 from graphkit import __version__
-from graphkit.analysis.board import Board, BoardCell, BoardRow, board
 from graphkit.analysis.broken_edges import ONE_GOLD, BrokenEdges, BrokenRow, broken_edges, weakest
 from graphkit.analysis.evaluation_findings import unanswered_findings
-from graphkit.analysis.findings import two
-from graphkit.analysis.run_pairs import RunComparison
-from graphkit.analysis.standings import Standings, clear, resamples_for, standings
+from graphkit.analysis.findings import listed, two
 from graphkit.measures.outcome import STAGES
 from graphkit.records.words import counted
-from graphkit.report.data import QuestionOutcome, ReportData, letter_of
+from graphkit.report.board_view import BoardView
+from graphkit.report.data import QuestionOutcome, ReportData
 from graphkit.report.escaping import visible
+from graphkit.report.tradeoffs import FIGURES, Dot, Figure, Panel, Tradeoffs, brief, tradeoffs
 
 #: How many boundaries or relations are shown; the others are folded.
-ROWS = 12
+UNFOLDED = 12
 
 #: The cells of the table of answers by path: what the page calls them, and the answer and path of each.
 CELLS = (
@@ -41,32 +40,16 @@ class CountRow:
     counts: tuple[tuple[int, str], ...]
 
 
-class FirstScreen:
+class FirstScreen(BoardView):
     """What the template of the first screen shows, computed once."""
 
     one_gold = ONE_GOLD
-    rows = ROWS
+    unfolded = UNFOLDED
 
     def __init__(self, data: ReportData) -> None:
+        cards = [run.card for run in data.runs]
+        super().__init__([run.evaluation for run in data.runs], cards, data.config, choose=True)
         self._data = data
-        self.results = [run.evaluation for run in data.runs]
-
-    @cached_property
-    def runs(self) -> list[dict[str, str]]:
-        """The runs with their letters."""
-        return [{"name": visible(one.run), "letter": letter_of(number)} for number, one in enumerate(self.results)]
-
-    @cached_property
-    def board(self) -> Board:
-        """The measures of all runs."""
-        values = sum(len(one.measures) * one.questions for one in self.results)
-        cards = [run.card for run in self._data.runs]
-        return board(self.results, cards, self._data.config, resamples_for(values))
-
-    @cached_property
-    def standings(self) -> Standings:
-        """The comparison of each pair of runs by the measures of the board that aren't folded."""
-        return standings(self.results, self.board.measures)
 
     @cached_property
     def broken(self) -> BrokenEdges:
@@ -77,57 +60,6 @@ class FirstScreen:
     def weakest(self) -> str:
         """The sentence on what no run walked."""
         return visible(weakest(self.broken))
-
-    def verdicts(self) -> list[dict[str, Any]]:
-        """Return the verdict against each baseline, the default one marked."""
-        compared = self.standings
-        return [
-            {
-                "baseline": number,
-                "default": number == compared.baseline,
-                **{
-                    name: visible(text)
-                    for name, text in (("text", one.text), ("change", one.change), ("more", one.more))
-                },
-            }
-            for number in (compared.baselines or (None,))
-            for one in (compared.verdict(number),)
-        ]
-
-    def differences(self, measure: str, run: int) -> Iterator[dict[str, Any]]:
-        """Yield the difference of a run to each baseline by a measure; nothing for a folded measure."""
-        if measure not in self.board.measures:
-            return
-        for baseline in self.standings.baselines:
-            found = self.standings.difference(baseline, run, measure)
-            shown: dict[str, Any] = {"baseline": baseline, "default": baseline == self.standings.baseline}
-            if baseline == run:
-                yield {**shown, "text": "baseline", "kind": "own", "title": ""}
-            elif found is not None:
-                better = RunComparison.gain(found) > 0
-                kind = ("better" if better else "worse") if clear(found) else "unclear"
-                low, high = (two(end, sign=True) for end in (found.low, found.high))
-                between = (
-                    f"95% interval {low} to {high}" if found.low is not None else "too few questions for an interval"
-                )
-                questions = counted(found.questions, "question")
-                title = f"{kind}: {between}, p {found.p_holm:.3f} after Holm's correction, {questions}"
-                yield {**shown, "text": two(found.delta, sign=True) + "*" * clear(found), "kind": kind, "title": title}
-
-    @staticmethod
-    def drawn(row: BoardRow, cell: BoardCell) -> dict[str, Any] | None:
-        """Return the places of a dot, its interval and the target in percent; None without a value."""
-        if cell.value is None:
-            return None
-        words = two(cell.value)
-        found = {"at": _percent(row, cell.value), "low": None, "high": None, "target": None, "state": cell.state}
-        if cell.low is not None and cell.high is not None:
-            found |= {"low": _percent(row, cell.low), "high": _percent(row, cell.high)}
-            words += f", 95% interval {two(cell.low)} to {two(cell.high)}"
-        if row.target is not None:
-            found["target"] = _percent(row, row.target)
-            words += f", target {'below' if row.lower else 'above'} {row.target:g}: {cell.state}"
-        return {**found, "words": f"{words}; {cell.counts}"}
 
     def broken_cells(self, row: BrokenRow) -> Iterator[dict[str, Any]]:
         """Yield the cells of a boundary or a relation: its words, its address, and how bad it is from 0 to 4."""
@@ -176,14 +108,55 @@ class FirstScreen:
             ),
         )
 
+    @cached_property
+    def tradeoffs(self) -> Tradeoffs | None:
+        """The measure of the verdict against latency, tokens and cost."""
+        quality = next((row for row in self.rows if row.measure == self.standings.headline), None)
+        return tradeoffs(quality, self.results)
+
+    def over(self, figure: Figure, run: int) -> str:
+        """Return how many questions of a run state a figure, if some don't; else an empty text."""
+        known, questions = figure.known[run], self.results[run].questions
+        return "" if known in (0, questions) else f"over {known} of {counted(questions, 'question')}"
+
+    def dot_words(self, found: Tradeoffs, panel: Panel, dot: Dot) -> str:
+        """Return what a dot shows."""
+        figure, value = panel.figure, two(found.quality.cells[dot.run].value)
+        price = f"{figure.name} {brief(figure.values[dot.run])} ({figure.unit})"
+        beaten = "; another run is at least as good for no more" if dot.beaten else ""
+        return f"{self.runs[dot.run]['name']}: {visible(found.quality.measure)} {value}, {price}{beaten}"
+
+    @property
+    def about_figures(self) -> list[str]:
+        """Sentences on the questions behind the figures, and on the figures that runs lack."""
+        if self.tradeoffs is None:
+            return []
+        figures = self.tradeoffs.figures
+        failed = any(one.failed for one in self.results) and self.results[0].failed_as == "worst"
+        alone = f"; a failed one counts in {visible(self.tradeoffs.quality.measure)} alone" if failed else ""
+        verb = "is" if len(figures) == 1 and figures[0].name != FIGURES[1] else "are"
+        found = [f"{self.tradeoffs.names.capitalize()} {verb} per answered question{alone}."]
+        if any(self.over(figure, run) for figure in figures for run in figure.stated):
+            found.append("† not every question states it.")
+        lacking: dict[tuple[str, ...], list[str]] = {}
+        for name in FIGURES:
+            stated = next((one.stated for one in figures if one.name == name), [])
+            without = tuple(run["name"] for number, run in enumerate(self.runs) if number not in stated)
+            lacking.setdefault(without, []).append(name)
+        for without, names in lacking.items():
+            if len(without) == len(self.runs):
+                found.append(f"No run states {' or '.join(names)}.")
+            elif without:
+                found.append(f"{listed(without)} {'states' if len(without) == 1 else 'state'} no {' or '.join(names)}.")
+        return found
+
     @property
     def gaps(self) -> str:
         """A line on failed questions and on measures that weren't scored on every question."""
         found = [line.text for line in unanswered_findings(self.results)]
-        rows = [*(row for layer in self.board.layers for row in layer.rows), *self.board.others, *self.board.more]
-        some = sum(any(not cell.whole for cell in row.cells) for row in rows)
+        some = sum(any(not cell.whole for cell in row.cells) for row in self.rows)
         failed = visible(found[0]) if found else "none"
-        return f"Failed questions: {failed}. Measures not scored on every question: {some} of {len(rows)}."
+        return f"Failed questions: {failed}. Measures not scored on every question: {some} of {len(self.rows)}."
 
     @property
     def configuration(self) -> str:
@@ -203,10 +176,6 @@ class FirstScreen:
             + ("" if one.median is None else f" (median {one.median:g})")
             for name, one in found.items()
         )
-
-
-def _percent(row: BoardRow, value: float) -> str:
-    return f"{100 * row.place(value):.1f}%"
 
 
 def _address(**state: object) -> str:

@@ -11,31 +11,28 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from graphkit.analysis.findings import two
-from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.files.assets import located
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import read_once
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.records.progress import Progress, quiet
-from graphkit.records.words import counted, shown
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
-from graphkit.report.escaping import fragment, middle, packed, page_json, visible
+from graphkit.report.diagnosis import Diagnosis
+from graphkit.report.escaping import packed, page_json, question_link, visible
 from graphkit.report.execution_view import executed, overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
 from graphkit.report.overview import summary
-from graphkit.report.script import TEMPLATES, script
+from graphkit.report.rendering import TEMPLATES, environment
+from graphkit.report.script import script
 from graphkit.report.search import search_blocks
 from graphkit.report.spine_view import Fragments
 from graphkit.report.verdict_view import judged, judges
-from graphkit.scoring.known_share import KnownShare
-from graphkit.scoring.results import FAILURES_UNSCORED
+from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation
 
 #: Notes on options that change the comparison.
 UNORDERED = "Each traversal is read as a set of edges: measures that compare its order aren't scored."
@@ -51,7 +48,16 @@ FAILURES_COUNT = {
 }
 
 #: The style sheets of the page, in order.
-STYLES = ("report.css", "first_screen.css", "questions.css", "question.css", "map.css", "spine.css")
+STYLES = (
+    "base.css",
+    "report.css",
+    "board.css",
+    "first_screen.css",
+    "questions.css",
+    "question.css",
+    "map.css",
+    "spine.css",
+)
 
 _Found = TypeVar("_Found")
 
@@ -63,23 +69,6 @@ def _block(text: str) -> tuple[Markup, str]:
     return Markup(text), f"'sha256-{digest}'"  # noqa: S704 - a file of this package, no data
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=FileSystemLoader(TEMPLATES),
-    )
-    environment.filters["number"] = shown
-    environment.filters["visible"] = visible
-    environment.filters["middle"] = middle
-    environment.filters["counted"] = counted
-    environment.filters["two"] = two
-    return environment
-
-
 def page(data: ReportData, progress: Progress = quiet, served: str | None = None) -> Iterator[str]:
     """Yield the text of the page piece by piece; at most one block of details is in memory.
 
@@ -89,7 +78,7 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
     style, style_source = _block("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES))
     code, script_source = _block(script())
     screen, fragments = FirstScreen(data), Fragments(data)
-    template = _environment().get_template("report.html")
+    template = environment().get_template("report.html")
     yield from template.generate(
         served=served,
         title=visible(data.title),
@@ -97,23 +86,19 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
         gold_hash=data.runs[0].evaluation.gold_hash,
         runs=[
             {
-                **_run(run.evaluation, run.card),
-                "known": _known(run.evaluation.known),
+                **_run(run.evaluation),
                 "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
-                "borrowed_commits": run.evaluation.borrowed_commits(),
-                "reasons": [visible(line[0].upper() + line[1:]) for line in run.evaluation.reasons()],
-                "warnings": [visible(warning) for warning in run.warnings],
                 "executed": _executed(run),
-                "code_warnings": [visible(warning) for warning in run.code_warnings],
             }
             for run in data.runs
         ],
         screen=screen,
+        diagnosis=Diagnosis(data, [run["letter"] for run in screen.runs]),
+        question_link=question_link,
         notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
-        not_judged=NOT_JUDGED,
         failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
         worst=list(fragments.worst()),
-        link=partial(_link, data.runs[0].evaluation.run),
+        link=partial(question_link, data.runs[0].evaluation.run),
         blocks=chain(_blocks(data), search_blocks(data), fragments.blocks(progress)),
         summary=lambda: packed(page_json(summary(data, screen.broken, screen.standings))),
         style=style,
@@ -149,49 +134,23 @@ def _beside_details(
         yield number, "{" + ",".join(texts) + "}"
 
 
-def _run(evaluation: Any, card: Any) -> dict[str, Any]:
+def _run(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "name": visible(evaluation.run),
         "questions": evaluation.questions,
         "failed": evaluation.failed,
         "missing": evaluation.missing,
         "invalid": len(evaluation.invalid),
-        "overall": card.overall,
-        "unscored": card.unscored,
-        "judged": card.judged,
-        "alerts": card.alerts,
-        "findings": [
-            {
-                "layer": finding.layer,
-                "weakness": finding.weakness,
-                "remedy": finding.remedy,
-                "measure": finding.measure,
-                "mean": finding.mean,
-                "questions": [_link(evaluation.run, question) for question in finding.questions],
-            }
-            for finding in card.findings
-        ],
+        "known": "" if evaluation.known is None else visible(evaluation.known.line),
     }
-
-
-def _known(known: KnownShare | None) -> dict[str, str | None] | None:
-    """Return how much of a run the dataset knows, and the likely cause if that is almost nothing."""
-    if known is None:
-        return None
-    return {"line": visible(known.line), "meaning": None if known.meaning is None else visible(str(known.meaning))}
 
 
 def _executed(run: RunData) -> dict[str, Any] | None:
     """Return the overview of a run's executions, with links to the questions that it names."""
     found = overview(run.executions)
     for status in found["statuses"] if found is not None else ():
-        status["questions"] = [_link(run.evaluation.run, question) for question in status["questions"]]
+        status["questions"] = [question_link(run.evaluation.run, question) for question in status["questions"]]
     return found
-
-
-def _link(run: str, question: str) -> dict[str, str]:
-    """Return a question with the fragment of the address that opens it."""
-    return {"name": visible(question), "fragment": fragment(run, question)}
 
 
 def write_report(

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-TEMPLATES = Path(__file__).parent / "templates"
+from graphkit.report.rendering import TEMPLATES
 
 #: The module that starts the page; it imports the others.
 ENTRY = "page.js"

@@ -74,7 +74,7 @@ def test_what_is_explained(tmp_path: Path) -> None:
     found = graphkit.why(judged(run, verdict("q1", claims=claims)), "q1")
     assert found.wrong
     assert found.verdict == (
-        "the traversal took another edge at step 0 of the gold path; 2 required gold edges are not traversed; "
+        "the traversal took another edge at step 1 of the gold path; 2 required gold edges are not traversed; "
         "1 of 2 relevant ids is not retrieved; nothing retrieved supports 1 claim"
     )
     assert found.divergence == "a:m.py#x -CALLS-> a:m.py#y"

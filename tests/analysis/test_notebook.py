@@ -37,7 +37,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        if tag != "br":
+        if tag not in {"br", "wbr"}:
             self.open.append(tag)
         self.labels += [value or "" for name, value in attrs if name == "aria-label"]
 

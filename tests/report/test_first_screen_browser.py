@@ -136,6 +136,50 @@ def test_every_run_is_seen_at_every_width(opened: Opened, ten_runs: Path, scheme
         assert [text.split()[0] for text in legend if text != "measure"] == list("ABCDEFGHIJ")
 
 
+OVERLAPS = """(panel) => {
+  const boxes = [...panel.querySelectorAll("text.run")].map((one) => one.getBoundingClientRect());
+  const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 4 || b.bottom <= a.top + 4;
+  return boxes.flatMap((a, place) => boxes.slice(place + 1).filter((b) => !apart(a, b))).length;
+}"""
+
+
+def test_letters_of_ten_runs_stand_apart(opened: Opened, ten_runs: Path) -> None:
+    """All ten runs take as long and as many tokens: their labels are apart at every width, and none is cut off.
+
+    Boxes of text are taller than letters, so two of them may overlap by 4 pixels.
+    """
+    page = opened.page
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        opened.open(ten_runs)
+        panels = page.locator("svg.plot")
+        assert panels.count() == 2
+        assert panels.evaluate_all(f"(all) => all.map({OVERLAPS})") == [0, 0]
+        places = panels.locator("text.run").evaluate_all(
+            "(all) => all.map((one) => [one.getBoundingClientRect().left, one.getBoundingClientRect().right])"
+        )
+        letters = " ".join(panels.first.locator("text.run").all_text_contents())
+        assert sorted(letters.split()) == list("ABCDEFGHIJ")
+        assert all(0 <= left < right <= width for left, right in places)
+        rows = page.locator(".figures tbody tr")
+        assert rows.count() == 10
+        assert rows.first.locator("td").last.is_visible()
+
+
+def test_severe_values_of_every_run_are_seen(opened: Opened, ten_runs: Path) -> None:
+    """In the alerts each of ten runs has its value within the window, and on a phone its letter."""
+    page = opened.page
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        opened.open(ten_runs)
+        row = page.locator(".alerts tbody tr", has_text="EdgeRecall")
+        boxes = [cell.bounding_box() for cell in row.locator(".heat").all()]
+        assert len(boxes) == 10
+        assert all(box is not None and 0 <= box["x"] <= box["x"] + box["width"] <= width for box in boxes)
+        letters = row.locator("td .letter").filter(visible=True).all_inner_texts()
+        assert letters == (list("ABCDEFGHIJ") if width == 390 else [])
+
+
 @pytest.mark.parametrize("data", ["pallets", "traced_packages"])
 def test_the_first_screen_is_short(opened: Opened, request: pytest.FixtureRequest, tmp_path: Path, data: str) -> None:
     """At 1280 pixels the verdict, the board and where it breaks end within the first 1,000 for four real runs."""
@@ -158,6 +202,8 @@ def test_the_first_screen_needs_no_script(browser: Browser, storefront_page: Pat
     assert page.locator("svg.dot circle").first.is_visible()
     assert page.locator(".diff").filter(visible=True).count() > 10
     assert page.locator(".broken").first.is_visible()
+    assert page.locator("svg.plot text.run").count() == 6
+    assert page.locator(".alerts .heat").first.is_visible()
     assert not page.locator("#baseline").is_visible()
     assert not page.locator("#filters").is_visible()
     context.close()

@@ -51,11 +51,13 @@ const start = (data) => {
   const showRuns = (place) => {
     const shown = new Set(shownRuns().map(String));
     for (const one of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-run]"))) one.hidden = !shown.has(one.dataset.run || "");
+    // A cell that spans the columns of all runs would keep the place of those that are hidden.
+    for (const one of /** @type {NodeListOf<HTMLTableCellElement>} */ (place.querySelectorAll(".board td[colspan]"))) one.colSpan = shown.size + (one.classList.contains("note-cell") ? 0 : 1);
   };
   const showBaseline = () => {
     const number = baseline();
     if (select) select.value = String(number);
-    for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#first [data-b]"))) one.hidden = one.dataset.b !== String(number);
+    for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".first [data-b]"))) one.hidden = one.dataset.b !== String(number);
   };
   if (select) {
     select.addEventListener("change", () => change({ baseline: Number(select.value) === data.baseline ? null : data.runs[Number(select.value)].name }));

@@ -1,0 +1,137 @@
+"""The verdict and the board of some runs, as the page and a notebook show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from graphkit.analysis.board import Board, BoardCell, BoardRow, board
+from graphkit.analysis.config import Config
+from graphkit.analysis.findings import two
+from graphkit.analysis.layers import Scorecard
+from graphkit.analysis.run_pairs import RunComparison
+from graphkit.analysis.standings import Standings, clear, resamples_for, standings
+from graphkit.records.words import counted
+from graphkit.report.data import letter_of
+from graphkit.report.escaping import visible
+from graphkit.scoring.results import Evaluation
+
+#: Runs up to which a column has room for its words.
+FEW = 4
+
+
+class BoardView:
+    """What the templates of the verdict and of the board show, computed once.
+
+    The others are compared with the run of the number ``baseline``, by default the second best one; where the reader
+    may ``choose``, with each run that can be a baseline.
+    """
+
+    def __init__(
+        self,
+        results: Sequence[Evaluation],
+        cards: Sequence[Scorecard],
+        config: Config,
+        baseline: int | None = None,
+        choose: bool = False,
+    ) -> None:
+        self.results = list(results)
+        self._cards, self._config, self._baseline, self._choose = cards, config, baseline, choose
+
+    @cached_property
+    def runs(self) -> list[dict[str, str]]:
+        """The runs with their letters."""
+        return [{"name": visible(one.run), "letter": letter_of(number)} for number, one in enumerate(self.results)]
+
+    @property
+    def many(self) -> bool:
+        """Whether the runs are too many for whole words in their columns."""
+        return len(self.results) > FEW
+
+    @property
+    def size(self) -> str:
+        """How much room a column has: "one", "few" or "many" runs."""
+        return "one" if len(self.results) == 1 else "many" if self.many else "few"
+
+    @cached_property
+    def board(self) -> Board:
+        """The measures of all runs."""
+        values = sum(len(one.measures) * one.questions for one in self.results)
+        return board(self.results, self._cards, self._config, resamples_for(values))
+
+    @cached_property
+    def standings(self) -> Standings:
+        """The comparison of each pair of runs by the measures of the board that aren't folded."""
+        return standings(self.results, self.board.measures)
+
+    @property
+    def baseline(self) -> int | None:
+        """The baseline that is shown first."""
+        return self.standings.baseline if self._baseline is None else self._baseline
+
+    @property
+    def baselines(self) -> tuple[int, ...]:
+        """The baselines that differences are written for."""
+        if self._choose:
+            return self.standings.baselines
+        return () if self.baseline is None else (self.baseline,)
+
+    @cached_property
+    def rows(self) -> list[BoardRow]:
+        """Every row of the board, the folded ones too."""
+        return [*(row for layer in self.board.layers for row in layer.rows), *self.board.others, *self.board.more]
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Return the verdict against each baseline, the default one marked."""
+        return [
+            {
+                "baseline": number,
+                "default": number == self.baseline,
+                **{
+                    name: visible(text)
+                    for name, text in (("text", one.text), ("change", one.change), ("more", one.more))
+                },
+            }
+            for number in (self.baselines or (None,))
+            for one in (self.standings.verdict(number),)
+        ]
+
+    def differences(self, measure: str, run: int) -> Iterator[dict[str, Any]]:
+        """Yield the difference of a run to each baseline by a measure; nothing for a folded measure."""
+        if measure not in self.board.measures:
+            return
+        for baseline in self.baselines:
+            found = self.standings.difference(baseline, run, measure)
+            shown: dict[str, Any] = {"baseline": baseline, "default": baseline == self.baseline}
+            if baseline == run:
+                yield {**shown, "text": "baseline", "kind": "own", "title": ""}
+            elif found is not None:
+                better = RunComparison.gain(found) > 0
+                kind = ("better" if better else "worse") if clear(found) else "unclear"
+                low, high = (two(end, sign=True) for end in (found.low, found.high))
+                between = (
+                    f"95% interval {low} to {high}" if found.low is not None else "too few questions for an interval"
+                )
+                questions = counted(found.questions, "question")
+                title = f"{kind}: {between}, p {found.p_holm:.3f} after Holm's correction, {questions}"
+                yield {**shown, "text": two(found.delta, sign=True) + "*" * clear(found), "kind": kind, "title": title}
+
+    @staticmethod
+    def drawn(row: BoardRow, cell: BoardCell) -> dict[str, Any] | None:
+        """Return the places of a dot, its interval and the target in percent; None without a value."""
+        if cell.value is None:
+            return None
+        words = two(cell.value)
+        found = {"at": _percent(row, cell.value), "low": None, "high": None, "target": None, "state": cell.state}
+        if cell.low is not None and cell.high is not None:
+            found |= {"low": _percent(row, cell.low), "high": _percent(row, cell.high)}
+            words += f", 95% interval {two(cell.low)} to {two(cell.high)}"
+        if row.target is not None:
+            found["target"] = _percent(row, row.target)
+            words += f", target {'below' if row.lower else 'above'} {row.target:g}: {cell.state}"
+        return {**found, "words": f"{words}; {cell.counts}"}
+
+
+def _percent(row: BoardRow, value: float) -> str:
+    return f"{100 * row.place(value):.1f}%"
