@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -63,10 +64,10 @@ def _overflow(page: Page) -> int:
     """Return by how many pixels the page, or the open question, is wider than its window."""
     overflow: int = page.evaluate(
         """() => {
-            const dialog = document.querySelector("dialog[open]");
+            const panel = document.querySelector("#detail:not([hidden])");
             return Math.max(
                 document.documentElement.scrollWidth - innerWidth,
-                dialog === null ? 0 : dialog.scrollWidth - dialog.clientWidth,
+                panel === null ? 0 : panel.scrollWidth - panel.clientWidth,
             );
         }"""
     )
@@ -75,7 +76,7 @@ def _overflow(page: Page) -> int:
 
 def _open(shown: Opened, path: Path, question: str) -> None:
     shown.open(path, question)
-    shown.page.locator("dialog[open] #spine table").wait_for()
+    shown.page.locator("#detail:not([hidden]) #spine table").wait_for()
 
 
 def test_the_overview_fits(shown: Opened, path: Path) -> None:
@@ -91,7 +92,7 @@ def test_a_question_fits(shown: Opened, path: Path) -> None:
         _open(shown, path, question)
         overflows[question] = _overflow(shown.page)
         shown.page.keyboard.press("Escape")
-        shown.page.locator("dialog[open]").wait_for(state="detached")
+        shown.page.locator("#detail:not([hidden])").wait_for(state="detached")
     assert {question: wide for question, wide in overflows.items() if wide > 0} == {}
     assert shown.told == []
 
@@ -103,9 +104,43 @@ def test_axe_finds_nothing_in_the_overview(shown: Opened, path: Path, axe: Calla
 
 
 def test_axe_finds_nothing_in_a_question(shown: Opened, path: Path, axe: Callable[[Page], list[str]]) -> None:
-    """An open question violates no rule of axe-core."""
+    """An open question violates no rule of axe-core, nor does it with everything unfolded, the map too."""
     _open(shown, path, QUESTION)
     assert axe(shown.page) == []
+    shown.unfold_map()
+    shown.page.evaluate("for (const one of document.querySelectorAll('#detail details')) one.open = true")
+    shown.page.locator("#edges tbody").wait_for()
+    assert axe(shown.page) == []
+
+
+def test_axe_finds_nothing_in_what_unfolds(shown: Opened, path: Path, axe: Callable[[Page], list[str]]) -> None:
+    """Neither do the unfolded parts of the overview, and the help."""
+    shown.open(path, "#questions")
+    shown.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    shown.page.locator("#dist figure").first.wait_for()
+    assert _overflow(shown.page) <= 0
+    assert axe(shown.page) == []
+    shown.page.locator("#keys").click()
+    assert axe(shown.page) == []
+    shown.page.keyboard.press("Escape")
+
+
+def test_every_gold_node_is_seen(shown: Opened, path: Path) -> None:
+    """The names of all gold nodes of an open question stand within its panel, none over another, on a wide window."""
+    _open(shown, path, QUESTION)
+    boxes = [node.bounding_box() for node in shown.page.locator("#spine .at th > bdi").all()]
+    panel = shown.page.locator("#detail").bounding_box()
+    assert panel is not None
+    assert len(boxes) == 3
+    for above, below in itertools.pairwise(boxes):
+        assert above is not None
+        assert below is not None
+        assert above["y"] + above["height"] <= below["y"] + 1
+    last = boxes[-1]
+    assert last is not None
+    assert panel["x"] <= last["x"] <= last["x"] + last["width"] <= panel["x"] + panel["width"]
+    if shown.page.evaluate("innerWidth") >= 1280:
+        assert last["y"] + last["height"] <= 900
 
 
 @pytest.mark.parametrize("question", ["", QUESTION, HOSTILE_QUESTIONS[0]], ids=["overview", "question", "hostile"])
@@ -119,7 +154,7 @@ def test_it_is_printed(opened: Opened, path: Path, question: str) -> None:
         opened.open(path)
     page.emulate_media(media="print", color_scheme="dark")
     assert _overflow(page) <= 0
-    shown = "dialog[open]" if question else "body"
+    shown = "#detail" if question else "body"
     assert page.evaluate(f"getComputedStyle(document.querySelector('{shown}')).backgroundColor") == "rgb(255, 255, 255)"
     # Each page object of the PDF is a sheet.
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4"))) >= 1

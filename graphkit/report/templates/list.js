@@ -74,7 +74,7 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
       }),
       base ? el("td", { class: "about" }, el("span", { class: `moved ${kind}`, title: words }, el("span", { "aria-hidden": "true" }, arrow), el("span", { class: "vh" }, words))) : null,
       data.statuses ? el("td", { class: "about num tests" }, code && code.total ? `${code.passed} of ${code.total}` : "–") : null,
-      el("td", { class: "about num value", title: own.values[choice.measure]?.[n] ?? null }, shown(own.values[choice.measure]?.[n])));
+      el("td", { class: "about num measured", title: own.values[choice.measure]?.[n] ?? null }, shown(own.values[choice.measure]?.[n])));
   };
 
   const draw = () => {
