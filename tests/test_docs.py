@@ -24,6 +24,7 @@ from graphkit.measures import registry
 from graphkit.measures.base import Measure
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
+from tests.helpers.pages import Page
 from tests.test_imports import MAY_IMPORT
 
 #: The README and the pages of the documentation.
@@ -215,7 +216,8 @@ def test_the_measure_of_ones_own_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         assert words[0] != "evaluate" or "my_measures:Detour" in done.out
     values = [json.loads(line)["value"] for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert values == [0.0] * 8
-    assert '"name":"my_measures:Detour"' in (tmp_path / "report.html").read_text()
+    shown = Page((tmp_path / "report.html").read_text("utf-8")).json("summary")["measures"]
+    assert "my_measures:Detour" in [one["name"] for one in shown]
     weighed = inside("evaluate", runs[0], "--no-store", "--json", "--config", "g.toml", cwd=tmp_path, code=0).object()
     # No detour counts 1, EdgeRecall is 0.75: .4 * 1 + .6 * .75 = .85.
     assert weighed["scorecard"]["layers"][0]["score"] == pytest.approx(0.85)

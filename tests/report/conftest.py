@@ -31,7 +31,7 @@ CHROMIUM_ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",  # no name of another machine, whoever asks
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no name of another machine, whoever asks
 )
 FIREFOX_PREFERENCES: dict[str, str | float | bool] = {"network.dns.disabled": True}  # as above
 AXE = ROOT / "tests" / "web" / "node_modules" / "axe-core" / "axe.min.js"

@@ -29,7 +29,7 @@ const fillSelect = (select, pairs) => select.replaceChildren(...pairs.map(([valu
 
 /** @param {Around} around */
 export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
-  /** @type {import("./model.js").Choice} */
+  /** @type {any} What is shown; nothing before the first time. */
   let choice;
   /** @type {number[]} */
   let numbers = [];
@@ -169,7 +169,7 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
   $("save-jsonl").addEventListener("click", () => save(`${stem}.jsonl`, "application/jsonl", asJsonLines(exported(data, numbers))));
   return {
     show, fillForm, usualMeasure: EDGE_RECALL,
-    redraw: () => draw(),
+    redraw: () => { if (choice) draw(); },
     /** Unpack what is searched, so that the first search needn't wait. */
     prepare: () => { texts().then((found) => { searched = found; }, () => {}); },
     numbers: () => numbers,

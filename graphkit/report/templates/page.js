@@ -239,8 +239,7 @@ const start = (data) => {
   for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".scripted"))) one.hidden = false;
   enableCopies(document);
   window.addEventListener("hashchange", follow);
-  follow();
-  grades.load();
+  grades.load().then(follow);
   // The first search needs the texts; they are unpacked while nothing else happens.
   requestIdleCallback(() => { list.prepare(); }, { timeout: 5000 });
   if (served) watch(served, (words) => { if (words) { say(words); $("notice").firstElementChild.id = "stale"; } else say(); });
