@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 # Python keeps its compiled files, whatever the machine says: each command that a test starts needs half as long then.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all test-ragas test-live test-wheel docs dist lint format bench lock clean
+.PHONY: demo test test-all test-page test-ragas test-live test-wheel docs dist lint format bench lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
@@ -24,8 +24,16 @@ test: $(VENV)/.test
 LIVE ?= test-live
 # The site and the distributions, checked by tools of an environment of their own (SITE= skips them).
 SITE ?= docs test-wheel
-test-all: $(VENV)/.test lint $(SITE) test-ragas $(LIVE)
+# The modules of the report page, checked by Node and by what npm installs (PAGE= skips them).
+PAGE ?= test-page
+test-all: $(VENV)/.test lint $(PAGE) $(SITE) test-ragas $(LIVE)
 	$(PYTEST) --durations=10 --durations-min=5
+
+# The types of the page's modules, by their JSDoc, and their unit tests; Node 18 or newer. It also installs axe-core.
+WEB := tests/web/node_modules
+test-page: $(WEB)/.done
+	$(WEB)/.bin/tsc -p tests/web/tsconfig.json
+	node --test tests/web/*.test.js
 
 # RAGAS wants versions of its own, so the tests that run it have an environment of their own.
 test-ragas: .venv-ragas/.done
@@ -105,7 +113,12 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/$*.txt
 	$(call install,.venv-$*)
 
-# Compiles the locked versions anew: with hashes, for every platform, without index addresses.
+$(WEB)/.done: tests/web/package.json tests/web/package-lock.json
+	@echo "Adding what the tests of the page need (once)"
+	@npm --prefix tests/web --loglevel=error ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# Compiles the locked versions anew: with hashes, for every platform, without index addresses (npm's file, too).
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package graphkit-eval \
 	--custom-compile-command "make lock"
 lock:
@@ -115,6 +128,7 @@ lock:
 	$(LOCK) requirements/docs.in -o requirements/docs.txt
 	$(LOCK) --no-strip-extras requirements/live.in -o requirements/live.txt
 	$(LOCK) benchmarks/requirements.in -o benchmarks/requirements.txt
+	npm --prefix tests/web --loglevel=error install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-docs .venv-ragas .venv-live .venv-wheel-* .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf $(VENV) .venv-bench .venv-docs .venv-ragas .venv-live .venv-wheel-* $(WEB) .mypy_cache .ruff_cache .pytest_cache build dist

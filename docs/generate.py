@@ -60,7 +60,7 @@ def measures_page() -> str:
             f"Layer: {kind.layer}",
             f"engines: {', '.join(one.capitalize() for one in kind.engines())}"
             if kind.computed
-            else "scored by a judge",
+            else f"scored by a {kind.engines()[0]}",
             f"source: {kind.source}",
         ]
         if parameters:

@@ -52,6 +52,11 @@ class GraphkitError(Exception):
         below = [*self.details, *([self.remedy] if self.remedy else [])]
         return "\n  ".join(map(one_line, (f"{place}{self.what}", *below)))
 
+    @property
+    def sentence(self) -> str:
+        """The error on one line, with the first of its details and without the remedy."""
+        return " ".join(str(self).split("\n  ")[: 1 + bool(self.details)])
+
 
 class InputError(GraphkitError):
     """A file, a record, an option or a name that graphkit can't use (exit code 2)."""

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -30,6 +30,7 @@ from graphkit.execution.walls import NO_WALL, Wall
 from graphkit.files.reading import RecordReader
 from graphkit.measures import registry
 from tests.helpers import FAST, engines
+from tests.helpers.absent import absent
 from tests.helpers.cli import Graph, Process, graphkit
 from tests.helpers.datasets import SharedLog, find_data
 from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
@@ -55,7 +56,7 @@ _MARKS = {
     "database": {"embedded_dir", "graph", "store", "any_graph", "engine_settings", "full_store"},
     "process": {"process"},
     "neo4j": {"neo4j_server", "neo4j_store"},
-    "browser": {"browser", "opened"},
+    "browser": {"browsers"},
     "libraries": {"ragas"},
     "data": {"pallets", "real_logs", "traced_packages", "shared_log"},
     "sandbox": {"sandbox", "wall", "bubblewrap", "landlock"},
@@ -142,7 +143,7 @@ def neo4j_server() -> Iterator[Neo4jServer]:
                     engines.empty(store)
     except Unavailable as error:
         _missing["neo4j"] = str(error)
-        _absent("GRAPHKIT_REQUIRE_NEO4J", f"no Neo4j: {error}")
+        absent("GRAPHKIT_REQUIRE_NEO4J", f"no Neo4j: {error}")
 
 
 @pytest.fixture(scope="session")
@@ -200,17 +201,10 @@ def process() -> Process:
     return graphkit
 
 
-def _absent(variable: str, missing: str) -> NoReturn:
-    """Skip a test for what is missing, or fail it if the environment variable requires it."""
-    if ENVIRONMENT.get(variable) == "1":
-        pytest.fail(f"{variable}=1, but {missing}", pytrace=False)
-    pytest.skip(missing)
-
-
 def _data(name: str) -> Path:
     found = find_data(name)
     if found is None:
-        _absent(
+        absent(
             "GRAPHKIT_REQUIRE_DATA",
             f"the data set {name} is in neither ../shared/data nor the folder that GRAPHKIT_DATA names",
         )

@@ -71,6 +71,7 @@ COMMANDS = {
     "evaluate": ("evaluate", RUN, OTHER, "--no-store"),
     "compare": ("compare", RUN, OTHER, "-m", "EdgeRecall"),
     "report": ("report", RUN, "-o", "page.html"),
+    "view": ("view", RUN),
     "check": ("check", "shop"),
     "execute": ("execute", "tiny/runs/r.jsonl", "--no-store", "--unsafe-no-sandbox"),
     "load": ("load", "shop"),
@@ -90,7 +91,9 @@ OTHERS |= {
     "db stop": ["db", "stop"],
 }
 #: Those that don't end by themselves.
-ENDLESS = {"run", "run async", "grade", "listen"}
+ENDLESS = {"run", "run async", "grade", "listen", "view"}
+#: Those of them that ask no system or judge.
+SERVING = {"listen", "view"}
 
 
 @dataclass
@@ -140,7 +143,7 @@ def interrupted(name: str, folder: Path, usual: float, draw: random.Random, tall
     """Start a command, interrupt it, and note how it ended."""
     process = started(name, folder)
     try:
-        if name in ENDLESS - {"listen"} and draw.random() < 0.5:
+        if name in ENDLESS - SERVING and draw.random() < 0.5:
             while not (folder / "waiting").exists() and process.poll() is None:
                 pass
             time.sleep(draw.choice([0, draw.uniform(0, 0.0005), draw.uniform(0, 0.005)]))

@@ -9,7 +9,7 @@ MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL AND a.walk_lo
 // Right where somebody says so, and nobody who was asked for the whole answer says anything less.
 WITH q, a, COLLECT {
   MATCH (a)-[:SCORED]->(s:Score)
-  WHERE s.measure IN ['Correct', 'FactualCorrectness', 'RubricGrade'] AND s.value IS NOT NULL
+  WHERE s.measure IN ['Correct', 'FactualCorrectness', 'PersonGrade', 'RubricGrade'] AND s.value IS NOT NULL
   RETURN {by: s.measure, right: s.value >= 1} AS one
   UNION
   MATCH (a)-[:JUDGED]->(v:Verdict) WHERE v.grader = 'rubric' AND v.grade IS NOT NULL

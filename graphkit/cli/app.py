@@ -37,6 +37,7 @@ COMMANDS = (
     "why",
     "compare",
     "report",
+    "view",
     "query",
     "summarize",
     "queries",

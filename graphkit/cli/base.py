@@ -6,7 +6,9 @@ import inspect
 import json
 import math
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
@@ -330,6 +332,19 @@ def present(text: str | Sequence[str] | Callable[[], object], *facts: Any) -> No
     else:
         for line in [text] if isinstance(text, str) else text:
             print_line(line)
+
+
+def hand_over() -> None:
+    """Write out the printed results, for a reader who waits for them while the command goes on."""
+    (_results or sys.stdout).flush()
+
+
+def stop_event() -> threading.Event:
+    """Return an event that Ctrl-C and SIGTERM set from now on, instead of ending the process."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a script ignores the first
+        signal.signal(number, lambda number, frame: stop.set())
+    return stop
 
 
 def _finite(value: Any) -> Any:

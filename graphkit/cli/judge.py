@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphkit.cli.base import argument, command, group, option, present, print_problems, print_text, say
 from graphkit.cli.options import ANSWERED_BY, DATASET, MIN_KAPPA, SCALE, SEED, AskOptions, ReadingOptions
 from graphkit.cli.tables import print_table
+from graphkit.errors import InputError
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from graphkit.analysis.spot_check_files import KeptCheck
     from graphkit.files.problems import Problems
     from graphkit.records.scores import Score
+    from graphkit.trust.grade_check import GradeCheck
     from graphkit.trust.rejudging import Rejudging
     from graphkit.trust.sheet_check import SheetCheck
+    from graphkit.trust.spot_check import SpotCheck
     from graphkit.trust.subjects import Subject
 
 judge = group("Show what judges are asked, and measure how far to trust them.")
@@ -112,6 +115,9 @@ class SheetOptions:
     n: int = option("--n", "Draw so many answers.", default=SIZE, min=1)
     seed: int = option("--seed", "Seed for the sample of answers.", default=SEED)
     csv: Path | None = option("--csv FILE", "Write a sheet to FILE if it is absent; read it if it is filled.")
+    grades: Path | None = option(
+        "--grades FILE", "Ask nothing; use the grades of right and wrong from `graphkit view`."
+    )
     width: float = option(
         "--width", "Say how many labels an interval this wide needs.", default=WIDTH, min=0.01, max=2.0
     )
@@ -130,37 +136,77 @@ def spot_check(
 
     Each label is kept as you give it: the same command continues where you stopped.
     """
-    from graphkit.analysis import gates
-    from graphkit.analysis.spot_check_files import keep
     from graphkit.cli.asking import ask_grades
-    from graphkit.cli.trust_tables import print_spot_check
 
+    if sheet.grades is not None:
+        _check_by_grades(about, sheet, reading, model)
+        return
     checked = _opened_sheet(about, sheet, reading, model)
-
-    def hold(*checks: KeptCheck) -> None:
-        if sheet.min_kappa is not None:
-            by = [checked.measure]
-            gates.hold(gates.min_kappa([checked.subject.run], checked.scores, checks, sheet.min_kappa, by))
-
     if sheet.csv is not None and not checked.path.exists():
         _write_sheet(checked, sheet)
-        hold()  # nobody has checked the judge yet
+        _hold(sheet, checked)  # nobody has checked the judge yet
         return
     if sheet.csv is None:
         waiting = [row for row in checked.drawn(sheet.n, sheet.seed) if row.question not in checked.labels.labels]
         if waiting and not ask_grades(waiting, checked.questions, checked.scale, checked.keep):
             say(f"stopped; your grades are kept in {checked.path}. The same command continues.")
-            hold()
+            _hold(sheet, checked)
             return
         checked.reread()
     found = checked.result(sheet.width)
     if checked.guessed_scale:
         scale = f"the scale {checked.scale.choices}"
         say(f"note: the grades by {checked.measure} are assumed to be on {scale}; --scale names another")
-    place = keep(about.run, found.kept())
-    warning = about.warning(checked.scores)
-    present(lambda: print_spot_check(found, place), found.as_json() | {"kept": str(place), "warning": warning})
-    hold(found.kept())
+    _show_check(about, checked.scores, found, kept=True)
+    _hold(sheet, checked, found.kept())
+
+
+def _hold(sheet: SheetOptions, checked: SheetCheck | GradeCheck, *checks: KeptCheck) -> None:
+    """Fail if the judge's agreement with the person is too low, or not known."""
+    from graphkit.analysis import gates
+
+    if sheet.min_kappa is not None:
+        runs, measures = [checked.subject.run], [checked.measure]
+        gates.hold(gates.min_kappa(runs, checked.scores, checks, sheet.min_kappa, measures))
+
+
+def _show_check(about: SubjectOptions, scores: Sequence[Score], found: SpotCheck, kept: bool) -> None:
+    """Print a spot check, which gates find later if it is ``kept``."""
+    from graphkit.analysis.spot_check_files import keep
+    from graphkit.cli.trust_tables import print_spot_check
+
+    place = keep(about.run, found.kept()) if kept else None
+    facts = {"kept": None if place is None else str(place), "warning": about.warning(scores)}
+    present(lambda: print_spot_check(found, place), found.as_json() | facts)
+
+
+def _check_by_grades(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOptions, model: str | None) -> None:
+    """Compare the judge with a person's grades of right and wrong."""
+    from graphkit.trust.grade_check import grade_check
+    from graphkit.trust.subjects import read_answers
+
+    if sheet.grades is None or sheet.csv is not None:
+        raise InputError("--grades and --csv both name your grades", remedy="Leave one of them out.")
+    problems = reading.problems()
+    name, answers = read_answers(about.run, problems)
+    subject = about.given(name, about.judge, about.scores, model, problems)
+    checked = grade_check(subject, answers, sheet.grades, problems, sheet.measure, sheet.scale)
+    print_problems(problems)
+    _note_changed(checked.labels.changed)
+    if checked.right is not None:
+        right = f"{checked.measure} is compared as right ({', '.join(checked.right)}) or wrong"
+        if sheet.min_kappa is not None:
+            remedy = "Grade a sheet on its scale, by --csv, or have the run graded by Correct."
+            raise InputError(f"{right}, which is too little for --min-kappa", remedy=remedy)
+        say(f"note: {right}; no gate rests on that")
+    found = checked.result(sheet.width)
+    _show_check(about, checked.scores, found, kept=checked.right is None)
+    _hold(sheet, checked, found.kept())
+
+
+def _note_changed(questions: Sequence[str]) -> None:
+    if questions:
+        say(f"note: not used, since the answers changed after grading: {', '.join(questions[:5])}")
 
 
 def _opened_sheet(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOptions, model: str | None) -> SheetCheck:
@@ -176,8 +222,7 @@ def _opened_sheet(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOp
     if sheet.csv is None or not path.exists():
         checked.questions = read_questions(about.run, about.dataset, problems)
     print_problems(problems)
-    if checked.labels.changed:
-        say(f"note: not used, since the answers changed after grading: {', '.join(checked.labels.changed[:5])}")
+    _note_changed(checked.labels.changed)
     return checked
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import command, option, present, say, say_text
+from graphkit.cli.base import command, option, present, say, say_text, stop_event
 from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, QUESTION_KEY, NameOptions
 from graphkit.errors import InputError, did_you_mean
 from graphkit.records.words import counted
@@ -94,9 +92,7 @@ def _listen(receiver: TraceReceiver, make: Callable[[], ImportedLog]) -> Importe
     """Receive spans until a signal comes, and return the run."""
     from graphkit.imports.receiver import listen
 
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a script ignores the first
-        signal.signal(number, lambda number, frame: stop.set())
+    stop = stop_event()
     say(f"OTEL_EXPORTER_OTLP_ENDPOINT={receiver.endpoint}")
     say("Set this where your system runs (its exporter must use OTLP over HTTP); Ctrl-C ends and writes the run.")
     return listen(

@@ -20,8 +20,11 @@ from graphkit.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphkit.files.problems import Problems
-    from graphkit.report.page_inputs import RunFiles
+    from graphkit.report import PageOptions
+    from graphkit.report.page_inputs import GradeFiles, RunFiles
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,34 @@ class GradeFilesOptions:
     )
     answered_by: str | None = ANSWERED_BY
 
+    def beside(self, found: RunFiles, *, people: bool = True) -> GradeFiles:
+        """Return the given files, else those beside the runs, with a person's grades if ``people``."""
+        from graphkit.report.page_inputs import grade_files
+
+        return grade_files(found.files, self.scores, self.verdicts, self.executions, people)
+
+
+def page_options(
+    found: RunFiles, shown: ShownOptions, grades: GradeFiles, reading: ReadingOptions, answered_by: str | None
+) -> PageOptions:
+    """Return the options of a page of some runs, with the records of their grades."""
+    from graphkit.analysis.config import load_config
+    from graphkit.files.execution_files import read_executions
+    from graphkit.files.score_files import read_scores
+    from graphkit.files.verdict_files import read_verdicts
+    from graphkit.report import PageOptions
+
+    return PageOptions(
+        **{**vars(shown), "config": load_config(shown.config), "measures": shown.measures or ()},
+        **vars(reading),
+        folders=found.folders,
+        names=found.names,
+        scores=reading.read(read_scores, grades.scores),
+        verdicts=reading.read(read_verdicts, grades.verdicts),
+        executions=reading.read(read_executions, grades.executions),
+        answered_by=dict.fromkeys(found.files, answered_by) if answered_by else {},
+    )
+
 
 @command(graph=True)
 def report(
@@ -72,34 +103,20 @@ def report(
 
     It also shows the scores, verdicts and executions beside the runs, unless you name others.
     """
-    from graphkit.analysis.config import load_config
     from graphkit.cli.progress import shown_progress
-    from graphkit.files.execution_files import read_executions
     from graphkit.files.outputs import check_output
-    from graphkit.files.score_files import read_scores
-    from graphkit.files.verdict_files import read_verdicts
-    from graphkit.report import PageOptions, write_described
-    from graphkit.report.page_inputs import grade_files
+    from graphkit.report import write_described
 
-    layers, found = load_config(shown.config), _found(runs or [])
-    grades = grade_files(found.files, given.scores, given.verdicts, given.executions)
+    found = found_runs(expanded(runs or []))
+    grades = given.beside(found)
     for note in grades.notes:
         say(f"note: {note}")
     out = _page(found, shown.dataset) if out is None else out
     check_output(out, "a page", [*found.folders.values(), *grades.all], force=True)
-    options = PageOptions(
-        **{**vars(shown), "config": layers, "measures": shown.measures or ()},
-        **vars(reading),
-        folders=found.folders,
-        names=found.names,
-        scores=reading.read(read_scores, grades.scores),
-        verdicts=reading.read(read_verdicts, grades.verdicts),
-        executions=reading.read(read_executions, grades.executions),
-        answered_by=dict.fromkeys(found.files, given.answered_by) if given.answered_by else {},
-    )
+    options = page_options(found, shown, grades, reading, given.answered_by)
     problems: list[Problems] = []
-    with shown_progress(f"writing {out}"):
-        contents = write_described(found.files, out, options, problems)
+    with shown_progress(f"writing {out}") as progress:
+        contents = write_described(found.files, out, options, problems, progress)
     for of_run in problems:
         print_problems(of_run)
     present([str(out), *contents.lines()], {"report": str(out), "bytes": out.stat().st_size})
@@ -116,14 +133,19 @@ def _page(found: RunFiles, dataset: Path | None) -> Path:
     return free_page([name or stem_of(file) for name, file in zip(found.names, found.files, strict=True)], source.name)
 
 
-def _found(runs: list[str]) -> RunFiles:
-    """Return the files of the runs; open the graph only for names."""
+def expanded(runs: Sequence[str]) -> list[str]:
+    """Return the runs by file or name, with those of each dataset folder; without any, those of the working folder."""
     from graphkit.files.dataset import run_files
+
+    files = [str(file) for run in runs for file in (run_files([run]) if Path(run).is_dir() else [run])]
+    return files or [str(file) for file in run_files([])]
+
+
+def found_runs(runs: Sequence[str]) -> RunFiles:
+    """Return the files of runs by file or name; open the graph only for names."""
     from graphkit.files.run_files import is_run_file
     from graphkit.report.page_inputs import RunFiles, files_of
 
-    runs = [str(file) for run in runs for file in (run_files([run]) if Path(run).is_dir() else [run])]
-    runs = runs or [str(file) for file in run_files([])]
     named = [run for run in runs if not is_run_file(run)]
     if not named:
         return RunFiles([Path(run) for run in runs], [None] * len(runs))

@@ -29,8 +29,11 @@ _NAMES = {
 }
 
 
-def print_spot_check(found: SpotCheck, place: Path) -> None:
-    """Print the figures, the disagreements of judge and person, the calibrated means, advice, and the kept file."""
+def print_spot_check(found: SpotCheck, place: Path | None) -> None:
+    """Print the figures, the disagreements of judge and person, the calibrated means, advice, and the kept file.
+
+    ``place`` is that file; None for a check that isn't kept.
+    """
     version = "" if found.version is None else f" {found.version}"
     title = f"{found.judge}{version} on {found.run} by {found.measure}: {found.labelled} of {found.judged} checked"
     if found.scale.numeric and found.scale.ordered:
@@ -58,7 +61,7 @@ def print_spot_check(found: SpotCheck, place: Path) -> None:
         elif labels_needed > found.labelled:
             more = labels_needed - found.labelled
             print_line(f"{wanted} needs about {labels_needed} labels: {more} more")
-    print_line(f"kept in {place}")
+    print_line("not kept" if place is None else f"kept in {place}")
 
 
 def _interval(one: Estimate) -> str:

@@ -121,6 +121,12 @@ class Dataset:
         """The name of the folder."""
         return self.folder.resolve().name
 
+    def files(self) -> list[Path]:
+        """Return the files that hold its records, without its runs."""
+        graphs = [path for pair in self.graphs.values() for path in pair]
+        single = [find_file(self.folder, kind) for kind in ("commits", "compatibility")]
+        return [path for path in (self.questions_file, *single, *graphs) if path is not None]
+
     def runs(self) -> list[Path]:
         """Return the files of its runs, in the order of their names.
 

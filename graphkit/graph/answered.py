@@ -56,7 +56,7 @@ def refuse_unknown(store: Store, run: str, records: Iterable[Score | Verdict | E
 
 
 def refuse_outdated(
-    store: Store, run: str, records: Iterable[Verdict | Execution], kind: Kind, by: str | None = None
+    store: Store, run: str, records: Iterable[Score | Verdict | Execution], kind: Kind, by: str | None = None
 ) -> None:
     """Check that records with a hash are about the answers that the graph holds.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.intake import is_pipe
-from graphkit.files.jsonl import find_file, open_binary
+from graphkit.files.jsonl import open_binary
 from graphkit.graph import schema_version
 from graphkit.graph.rows import digest
 
@@ -30,13 +30,7 @@ def content_digest(path: Path, beside: str = "") -> str:
 
 def file_digests(dataset: Dataset) -> dict[Path, str]:
     """Return the digest of each file that loading a dataset reads, and of the schema version."""
-    graphs = [path for pair in dataset.graphs.values() for path in pair]
-    files = [
-        dataset.questions_file,
-        *(find_file(dataset.folder, kind) for kind in ("commits", "compatibility")),
-        *graphs,
-    ]
-    return {path: content_digest(path, schema_version.SCHEMA_VERSION) for path in files if path is not None}
+    return {path: content_digest(path, schema_version.SCHEMA_VERSION) for path in dataset.files()}
 
 
 def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None) -> str:

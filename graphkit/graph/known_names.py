@@ -13,6 +13,11 @@ from graphkit.graph.knowledge import question_ids
 from graphkit.graph.queries import cypher
 
 
+def known_runs(store: Store) -> set[str]:
+    """Return the names of the runs that the graph holds, completely or in part."""
+    return {str(row["id"]) for row in store.read(cypher("read/runs"))}
+
+
 def require_run(store: Store, run: str) -> Mapping[str, Any]:
     """Return the record of a run that the graph holds completely.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.answered import SCORE, by_run, refuse_unknown
+from graphkit.graph.answered import SCORE, by_run, refuse_outdated, refuse_unknown
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.rows import answer_key, fields_of
@@ -216,12 +216,14 @@ def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:
     Raises
     ------
     InputError
-        A run or question isn't in the graph, a question has several scores by a measure, or a grader several versions.
+        A run or question isn't in the graph, a score is of another answer than the graph holds, a question has several
+        scores by a measure, or a grader several versions.
     """
     runs = by_run(scores)
     known: dict[str, set[str]] = {}
     for run, some in runs.items():
         known[run] = refuse_unknown(store, run, some, SCORE)
+        refuse_outdated(store, run, some, SCORE)
         gradings_of(some)
     return {run: _load(store, run, some, known[run]) for run, some in runs.items()}
 

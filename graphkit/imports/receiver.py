@@ -22,17 +22,9 @@ from typing import Any, Self
 
 from graphkit.errors import InputError
 from graphkit.files.intake import Density
+from graphkit.files.loopback import RefusedError
 from graphkit.imports.importer import ImportedLog
-from graphkit.imports.trace_server import (
-    AT_ONCE,
-    JSON,
-    LONGEST,
-    LOOPBACK,
-    RefusedError,
-    TraceServer,
-    too_dense,
-    too_long,
-)
+from graphkit.imports.trace_server import AT_ONCE, JSON, LONGEST, TraceServer, too_dense, too_long
 from graphkit.readers.logged import UnreadableLogError
 from graphkit.readers.otlp_protobuf import export_of
 from graphkit.readers.spans import span_ids
@@ -85,13 +77,7 @@ class TraceReceiver:
         self.slots = threading.BoundedSemaphore(AT_ONCE)
         self._ended = 0
         self._last = 0.0
-        try:
-            self._server = TraceServer(port, self)
-        except (OSError, OverflowError) as error:
-            raise InputError(
-                f"port {port} of {LOOPBACK} can't be opened: {getattr(error, 'strerror', None) or error}",
-                remedy="Give another by --port; 0 chooses a free one.",
-            ) from None
+        self._server = TraceServer(port, self)
         try:
             self._file: RawIOBase = spool.open("wb" if force else "xb", buffering=0)
         except OSError as error:
@@ -106,15 +92,14 @@ class TraceReceiver:
     @property
     def endpoint(self) -> str:
         """The address for exporters."""
-        return f"http://{LOOPBACK}:{self._server.server_address[1]}"
+        return self._server.address
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+        self._server.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.stop()
         with self._lock:
             self._file.close()
             if not self.spans and self.spool.is_file():

@@ -62,7 +62,7 @@ class Measure(_Frozen, ABC):
     - ``query``: the Cypher text in ``cypher/measures/`` that computes it over all questions, with
       ``query_parameters``; None if Cypher can't (text normalisation)
     - ``needs_commits``: whether it reads which commits belong together
-    - ``computed``: False if a judge gives its values
+    - ``computed``: False if a judge or a person gives its values
 
     ``str`` prints a user's measure as ``my_module:MyMeasure``, or by the name that :func:`graphkit.register` or an
     entry point gave it.
@@ -154,7 +154,7 @@ class Measure(_Frozen, ABC):
 
     @classmethod
     def engines(cls) -> tuple[str, ...]:
-        """Return the engines that give its values: Python, Cypher, or a judge."""
+        """Return the engines that give its values: Python, Cypher, a judge, or a person."""
         if not cls.computed:
             return ("judge",)
         return ("python", "cypher") if cls.query is not None else ("python",)

@@ -1,4 +1,4 @@
-"""Declarations of the measures whose values come from a judge, from tests of code, or from another tool."""
+"""Declarations of the measures whose values come from a judge, a person, tests of code, or another tool."""
 
 from __future__ import annotations
 
@@ -107,6 +107,21 @@ class Correct(JudgedMeasure):
     """
 
     source = "a judge, by yes or no"
+
+
+class PersonGrade(JudgedMeasure):
+    """1 if a person calls the answer right, 0 if wrong.
+
+    It is what a person grades in the page of ``graphkit view``.
+    """
+
+    source = "a person, by right or wrong"
+    aliases = ("person_grade",)
+
+    @classmethod
+    def engines(cls) -> tuple[str, ...]:
+        """Return that a person gives its values."""
+        return ("person",)
 
 
 class Faithful(JudgedMeasure):

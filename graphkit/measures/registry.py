@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=Measure)
 
-#: All built-in measures in the order of display; those from a judge come last.
+#: All built-in measures in the order of display; those from a judge or a person come last.
 MEASURES: tuple[type[Measure], ...] = (
     *(edges.EdgeRecall, edges.EdgePrecision, edges.EdgeF1, edges.BoundaryRecall, edges.BoundaryPrecision),
     *(paths.PathExact, paths.PathInOrder, paths.PathPrefix),
@@ -48,6 +48,7 @@ MEASURES: tuple[type[Measure], ...] = (
     *(judged.Faithfulness, judged.AnswerRelevance, judged.ContextPrecision, judged.ContextRecall, judged.ScaleGrade),
     *(judged.AggregationCompleteness, judged.AggregationAccuracy, judged.AggregationScore),
     *(judged.JudgedIntegration, judged.JudgedCompleteness, judged.JudgedConflictResolution),
+    judged.PersonGrade,
 )
 
 #: The default measures of ``evaluate``.
@@ -60,7 +61,8 @@ DEFAULT_MEASURES = (
 
 #: The remedy if someone asks for a computed value of a judged measure.
 GIVEN = (
-    "Run `graphkit grade RUN.jsonl` to have a judge give them. Pass the file that it writes beside the run, or lines "
+    "Run `graphkit grade RUN.jsonl` to have a judge give them, or grade the answers yourself in the page of "
+    "`graphkit view RUN.jsonl`. Pass the file that it writes beside the run, or lines "
     '{"run", "question", "measure", "value"} of your own, to `graphkit evaluate RUN.jsonl --scores FILE`, or to '
     "`graphkit load-scores FILE` for comparisons."
 )
@@ -219,7 +221,7 @@ def worst_of(measure: str) -> float | None:
 
 
 def is_judged(measure: str) -> bool:
-    """Return whether a judge gives a measure; an unknown text belongs to another tool.
+    """Return whether a judge or a person gives a measure; an unknown text belongs to another tool.
 
     >>> is_judged("Groundedness"), is_judged("EdgeRecall"), is_judged("tone")
     (True, False, False)
@@ -229,13 +231,14 @@ def is_judged(measure: str) -> bool:
 
 
 def require_computed(measures: Iterable[Measure]) -> None:
-    """Raise a MeasureError if a judge gives one of some measures; its remedy says how to get the value."""
-    given = [str(measure) for measure in measures if not measure.computed]
+    """Raise a MeasureError if a judge or a person gives one of some measures; its remedy says how to get the value."""
+    given = [measure for measure in measures if not measure.computed]
     if given:
-        what = "isn't computed from records: a judge gives it"
+        who = " or ".join(dict.fromkeys(f"a {one}" for measure in given for one in measure.engines()))
+        what = f"isn't computed from records: {who} gives it"
         if len(given) > 1:
-            what = "aren't computed from records: a judge gives them"
-        raise MeasureError(f"{', '.join(given)} {what}", remedy=GIVEN)
+            what = f"aren't computed from records: {who} gives them"
+        raise MeasureError(f"{', '.join(map(str, given))} {what}", remedy=GIVEN)
 
 
 def _arguments(text: str, source: str) -> dict[str, object]:

@@ -17,6 +17,13 @@ GRAPHKIT = "graphkit"
 #: The grader of executed code.
 EXECUTION = "execution"
 
+#: The grader of a person; with a name it is ``person:NAME``.
+PERSON = "person"
+
+#: The measure of a person's right and wrong, and the reason of a note without a grade.
+PERSON_GRADE = "PersonGrade"
+NOTED = "noted, not graded"
+
 #: The largest score.
 LARGEST = WIDEST
 
@@ -54,6 +61,8 @@ class Score(Record):
         Properties of the question, if the file has them.
     gold_hash
         The hash of the question's gold at that time (:mod:`graphkit.records.gold`), if known.
+    answer_hash
+        The SHA-256 of the scored answer, if known: the score is out of date if the answer has changed.
     """
 
     run: RunName = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
@@ -74,6 +83,7 @@ class Score(Record):
     difficulty: StrictStr | None = None
     group: StrictStr | None = None
     gold_hash: StrictStr | None = None
+    answer_hash: StrictStr | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -94,8 +104,13 @@ class Score(Record):
 
     @property
     def judged(self) -> bool:
-        """Whether a judge gave it: the grader has a name, and isn't a measure or an execution."""
-        return self.grader not in (None, GRAPHKIT, EXECUTION)
+        """Whether a judge gave it: the grader has a name, and isn't a measure, an execution or a person."""
+        return self.grader not in (None, GRAPHKIT, EXECUTION) and not self.by_person
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person gave it."""
+        return (self.grader or "").partition(":")[0] == PERSON
 
     @property
     def given_by(self) -> str:

@@ -30,12 +30,13 @@ class Commits:
         ]
 
     def _name(self, repo: str | None, sha: str | None) -> str:
-        """Return the tag or branch of a commit, or why its name is ambiguous; empty if neither is known."""
+        """Return the tag or branch of a commit, or why its name is ambiguous; empty if its sha is its only name."""
         if not (repo and sha):
             return ""
         known = self._case.commits.commits.get((repo, sha))
         if known is not None:
-            return visible(next(iter(known.all_tags), known.branch or ""), 40)
+            name = next(iter(known.all_tags), known.branch or "")
+            return visible(name, 40) if name != sha else ""
         return visible(self._case.commits.meant(repo, sha, self._case.pins).ambiguous or "", 40)
 
 

@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from graphkit.files.outputs import kind_of
 from graphkit.records.words import counted
-from graphkit.report.data import ReportData
+from graphkit.report.data import ReportData, RunData
+
+
+class ShownAnswer(NamedTuple):
+    """An answer that a page shows: the hashes of the answer and of its question's gold, and the question's labels."""
+
+    answer_hash: str | None
+    gold_hash: str | None
+    category: str | None
+    difficulty: str | None
+    group: str | None
 
 
 class PageContents(NamedTuple):
-    """The content of a written page: its dataset, runs and questions, and how many answers were judged and executed."""
+    """The content of a written page: its dataset, runs and questions, and how many answers were judged and executed.
+
+    ``files`` are those of the runs, in their order. ``answers`` are those of each run by question; None for a question
+    to which the run has no answer.
+    """
 
     dataset: str
     runs: tuple[str, ...]
     questions: int
     judged: int
     executed: int
+    files: tuple[Path, ...]
+    answers: Mapping[str, Mapping[str, ShownAnswer | None]]
 
     @classmethod
-    def of(cls, data: ReportData) -> PageContents:
-        """Return the content of the data of a page."""
+    def of(cls, files: Iterable[Path], data: ReportData) -> PageContents:
+        """Return the content of the data of a page, made from the files of its runs."""
         return cls(
             data.dataset.name,
             tuple(run.evaluation.run for run in data.runs),
             len(data.questions),
             sum(len(run.verdicts) for run in data.runs),
             sum(len(run.executions) for run in data.runs),
+            tuple(files),
+            {run.evaluation.run: _answers(run) for run in data.runs},
         )
 
     def lines(self) -> list[str]:
@@ -44,6 +62,15 @@ class PageContents(NamedTuple):
         ]
         second = f"with scores, each traversal over its gold path, and {' and '.join(graded)} answers"
         return [first, second if graded else "with scores, and each traversal over its gold path"]
+
+
+def _answers(run: RunData) -> dict[str, ShownAnswer | None]:
+    return {
+        row.question: None
+        if row.failure is not None
+        else ShownAnswer(run.answer_hashes.get(row.question), row.gold_hash, *row.labels)
+        for row in run.evaluation.rows
+    }
 
 
 def free_page(runs: Sequence[str], dataset: str) -> Path:

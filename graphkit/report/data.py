@@ -125,7 +125,8 @@ class PageOptions:
 class RunData:
     """One run: its scores, its outcome, values and walked edges by question, and blocks with the questions' details.
 
-    ``columns`` holds its packed column of each question's spine, by the question's place.
+    ``columns`` holds its packed column of each question's spine, and ``texts`` the compressed text in which a question
+    is found, both by the question's place.
     """
 
     details: Spool[DetailsBlock]
@@ -135,6 +136,7 @@ class RunData:
     outcomes: list[QuestionOutcome] = field(default_factory=list)
     walks: list[tuple[int, ...] | None] = field(default_factory=list)
     columns: dict[int, bytes] = field(default_factory=dict)
+    texts: dict[int, bytes] = field(default_factory=dict)
     answer_hashes: dict[str, str] = field(default_factory=dict)
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)

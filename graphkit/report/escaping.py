@@ -5,15 +5,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 from urllib.parse import quote
 
+from markupsafe import Markup
 from msgspec import to_builtins
 
 _Item = TypeVar("_Item")
-_UNSAFE = re.compile("[<>&\u2028\u2029]")
 _HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 _IN_NAMES: dict[int, str | None] = {code: f"\\u{code:04x}" for code in _HIDDEN}
 #: A text keeps its lines and tabs.
@@ -40,14 +39,22 @@ def visible(name: str, limit: int | None = None) -> str:
     return _cut(name, limit, _IN_NAMES)
 
 
+def fragment(run: str, question: str) -> str:
+    """Return the fragment of the address that opens a question of a run in the page.
+
+    >>> fragment("bm25/2", "q 1")
+    '#bm25%2F2/q%201'
+    """
+    return f"#{quote(visible(run), safe='')}/{quote(visible(question), safe='')}"
+
+
 def question_link(run: str, question: str) -> dict[str, str]:
     """Return the name of a question of a run, and the fragment of the address that opens it.
 
     >>> question_link("bm25", "q 1")
     {'name': 'q 1', 'fragment': '#bm25/q%201'}
     """
-    name = visible(question)
-    return {"name": name, "fragment": f"#{quote(visible(run), safe='')}/{quote(name, safe='')}"}
+    return {"name": visible(question), "fragment": fragment(run, question)}
 
 
 def visible_text(text: str, limit: int | None = None) -> str:
@@ -79,16 +86,18 @@ def _cut(text: str, limit: int | None, written: Mapping[int, str | None]) -> str
     return plain if cut is text and (limit is None or len(plain) <= limit) else plain[: (limit or 0) - 1] + "…"
 
 
-def script_json(value: object) -> str:
-    r"""Return JSON that can't end a ``<script>`` element or a line; structs become objects.
+def page_json(value: object) -> str:
+    """Return the compact JSON of a value; structs become objects.
 
-    >>> script_json({"text": "</script> & more"})
-    '{"text":"\\u003c/script\\u003e \\u0026 more"}'
+    >>> page_json({"text": "one"})
+    '{"text":"one"}'
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_builtins)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_builtins)
 
 
-def packed_json(text: str) -> str:
-    """Return JSON compressed by gzip, as a JSON string in base64; the same text gives the same string."""
-    return f'"{base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()}"'
+def packed(text: str) -> Markup:
+    """Return JSON compressed by gzip, as a JSON string in base64: no text can end its element.
+
+    The same text gives the same string.
+    """
+    return Markup(f'"{base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()}"')  # noqa: S704 - base64

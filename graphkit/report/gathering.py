@@ -26,6 +26,8 @@ from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_
 from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
+from graphkit.records.progress import Progress, quiet
+from graphkit.records.scores import Score
 from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
 from graphkit.report.data import (
@@ -38,10 +40,11 @@ from graphkit.report.data import (
     ReportData,
     RunData,
 )
-from graphkit.report.drawing import aligned_with_gold
-from graphkit.report.escaping import script_json, visible, visible_text
+from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
+from graphkit.report.map_view import aligned_with_gold
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
+from graphkit.report.search import search_text
 from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files
@@ -60,7 +63,11 @@ BLOCK = 25
 
 
 def gather(
-    runs: Sequence[Path], spools: ExitStack, options: PageOptions, problems: list[Problems] | None = None
+    runs: Sequence[Path],
+    spools: ExitStack,
+    options: PageOptions,
+    problems: list[Problems] | None = None,
+    progress: Progress = quiet,
 ) -> ReportData:
     """Score the runs, all of one dataset.
 
@@ -70,6 +77,8 @@ def gather(
         Holds the temporary files with the details until the page is written.
     problems
         Receives the problems of each run's records.
+    progress
+        Receives how many questions have been scored.
 
     Raises
     ------
@@ -98,7 +107,8 @@ def gather(
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)
         details = spools.enter_context(Spool(DetailsBlock, together=1))
-        run = _scored(data, one, name, known, of_run, details, options)
+        collector = _Collector(data, RunData(details), progress)
+        run = _scored(collector, one, name, known, of_run, options)
         _add_records(run, options, file, data.questions)
         if problems is not None:
             problems.append(of_run)
@@ -120,33 +130,30 @@ def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
 
 
 def _scored(
-    data: ReportData,
+    collector: _Collector,
     run_pass: RunPass,
     name: str | None,
     known: tuple[CommitGraph, dict[str, str]],
     problems: Problems,
-    details: Spool[DetailsBlock],
     options: PageOptions,
 ) -> RunData:
     """Score a run and spool the details of its questions, in one pass over the files."""
-    run = RunData(details)
-    collector = _Collector(data, run)
-    records: tuple[Verdict | Execution, ...] = (*options.verdicts, *options.executions)
-    dated = frozenset(one.question for one in records if one.answer_hash is not None)
+    data, run = collector.data, collector.run
     result = run_pass.score(
         data.measures,
         known,
         problems,
         descriptions=collector.add,
         keep_rows=True,
-        describe=partial(_describe, undirected=data.undirected, dated=dated),
+        describe=partial(_describe, undirected=data.undirected),
         unordered=data.unordered,
         versions=True,
         name=name,
     )
     collector.flush()
     result = dataclasses.replace(result, failed_as=options.failed_as)
-    result = result.with_scores(options.scores)
+    scores = [one for one in options.scores if one.run == result.run]
+    result = result.with_scores(one for one in scores if not _is_outdated(one, run))
     run.card = score_layers(result, data.config)
     run.values = {row.question: row.values for row in result.rows}
     run.evaluation = dataclasses.replace(result, given=())
@@ -158,29 +165,33 @@ def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequ
     verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
     executions = executions_on(run.evaluation.run, options.executions, run.values)
 
-    def outdated(one: Verdict | Execution) -> bool:
-        return one.answer_hash is not None and one.answer_hash != run.answer_hashes.get(one.question)
-
     for question, some in verdicts.items():
-        if current := [one for one in some if not outdated(one)]:
+        if current := [one for one in some if not _is_outdated(one, run)]:
             run.verdicts[question] = current
-    run.executions = {question: one for question, one in executions.items() if not outdated(one)}
+    run.executions = {question: one for question, one in executions.items() if not _is_outdated(one, run)}
     executed = {visible(question): one for question, one in run.executions.items()}
     for listed, judged in zip(questions, run.outcomes, strict=False):
         if one := executed.get(listed["id"]):  # the tests of an answer's code decide whether it is right
             judged.answer = _word(one.status == "success")
-    old_verdicts = [one.question for some in verdicts.values() for one in some if outdated(one)]
+    old_verdicts = [one.question for some in verdicts.values() for one in some if _is_outdated(one, run)]
     old_executions = [question for question in executions if question not in run.executions]
     shown = [one for some in run.verdicts.values() for one in some]
     scores = [score for score in options.scores if score.run == run.evaluation.run]
+    old_scores = [score.question for score in scores if _is_outdated(score, run)]
     answered_by = answering_model(file, options.answered_by.get(file))
     answerers = [answered_by] if answered_by is not None else [one.answered_by for one in shown]
     run.warnings = (
         *run.evaluation.warnings,
         *self_evaluations([*(one.model or one.judge for one in shown), *judges_of(scores)], answerers),
         *_outdated("verdict on", "graded", old_verdicts),
+        *_outdated("score of", "graded", old_scores),
     )
     run.code_warnings = _outdated("execution of", "executed", old_executions)
+
+
+def _is_outdated(one: Score | Verdict | Execution, run: RunData) -> bool:
+    """Return whether a record of a run is about another answer than the one that the run has now."""
+    return one.answer_hash is not None and one.answer_hash != run.answer_hashes.get(one.question)
 
 
 def _outdated(what: str, done: str, questions: Sequence[str]) -> tuple[str, ...]:
@@ -198,7 +209,8 @@ class _Description(Struct):
     """One question of one run: its row in the table, its details as JSON, its outcome, and its answer's hash by its id.
 
     ``gold`` are its required edges (None for a question that isn't scored), ``walked`` those that the run walked. The
-    details are text and the two sides of the spine bytes because these travel best between processes.
+    details are text, and the searched text and the two sides of the spine bytes, because these travel best between
+    processes.
     """
 
     listed: ListedQuestion
@@ -209,32 +221,35 @@ class _Description(Struct):
     walked: tuple[int, ...] | None
     backbone: bytes
     column: bytes
+    text: bytes
 
 
 class _Collector:
     """Collects the descriptions of a run's questions, and spools their details in blocks."""
 
-    def __init__(self, data: ReportData, run: RunData) -> None:
-        self._data = data
-        self._run = run
+    def __init__(self, data: ReportData, run: RunData, progress: Progress) -> None:
+        self.data = data
+        self.run = run
+        self._progress = progress
         self._block: list[str] = []
         self._number = 0
 
     def add(self, place: int, description: _Description) -> None:
         """Add the description of the question at a place."""
-        questions, outcomes = self._data.questions, self._run.outcomes
+        questions, outcomes = self.data.questions, self.run.outcomes
         questions += [UNLISTED] * (place + 1 - len(questions))
         outcomes += [QuestionOutcome() for _ in range(place + 1 - len(outcomes))]
-        self._data.gold += [None] * (place + 1 - len(self._data.gold))
-        self._data.gold[place] = description.gold
-        self._run.walks += [None] * (place + 1 - len(self._run.walks))
-        self._run.walks[place] = description.walked
+        self.data.gold += [None] * (place + 1 - len(self.data.gold))
+        self.data.gold[place] = description.gold
+        self.run.walks += [None] * (place + 1 - len(self.run.walks))
+        self.run.walks[place] = description.walked
         questions[place] = description.listed
         outcomes[place] = description.outcome
         outcomes[place].block = self._number
-        self._data.backbones.setdefault(place, description.backbone)
-        self._run.columns[place] = description.column
-        self._run.answer_hashes.update(description.answer_hash)
+        self.data.backbones.setdefault(place, description.backbone)
+        self.run.columns[place] = description.column
+        self.run.texts[place] = description.text
+        self.run.answer_hashes.update(description.answer_hash)
         self._block.append(f'"{place}":{description.details}')
         if len(self._block) == BLOCK:
             self.flush()
@@ -242,18 +257,13 @@ class _Collector:
     def flush(self) -> None:
         """Spool the block that was begun."""
         if self._block:
-            self._run.details.put(DetailsBlock(self._number, "{" + ",".join(self._block) + "}"))
+            self._progress("questions scored", len(self._block))
+            self.run.details.put(DetailsBlock(self._number, "{" + ",".join(self._block) + "}"))
             self._block, self._number = [], self._number + 1
 
 
-def _describe(
-    case: Case,
-    values: Sequence[float | str],
-    invalid: str | None,
-    undirected: bool = False,
-    dated: frozenset[str] = frozenset(),
-) -> _Description:
-    """Describe one question; ``dated`` names the questions whose records carry the hash of their answer."""
+def _describe(case: Case, values: Sequence[float | str], invalid: str | None, undirected: bool = False) -> _Description:
+    """Describe one question."""
     question = case.question
     compared = aligned_with_gold(case) if undirected else case
     column = column_of(compared, invalid).undirected() if undirected else column_of(compared, invalid)
@@ -277,11 +287,12 @@ def _describe(
         "difficulty": question.difficulty or "",
     }
     answer = case.answer
-    hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None and question.id in dated else {}
+    hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None else {}
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
     gold = required_edges(case) if invalid is None else None
     sides = packed(backbone_of(case)), packed(column)
-    return _Description(listed, script_json(shown), how, hashed, gold, walked_edges(compared), *sides)
+    walked = walked_edges(compared)
+    return _Description(listed, page_json(shown), how, hashed, gold, walked, *sides, search_text(case))
 
 
 def _word(judged: bool | None) -> Outcome:

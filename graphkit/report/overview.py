@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphkit.analysis.broken_edges import BrokenEdges
+from graphkit.analysis.standings import Standings
 from graphkit.measures.outcome import STAGES
 from graphkit.measures.registry import bounds_of, known_measure, lower_is_better
 from graphkit.report.data import ReportData, RunData
@@ -13,7 +14,7 @@ from graphkit.report.escaping import visible
 from graphkit.report.execution_view import WORDS
 
 
-def summary(data: ReportData, broken: BrokenEdges) -> dict[str, Any]:
+def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict[str, Any]:
     """Return the data that the page's script needs before a question is opened."""
     names = _measure_names(data)
     values = [[_values(data, run, name) for name in names] for run in data.runs]
@@ -29,6 +30,9 @@ def summary(data: ReportData, broken: BrokenEdges) -> dict[str, Any]:
         ],
         "questions": data.questions,
         "stages": STAGES,
+        "best": standings.order[0],
+        "baseline": standings.baseline,
+        "gold_hash": data.runs[0].evaluation.gold_hash,
         "edges": {"rows": [[row.kind, visible(row.name)] for row in broken.rows], "needs": broken.needs},
         **({"statuses": WORDS} if any(run.executions for run in data.runs) else {}),
         "runs": [

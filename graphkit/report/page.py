@@ -18,15 +18,18 @@ from graphkit.files.atomic import written
 from graphkit.files.jsonl import read_once
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
+from graphkit.records.progress import Progress, quiet
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
 from graphkit.report.diagnosis import Diagnosis
-from graphkit.report.escaping import packed_json, question_link, script_json, visible
+from graphkit.report.escaping import packed, page_json, question_link, visible
 from graphkit.report.execution_view import executed, overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
 from graphkit.report.overview import summary
 from graphkit.report.rendering import TEMPLATES, environment
+from graphkit.report.script import script
+from graphkit.report.search import search_blocks
 from graphkit.report.spine_view import Fragments
 from graphkit.report.verdict_view import judged, judges
 from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation
@@ -34,7 +37,7 @@ from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation
 #: Notes on options that change the comparison.
 UNORDERED = "Each traversal is read as a set of edges: measures that compare its order aren't scored."
 UNDIRECTED = (
-    "Edges are compared without their direction: the names of measures say so, and the drawing shows a traversed edge "
+    "Edges are compared without their direction: the names of measures say so, and the map shows a traversed edge "
     "in the direction that gold has. Paths are neither right nor wrong."
 )
 
@@ -44,29 +47,40 @@ FAILURES_COUNT = {
     "unscored": FAILURES_UNSCORED[0].upper() + FAILURES_UNSCORED[1:] + ".",
 }
 
+#: The style sheets of the page, in order.
+STYLES = (
+    "base.css",
+    "report.css",
+    "board.css",
+    "first_screen.css",
+    "questions.css",
+    "question.css",
+    "map.css",
+    "spine.css",
+)
+
 _Found = TypeVar("_Found")
 
 
-def json_for_html(value: object) -> Markup:
-    """Return JSON that is safe inside a ``<script>`` element."""
-    return Markup(script_json(value))  # noqa: S704 - escaped right there
-
-
 @cache
-def _block(*names: str) -> tuple[Markup, str]:
-    """Return the style sheets or scripts of the page as one, and its source for the content security policy."""
-    text = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+def _block(text: str) -> tuple[Markup, str]:
+    """Return the style sheet or script of the page, and its source for the content security policy."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), f"'sha256-{digest}'"  # noqa: S704 - a file of this package, no data
 
 
-def page(data: ReportData) -> Iterator[str]:
-    """Yield the text of the page piece by piece; at most one block of details is in memory."""
-    style, style_source = _block("base.css", "report.css", "board.css", "first_screen.css", "spine.css")
-    script, script_source = _block("blocks.js", "first_screen.js", "spine.js", "report.js")
+def page(data: ReportData, progress: Progress = quiet, served: str | None = None) -> Iterator[str]:
+    """Yield the text of the page piece by piece; at most one block of details is in memory.
+
+    ``progress`` receives the number of written spines. ``served`` is the version of a page that ``graphkit view``
+    serves: its script may ask its own server.
+    """
+    style, style_source = _block("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES))
+    code, script_source = _block(script())
     screen, fragments = FirstScreen(data), Fragments(data)
     template = environment().get_template("report.html")
     yield from template.generate(
+        served=served,
         title=visible(data.title),
         dataset=visible(data.dataset.name),
         gold_hash=data.runs[0].evaluation.gold_hash,
@@ -85,10 +99,10 @@ def page(data: ReportData) -> Iterator[str]:
         failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
         worst=list(fragments.worst()),
         link=partial(question_link, data.runs[0].evaluation.run),
-        blocks=chain(_blocks(data), fragments.blocks()),
-        summary=lambda: json_for_html(summary(data, screen.broken)),
+        blocks=chain(_blocks(data), search_blocks(data), fragments.blocks(progress)),
+        summary=lambda: packed(page_json(summary(data, screen.broken, screen.standings))),
         style=style,
-        script=script,
+        script=code,
         style_source=style_source,
         script_source=script_source,
     )
@@ -99,12 +113,12 @@ def _blocks(data: ReportData) -> Iterator[dict[str, Any]]:
     places = {listed["id"]: place for place, listed in enumerate(data.questions)}
     for number, run in enumerate(data.runs):
         for block in run.details:
-            yield {"id": f"d-{number}-{block.number}", "json": Markup(packed_json(block.json))}  # noqa: S704 - base64
+            yield {"id": f"d-{number}-{block.number}", "json": packed(block.json)}
         verdicts = _beside_details(run, run.verdicts, lambda some: [judged(one) for one in some], places)
         executions = _beside_details(run, run.executions, executed, places)
         for kind, blocks in (("j", verdicts), ("x", executions)):
             for block_number, text in blocks:
-                yield {"id": f"{kind}-{number}-{block_number}", "json": Markup(packed_json(text))}  # noqa: S704 - base64
+                yield {"id": f"{kind}-{number}-{block_number}", "json": packed(text)}
 
 
 def _beside_details(
@@ -116,7 +130,7 @@ def _beside_details(
         place = places[visible(question)]
         members.setdefault(run.outcomes[place].block, []).append((place, question))
     for number, some in sorted(members.items()):
-        texts = (f'"{place}":{script_json(shown(found[name]))}' for place, name in sorted(some))
+        texts = (f'"{place}":{page_json(shown(found[name]))}' for place, name in sorted(some))
         yield number, "{" + ",".join(texts) + "}"
 
 
@@ -144,6 +158,7 @@ def write_report(
     out: str | Path,
     options: PageOptions | None = None,
     problems: list[Problems] | None = None,
+    progress: Progress = quiet,
 ) -> Path:
     """Write the page of one or several runs of a dataset. The file appears complete at the end, or not at all.
 
@@ -155,6 +170,8 @@ def write_report(
         What the page shows beyond the defaults, and how to read the files.
     problems
         Receives the problems of each run's records.
+    progress
+        Receives how many questions have been scored, and then written.
 
     Raises
     ------
@@ -162,20 +179,25 @@ def write_report(
         A file can't be used, or the page can't be written or would overwrite one of its sources.
     """
     files = [located(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
-    write_described(files, Path(out), options, problems)
+    write_described(files, Path(out), options, problems, progress)
     return Path(out)
 
 
 @read_once()
 def write_described(
-    files: Sequence[Path], out: Path, options: PageOptions | None = None, problems: list[Problems] | None = None
+    files: Sequence[Path],
+    out: Path,
+    options: PageOptions | None = None,
+    problems: list[Problems] | None = None,
+    progress: Progress = quiet,
+    served: str | None = None,
 ) -> PageContents:
-    """Write a page as :func:`write_report` does, and return what it contains."""
+    """Write a page as :func:`write_report` does, and return what it contains; ``served`` is that of :func:`page`."""
     check_output(out, "a page", files, force=True)
     with ExitStack() as spools:
-        data = gather(files, spools, options or PageOptions(), problems)
+        data = gather(files, spools, options or PageOptions(), problems, progress)
         place = spools.enter_context(written(out))
         with place.open("w", encoding="utf-8", newline="\n") as stream:
-            for piece in page(data):
+            for piece in page(data, progress, served):
                 stream.write(piece)
-        return PageContents.of(data)
+        return PageContents.of(files, data)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphkit.errors import InputError, did_you_mean
+from graphkit.files.assets import is_bundled
+from graphkit.files.dataset import Dataset
 from graphkit.files.execution_files import EXECUTIONS
+from graphkit.files.extra_fields import FILE
+from graphkit.files.jsonl import find_file, stem_of
+from graphkit.files.person_grades import is_by_person
+from graphkit.files.problems import Problems
+from graphkit.files.run_files import first_run, is_run_file
 from graphkit.files.verdict_files import SCORES, VERDICTS, clashing, graded_files
 from graphkit.graph.known_names import run_source
 
@@ -44,6 +52,75 @@ def files_of(runs: Iterable[str], named: Iterable[str], store: Store) -> RunFile
 
 
 @dataclass(frozen=True)
+class AskedRun:
+    """A run as the user names it, and the question of it to open."""
+
+    run: str
+    question: str | None = None
+
+
+def asked_run(text: str, named: Callable[[str], str | None]) -> AskedRun | None:
+    """Return the run that a text names, alone or as the longest beginning before a slash and a question.
+
+    ``named`` returns the run that a text means, or None.
+
+    >>> asked_run("a/b/c", {"a": "a", "a/b": "a/b"}.get)
+    AskedRun(run='a/b', question='c')
+    """
+    if (run := named(text)) is not None:
+        return AskedRun(run)
+    for place in range(len(text) - 2, 0, -1):
+        if text[place] == "/" and (run := named(text[:place])) is not None:
+            return AskedRun(run, text[place + 1 :])
+    return None
+
+
+def named_by_file(text: str) -> str | None:
+    """Return the file of a run, or the folder of a dataset, that a text means; None if it may be a name."""
+    path = Path(text)
+    if is_run_file(text) or find_file(path, "questions") is not None:
+        return text
+    log = path.with_name(f"{path.name}.jsonl")
+    return str(log) if is_bundled(path) and log.is_file() else None
+
+
+def require_shown(found: RunFiles, place: int, question: str, dataset: Path | None) -> str | None:
+    """Return the name of the run at a place, None if no record names it.
+
+    Raises
+    ------
+    InputError
+        The run's dataset has no question with this id, or can't be used.
+    """
+    file = found.files[place]
+    source = Dataset.of_run(file, dataset or found.folders.get(file))
+    known = {one.id for _, one in source.questions(Problems("skip"))}
+    if question not in known:
+        remedy = f"{did_you_mean(question, known)}`graphkit view {file}` lists the questions."
+        raise InputError(f"no question has the id {question!r}", where=str(source.questions_file), remedy=remedy)
+    return found.names[place] or first_run(file)
+
+
+def page_sources(found: RunFiles, dataset: Path | None, given: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files that a page of some runs is made from: those of its datasets and runs, and the given ones.
+
+    Those beside the runs are among them, except a person's grades: the page gives them itself.
+    """
+    datasets: dict[Path, Dataset] = {}
+    for file in found.files:
+        source = Dataset.of_run(file, dataset or found.folders.get(file))
+        datasets[source.folder] = source
+        yield file
+        yield file.with_name(f"{stem_of(file)}.made-by")
+        for kind in (SCORES, VERDICTS, EXECUTIONS):
+            yield from (path for path in graded_files(file, kind) if not is_by_person(path))
+    for source in datasets.values():
+        yield from source.files()
+        yield source.folder / FILE
+    yield from given
+
+
+@dataclass(frozen=True)
 class GradeFiles:
     """The files of scores, verdicts and executions that a page shows, and notes on those that it doesn't."""
 
@@ -63,26 +140,35 @@ def grade_files(
     scores: Sequence[Path] | None = None,
     verdicts: Sequence[Path] | None = None,
     executions: Sequence[Path] | None = None,
+    people: bool = True,
 ) -> GradeFiles:
-    """Return the files of each kind: the given ones, else those beside the runs."""
+    """Return the files of each kind: the given ones, else those beside the runs.
+
+    Without ``people``, the grades of a person beside a run aren't among the scores.
+    """
     runs, notes = list(runs), list[str]()
     return GradeFiles(
-        scores or _scores(runs, notes), verdicts or _verdicts(runs, notes), executions or _executions(runs), notes
+        scores or _scores(runs, notes, people),
+        verdicts or _verdicts(runs, notes),
+        executions or _executions(runs),
+        notes,
     )
 
 
-def _scores(files: Iterable[Path], notes: list[str]) -> list[Path]:
-    """Return the scores of executions, and those of a run's only judge; several judges become a note."""
+def _scores(files: Iterable[Path], notes: list[str], people: bool) -> list[Path]:
+    """Return the scores of executions, of a run's only judge and of its only person; several of them become a note."""
     chosen: list[Path] = []
     for file in files:
         executed = {path.name.rpartition(EXECUTIONS)[0] for path in graded_files(file, EXECUTIONS)}
         found = graded_files(file, SCORES)
         chosen += [path for path in found if path.name.rpartition(SCORES)[0] in executed]
-        judged = [path for path in found if path not in chosen]
-        if len(judged) == 1:
-            chosen += judged
-        elif judged:
-            notes.append(f"{len(judged)} judges graded {file}: choose whose scores are shown by --scores {judged[0]}")
+        judged = [path for path in found if path not in chosen and not is_by_person(path)]
+        persons = [path for path in found if people and is_by_person(path)]
+        for who, some in (("judges", judged), ("people", persons)):
+            if len(some) == 1:
+                chosen += some
+            elif some:
+                notes.append(f"{len(some)} {who} graded {file}: choose whose scores are shown by --scores {some[0]}")
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""The details of one question of one run as the page shows them: drawing, chunks, pairs of commits and values."""
+"""The details of one question of one run as the page shows them: map, chunks, pairs of commits and values."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from graphkit.measures.case import Case
 from graphkit.records.commits import Version
-from graphkit.records.structs import ChunkStruct
+from graphkit.records.structs import AnswerStruct, ChunkStruct
 from graphkit.report.commits_view import Commits, incoherent_pairs
-from graphkit.report.drawing import drawing, edge_statuses
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
+from graphkit.report.map_view import edge_statuses, map_of
 from graphkit.report.spine import Column, column_of
 from graphkit.report.tool_call_view import calls_of
 
@@ -53,7 +53,7 @@ def detail(
     if not scored:
         found = required = 0
     commits = Commits(case)
-    drawn = drawing(case, statuses, breaks, commits)
+    mapped = map_of(case, statuses, breaks, commits)
     pairs = incoherent_pairs(case)
     listed = {
         **listing("pairs", pairs, PAIRS, lambda pair: _pair(*pair, commits)),
@@ -71,16 +71,24 @@ def detail(
         "error": optional_text(answer.error, ANSWER_TEXT) if answer is not None else None,
         "invalid": visible(invalid, CHUNK_TEXT) if invalid is not None else None,
         "values": [visible(one, CHUNK_TEXT) if isinstance(one, str) else round(one, 4) for one in values],
-        "drawing": drawn,
+        "map": mapped,
         "commits": commits.shown(),
         **listed,
         "chunks_logged": case.chunks_logged,
         "ordered": case.ordered,
         "lost": _lost(case),
     }
+    if answer is not None and (spent := _spent(answer)):
+        shown["spent"] = spent
     if (calls := calls_of(case)) is not None:
         shown["calls"] = calls
     return shown, [flag for flag in FLAGS if held[flag]], found, required
+
+
+def _spent(answer: AnswerStruct) -> dict[str, float]:
+    """Return latency, calls, tokens and cost of an answer, as far as its record states them."""
+    fields = ("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost")
+    return {name: value for name in fields if (value := getattr(answer, name)) is not None}
 
 
 def _pair(versions: list[Version], rule: str, count: int, commits: Commits) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from graphkit.report.data import ReportData
-from graphkit.report.escaping import middle, packed_json, visible
+from graphkit.records.progress import Progress, expect
+from graphkit.report.data import ReportData, letter_of
+from graphkit.report.escaping import middle, packed, visible
 from graphkit.report.spine import MarkKind, Spine, SpinePath
 from graphkit.report.spine_words import sentences
 
@@ -70,12 +71,13 @@ def fragment(spine: Spine, question: str) -> Markup:
     shown = spine.shown
     runs = [
         {
-            "letter": _letter(number),
+            "letter": letter_of(number),
             "name": visible(name),
             "sentences": sentences(spine, number),
             "lucky": spine.lucky[number],
             "clashes": [words for words in dict.fromkeys(spine.columns[number].clashes) if words],
             "command": visible(shlex.join(["graphkit", "why", name, question])),
+            "cypher": _both_subgraphs(name, question),
         }
         for number, name in enumerate(spine.runs)
     ]
@@ -93,9 +95,16 @@ def fragment(spine: Spine, question: str) -> Markup:
     return Markup(text)  # noqa: S704 - escaped by the template
 
 
-def _letter(number: int) -> str:
-    """Return A for the first run, and A1 after Z."""
-    return chr(ord("A") + number % 26) + (str(number // 26) if number >= 26 else "")
+def _both_subgraphs(run: str, question: str) -> str:
+    """Return the Cypher that shows the gold paths of a question and the traversal of a run, as Neo4j Browser draws it.
+
+    A reader copies it as one text, so names stand in it; JSON strings are strings of Cypher, too.
+    """
+    name, asked = json.dumps(run, ensure_ascii=False), json.dumps(question, ensure_ascii=False)
+    return visible(
+        f"MATCH p = ()-[:GOLD {{question: {asked}}}]->() RETURN p "
+        f"UNION MATCH p = ()-[:TRAVERSED {{run: {name}, question: {asked}}}]->() RETURN p"
+    )
 
 
 def _path(spine: Spine, place: int) -> dict[str, Any]:
@@ -130,7 +139,7 @@ def _chosen(spine: Spine, place: int, path: SpinePath) -> str:
     """Return for which runs an alternative counts; empty if a path has no alternatives."""
     if not spine.alternatives(place):
         return ""
-    letters = [_letter(number) for number, column in enumerate(spine.columns) if place in column.counted]
+    letters = [letter_of(number) for number, column in enumerate(spine.columns) if place in column.counted]
     if not path.required:
         return "requires nothing"
     if not letters:
@@ -172,14 +181,15 @@ class Fragments:
         for place in worst(self._data):
             yield {**self._data.questions[place], "spine": self.at(place)}
 
-    def blocks(self) -> Iterator[dict[str, Any]]:
+    def blocks(self, progress: Progress) -> Iterator[dict[str, Any]]:
         """Yield the packed blocks of all fragments: JSON by place, compressed by gzip, in base64."""
         total = len(self._data.questions)
+        expect(progress, "questions written", total)
         for number, start in enumerate(range(0, total, TOGETHER)):
             places = range(start, min(start + TOGETHER, total))
             text = json.dumps({place: self.at(place) for place in places}, ensure_ascii=False)
-            packed = Markup(packed_json(text))  # noqa: S704 - base64
-            yield {"id": f"s-{number}", "questions": TOGETHER, "json": packed}
+            progress("questions written", len(places))
+            yield {"id": f"s-{number}", "questions": TOGETHER, "json": packed(text)}
 
 
 def worst(data: ReportData) -> list[int]:

@@ -69,9 +69,11 @@ def mean_interval(
 ) -> tuple[float, float] | None:
     """Return an interval of the mean of a measure, within the bounds of its values; None if the values are too few."""
     if len(values) > MANY:
+        import numpy
         from scipy import stats
 
-        mean, spread = math.fsum(values) / len(values), float(stats.tstd(values))
+        # numpy, since scipy's tstd warns of values that are nearly alike.
+        mean, spread = math.fsum(values) / len(values), float(numpy.std(values, ddof=1))
         reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * spread / len(values) ** 0.5
         low, high = mean - reach, mean + reach
     else:

@@ -194,6 +194,7 @@ READING = (
     ("grade", "d/runs/r.jsonl", "--no-store"),
     ("execute", "d/runs/r.jsonl", "--no-store", "--unsafe-no-sandbox"),
     ("report", "d/runs/r.jsonl", "-o", "r.html"),
+    ("view", "d/runs/r.jsonl"),
     ("compare", "d/runs/r.jsonl", "d/runs/s.jsonl"),
     ("compare", "r", "s", "--scores", "scores.jsonl"),
     ("failures", "d/runs/r.jsonl"),

@@ -101,6 +101,28 @@ def test_the_gate_holds_what_other_gates_name(tmp_path: Path) -> None:
     assert "nobody checked" not in reported
 
 
+def test_grades_of_right_and_wrong(run: Path, tmp_path: Path) -> None:
+    """Beside the rubric they say how often right is called right; that is shown, and kept for no gate.
+
+    The judge calls sf-02 and sf-03 fully correct, the person only sf-02 right.
+    """
+    grade = {"run": RUN, "measure": "PersonGrade", "grader": "person"}
+    right = {"sf-02": 1, "sf-03": 0}
+    file = write_lines(tmp_path / "mine.jsonl", [{**grade, "question": q, "value": v} for q, v in right.items()])
+    check = ("judge", "spot-check", run, "--grades", file)
+    done = inside(*check, cwd=tmp_path, code=0)
+    assert "note: RubricGrade is compared as right (fully_correct) or wrong; no gate rests on that" in done.err
+    assert done.out.splitlines()[-1] == "not kept"
+    found = inside(*check, "--json", cwd=tmp_path, code=0).object()
+    assert (found["agreement"]["value"], found["kept"], found["n"]) == (0.5, None, 2)
+    assert [one["question"] for one in found["disagreements"]] == ["sf-03"]
+    assert not list(run.parent.rglob("*.spot-check.json"))
+    done = inside(*check, "--min-kappa", "0.1", cwd=tmp_path, code=2)
+    assert "which is too little for --min-kappa" in done.err
+    done = inside(*check, "--csv", HUMAN_GRADES, cwd=tmp_path, code=2)
+    assert "--grades and --csv both name your grades" in done.err
+
+
 def test_a_sheet_to_be_filled_passes_no_gate(run: Path, tmp_path: Path) -> None:
     """If the sheet is only written, nobody has checked the judge: a build with the gate doesn't pass."""
     done = inside("judge", "spot-check", run, "--csv", "sheet.csv", "--min-kappa", "0.1", cwd=tmp_path, code=1)

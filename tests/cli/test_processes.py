@@ -22,6 +22,7 @@ IMPORTS = ("auto", "gold", "graph")
 ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",
     ("listen",): "tests/cli/test_listen.py",
+    ("view",): "tests/cli/test_view.py",
     ("sandbox", "check"): "tests/cli/test_sandbox.py",
     ("db", "start"): "tests/test_wheel.py",
     ("db", "stop"): "tests/test_wheel.py",

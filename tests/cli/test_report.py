@@ -150,7 +150,7 @@ def test_undirected_and_unordered_are_reported_on_the_page(tmp_path: Path) -> No
     assert undirected.json("summary")["runs"][0]["questions"][0].items() >= {"found": 2, "required": 2}.items()
     assert undirected.json("summary")["runs"][0]["questions"][0]["path"] == "undecided"
     [drawn] = undirected.json("d-0-0").values()
-    assert [edge["status"] for edge in drawn["drawing"]["edges"]] == ["matched", "matched"]
+    assert [edge["status"] for edge in drawn["map"]["edges"]] == ["matched", "matched"]
     assert (means(directed)["PathPrefix"], means(unordered)["PathPrefix"]) == (0, None)
     for shown, reported in ((undirected, "compared without their direction"), (unordered, "read as a set of edges")):
         assert reported in shown.text

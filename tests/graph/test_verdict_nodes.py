@@ -269,7 +269,9 @@ def score(value: float | None, measure: str = "RubricGrade", question: str = "q1
         ([score(1.0, "Faithful")], [], None),
         ([], [], None),
         ([], [verdict("q1", grader="rubric", grade="fully_correct")], ["lexical: fully_correct"]),
-        # Of two judges one says less.
+        ([score(1.0, "PersonGrade")], [], ["PersonGrade"]),
+        # Of a judge and a person, or of two judges, one says less.
+        ([score(0.0, "PersonGrade"), score(1.0)], [], None),
         ([score(1.0)], [verdict("q1", grader="rubric", grade="partially_correct")], None),
         ([], [verdict("q1", grader="mine", grade="fully_correct")], None),
     ],

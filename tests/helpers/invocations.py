@@ -22,6 +22,7 @@ Words = tuple[str, ...]
 RUN, DATASET = "data/runs/r.jsonl", "data"
 
 SCORE = {"run": "r", "question": "q1", "measure": "RubricGrade", "value": 1.0, "grade": "fully_correct", "grader": "j"}
+PERSON = {"run": "r", "question": "q1", "measure": "PersonGrade", "value": 1.0, "grader": "person"}
 VERDICT = {"run": "r", "question": "q1", "judge": "j", "grader": "rubric", "prompt_hash": "0", "grade": "wrong"}
 EXECUTION = {"run": "r", "question": "q1", "status": "success", "language": "python", "answer_hash": "0", "tests": []}
 SAMPLE = {"run": "r", "question_id": "q1", "user_input": "Who calls z?", "response": "x", "faithfulness": 0.5}
@@ -111,6 +112,14 @@ COMMANDS: dict[Words, Command] = {
         writes=("--out",),
         needs=("runs", "--out"),
     ),
+    ("view",): Command(
+        {
+            **{"runs": RUN, "--dataset": DATASET, "--config": "config.toml"},
+            **{"--scores": "scores.jsonl", "--verdicts": "verdicts.jsonl", "--executions": "executions.jsonl"},
+        },
+        more=("--port", "0"),
+        needs=("runs",),
+    ),
     ("failures",): Command({"run": RUN, "--dataset": DATASET}, more=("--kind", "missed-edges")),
     ("why",): Command({"run": RUN, "question": "q1", "--dataset": DATASET}, needs=("question",)),
     ("query",): Command({"source": "query.cypher"}, graph=True),
@@ -122,7 +131,7 @@ COMMANDS: dict[Words, Command] = {
     ("import", "graph"): Command(
         {"--dataset": DATASET, "files": "graph.graphml", "--ids": "ids.jsonl"}, more=("--replace",), needs=("files",)
     ),
-    ("judge", "spot-check"): Command({**_JUDGED, "--csv": "sheet.csv"}),
+    ("judge", "spot-check"): Command({**_JUDGED, "--csv": "sheet.csv", "--grades": "person.jsonl"}),
     ("judge", "consistency"): Command(
         {**_JUDGED, "--graded": "scores.jsonl", "--prices": "prices.toml"}, needs=("--graded",)
     ),
@@ -238,6 +247,7 @@ def write_world(folder: Path) -> Path:
     lines: dict[str, list[Row]] = {
         "scores.jsonl": [SCORE, {**SCORE, "question": "q2"}, {**SCORE, "run": "s"}],
         "other.jsonl": [{**SCORE, "grader": "k"}],
+        "person.jsonl": [PERSON],
         "verdicts.jsonl": [VERDICT],
         "executions.jsonl": [EXECUTION],
         "ids.jsonl": [{"name": "x", "id": "a:m.py#x"}],

@@ -111,8 +111,8 @@ def plain(folder: Path) -> Path:
 
 def edges_of(shown: dict[str, Any]) -> set[tuple[str, str, str, str]]:
     """Return the edges that a question shows: source, relation, target and status."""
-    nodes = [node["id"] for node in shown["drawing"]["nodes"]]
+    nodes = [node["id"] for node in shown["map"]["nodes"]]
     return {
         (nodes[edge["source"]], edge["relation"], nodes[edge["target"]], edge["status"])
-        for edge in shown["drawing"]["edges"]
+        for edge in shown["map"]["edges"]
     }

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
+from graphkit.files import loopback
 from graphkit.imports import receiver as module
-from graphkit.imports import trace_server
 from graphkit.imports.receiver import TraceReceiver
 from graphkit.imports.trace_server import LONGEST
 from tests.readers.test_otlp_protobuf import REAL
@@ -234,17 +234,17 @@ def test_a_request_has_a_deadline(
     receiver: TraceReceiver, reported: list[str], monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
     """A body that goes on without an end used to be read for ever: a sender that is never silent had no limit."""
-    monkeypatch.setattr(trace_server, "DEADLINE", 0.2)
+    monkeypatch.setattr(loopback, "DEADLINE", 0.2)
     answer = drip(receiver, begin)
     assert answer.startswith((b"HTTP/1.1 408 ", b"HTTP/1.1 400 "))
-    assert reported in ([trace_server._too_late()], ["a chunk of the body has no length"])
+    assert reported in ([loopback.too_late()], ["a chunk of the body has no length"])
 
 
 def test_a_head_without_an_end_is_cut_off(receiver: TraceReceiver, reported: list[str], monkeypatch: Any) -> None:
     """The head of a request has the same deadline."""
-    monkeypatch.setattr(trace_server, "DEADLINE", 0.2)
+    monkeypatch.setattr(loopback, "DEADLINE", 0.2)
     assert drip(receiver, HEAD + b"X: ") == b""
-    assert reported == [trace_server._too_late()]
+    assert reported == [loopback.too_late()]
 
 
 def test_a_long_head_is_refused(receiver: TraceReceiver, reported: list[str]) -> None:

@@ -201,11 +201,12 @@ def test_judged_measures_are_declared_and_not_computed() -> None:
             "Faithfulness",
             "AnswerRelevance",
             "ScaleGrade",
+            "PersonGrade",
         ],
     }
     assert {kind.__name__: kind.highest for kind in judged if kind.highest != 1} == {"ScaleGrade": 10}
     for kind in judged:
-        assert kind.engines() == ("judge",)
+        assert kind.engines() == (("person",) if kind.__name__ == "PersonGrade" else ("judge",))
         with pytest.raises(MeasureError, match="isn't computed from records"):
             require_computed([kind()])
     assert parse_measure("hallucination_rate") == parse_measure("HallucinationRate")

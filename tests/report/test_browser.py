@@ -1,4 +1,4 @@
-"""The report page in a real browser: open, filter, read the drawing; nothing runs but its own script."""
+"""The report page in a real browser: open, filter, read the map; nothing runs but its own script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.verdicts import plausible, verdict
-from tests.report.conftest import Opened
+from tests.report.conftest import Opened, in_each_browser
 from tests.report.test_verdict_view import SAID, hostile_verdicts
 
 if TYPE_CHECKING:
@@ -29,45 +29,17 @@ def storefront_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(runs, tmp_path_factory.mktemp("page") / "storefront.html")
 
 
-def _expected(dataset: Path, run: str, question: str) -> dict[str, int]:
-    """Count matched, missed and other edges from the files, in plain Python: for a question with one gold path."""
-    [asked] = [one for one in read_jsonl(dataset / "questions.jsonl") if one["id"] == question]
-    [told] = [one for one in read_jsonl(dataset / "runs" / f"{run}.jsonl") if one["query_id"] == question]
-    [path] = asked["paths"]
-    required = {(s["source"], s["relation"], s["target"]) for s in path["steps"] if not s["optional"]}
-    free = {(s["source"], s["relation"], s["target"]) for s in path["steps"] if s["optional"]} - required
-    walked = {(s["source"], s["relation"], s["target"]) for s in told["traversal"]}
-    counts = {
-        "matched": len((required | free) & walked),
-        "missed": len(required - walked),
-        "optional": len(free - walked),
-        "not gold": len(walked - required - free),
-    }
-    return {name: count for name, count in counts.items() if count}
-
-
-@pytest.mark.parametrize("question", ["pallets-016", "pallets-028"])
-@pytest.mark.parametrize("run", ["bm25-expand", "mixed-versions", "ppr"])
-def test_the_drawing_agrees_with_the_log(
-    pallets: Path, opened: Opened, tmp_path: Path, run: str, question: str
-) -> None:
-    """The drawing holds as many matched, missed and other edges as plain Python counts in the files."""
-    page = write_report([pallets / "runs" / f"{run}.jsonl"], tmp_path / "r.html")
-    opened.open(page, f"#{run}/{question}")
-    opened.page.locator("#drawing").wait_for(state="attached")
-    drawn = opened.drawn()
-    extra = drawn.pop("extra", 0) + drawn.pop("turn", 0)
-    assert {**drawn, **({"not gold": extra} if extra else {})} == _expected(pallets, run, question)
-
-
+@in_each_browser
 def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: Path) -> None:
     """Enter on a question opens its spine with the break in words, Escape closes it and gives the focus back."""
     opened.open(storefront_page)
     page = opened.page
-    link = page.get_by_role("link", name="sf-04", exact=True).last
+    page.select_option("#run", label="A storefront-graph")
+    page.wait_for_url("**run=storefront-graph")
+    link = page.locator("#table").get_by_role("link", name="sf-04", exact=True)
     link.focus()
     page.keyboard.press("Enter")
-    page.locator("dialog[open] #drawing").wait_for(state="attached")
+    opened.unfold_map()
     assert opened.drawn() == {"missed": 2, "turn": 1, "extra": 19}
     assert (
         page.locator("#spine .told li")
@@ -77,13 +49,13 @@ def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: P
             "session_minutes instead; 0 of 2 required steps walked."
         )
     )
-    badges = page.locator("#drawing .node.gold .badge").all_text_contents()
+    badges = page.locator("#map .gold .badge").all_text_contents()
     assert badges == ["5c5bb23d v2.1.0 ✕1 ≠pin", "1a48ce9e v1.1.0 pinned", "4bec4b28 v2.1.0 ✕2 ≠pin"]
     pairs = page.locator("#pairs li").all_inner_texts()
     assert "api at 5c5bb23d v2.1.0" in pairs[0]
     assert "schema at 4bec4b28 v2.1.0" in pairs[1]
     page.keyboard.press("Escape")
-    page.locator("dialog[open]").wait_for(state="detached")
+    page.locator("#detail:not([hidden])").wait_for(state="detached")
     assert page.evaluate("document.activeElement.textContent") == "sf-04"
 
 
@@ -108,47 +80,31 @@ def test_calls_of_tools_are_shown(opened: Opened, tmp_path: Path) -> None:
     assert opened.page.locator("#calls").count() == 0
 
 
-def test_the_drawing_tells_left_from_never_entered(opened: Opened, storefront_page: Path) -> None:
-    """Flat retrieval never entered the gold path, which carries no mark of having been left; the other run left it."""
-    opened.open(storefront_page, "#storefront-bm25/sf-04")
-    marks = opened.page.locator("#drawing .node .left")
-    assert marks.all_text_contents() == ["never entered"]
-    told = opened.page.locator("#spine .told li")
-    assert "the walk never entered the path at open_session" in told.nth(2).inner_text()
-    opened.page.locator("#map summary").click()
-    assert "the start of a gold path that no traversal reached" in opened.page.locator("#marks").inner_text()
-    opened.page.evaluate("location.hash = '#storefront-graph/sf-04'")
-    opened.page.locator("#d-title", has_text="storefront-graph").wait_for()
-    assert marks.all_text_contents() == ["✕ path left here"]
-    opened.page.locator("#map summary").click()
-    assert "never entered" not in opened.page.locator("#map").inner_text()
-    assert "never entered" not in told.first.inner_text()
-
-
+@in_each_browser
 def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Path) -> None:
     """Back goes from a question to the former one and to the closed overview, also behind the button Close."""
     from playwright.sync_api import expect
 
     opened.open(storefront_page)
     page = opened.page
-    title, dialog = page.locator("#d-title bdi").first, page.locator("dialog[open]")
-    page.get_by_role("link", name="sf-04", exact=True).last.click()
+    title, dialog = page.locator("#d-title bdi").first, page.locator("#detail:not([hidden])")
+    page.locator("#table").get_by_role("link", name="sf-04", exact=True).click()
     expect(title).to_have_text("sf-04")
     page.get_by_role("button", name="Next", exact=True).click()
     expect(title).to_have_text("sf-05")
-    page.go_back()
+    opened.back()
     expect(title).to_have_text("sf-04")
-    page.go_back()
+    opened.back()
     expect(dialog).to_have_count(0)
-    assert "#" not in page.url
-    page.go_forward()
+    assert "#" not in opened.address
+    opened.forward()
     expect(title).to_have_text("sf-04")
     page.get_by_role("button", name="Close").click()
     expect(dialog).to_have_count(0)
-    assert page.url.endswith("#questions")
-    page.go_back()
+    assert opened.address.endswith("#questions")
+    opened.back()
     expect(title).to_have_text("sf-04")
-    page.go_back()
+    opened.back()
     expect(dialog).to_have_count(0)
 
 
@@ -176,11 +132,11 @@ def test_an_address_that_leads_nowhere_is_reported(
     expect(status).to_be_in_viewport()
     assert page.locator("main img").count() == 0
     page.evaluate("location.hash = '#storefront-graph/sf-04'")
-    expect(page.locator("dialog[open] #drawing")).to_have_count(1)
+    expect(page.locator("#detail #map")).to_have_count(1)
     expect(status).to_have_count(0)
     page.evaluate("(fragment) => { location.hash = fragment; }", fragment)
     expect(status).to_have_text(told)
-    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(page.locator("#detail:not([hidden])")).to_have_count(0)
     assert page.evaluate("location.hash") == fragment
 
 
@@ -197,31 +153,33 @@ def test_filters_say_how_many_are_left(opened: Opened, storefront_page: Path) ->
     from playwright.sync_api import expect
 
     questions = read_jsonl(STOREFRONT / "questions.jsonl")
-    opened.open(storefront_page)
+    opened.open(storefront_page, "#questions?run=storefront-graph")
     page = opened.page
     count = page.locator("#count")
     expect(count).to_have_text(f"{len(questions)} of {len(questions)} questions")
     assert count.get_attribute("aria-live") == "polite"
+    page.locator("#more summary").click()
     page.select_option("#f-difficulty", "hard")
     hard = [one for one in questions if one["difficulty"] == "hard"]
     expect(count).to_have_text(f"{len(hard)} of {len(questions)} questions")
-    assert page.locator("#table tbody th").all_inner_texts() == [one["id"] for one in hard]
+    assert page.locator("#table tbody th > a").all_inner_texts() == [one["id"] for one in hard]
     page.fill("#f-text", hard[0]["id"])
     expect(count).to_have_text(f"1 of {len(questions)} questions")
     page.get_by_role("button", name="Clear").click()
     expect(count).to_have_text(f"{len(questions)} of {len(questions)} questions")
     page.select_option("#f-what", "failed")
     expect(count).to_have_text(f"2 of {len(questions)} questions")
-    assert page.locator("#table tbody th").all_inner_texts() == ["sf-01", "sf-08"]
+    assert page.locator("#table tbody th > a").all_inner_texts() == ["sf-01", "sf-08"]
 
 
 def test_the_run_can_be_switched(opened: Opened, storefront_page: Path) -> None:
-    """Another run shows its own values: the flat one walked nothing."""
+    """Another run has its mark underlined and its own values: the flat one walked nothing."""
     opened.open(storefront_page)
-    opened.page.select_option("#run", label="storefront-bm25")
-    cells = opened.page.locator("#table tbody tr td:nth-child(5)").all_inner_texts()
+    opened.page.select_option("#run", label="C storefront-bm25")
+    opened.page.wait_for_url("**run=storefront-bm25")
+    cells = opened.page.locator("#table tbody tr td.own .outcome").all_inner_texts()
     assert len(cells) == 30
-    assert all(cell.startswith("0 of ") for cell in cells)
+    assert all(cell.startswith("0/") for cell in cells)
 
 
 def test_a_heading_sorts_by_its_column(opened: Opened, storefront_page: Path) -> None:
@@ -231,13 +189,13 @@ def test_a_heading_sorts_by_its_column(opened: Opened, storefront_page: Path) ->
     for direction in ("ascending", "descending"):
         page.get_by_role("columnheader", name="EdgeRecall").get_by_role("button").click()
         assert page.locator(f"th[aria-sort={direction}]").count() == 1
-        values = [text for text in page.locator("#table tbody td:nth-child(6)").all_inner_texts() if text != "–"]
+        values = [text for text in page.locator("#table tbody td.measured").all_inner_texts() if text != "–"]
         assert values == sorted(values, reverse=direction == "descending")
         assert len(set(values)) > 2
 
 
 def test_what_was_not_scored_is_not_counted(opened: Opened, tmp_path: Path) -> None:
-    """A failed, an absent and an invalid question show a dash, come last however sorted, and are no incomplete path.
+    """A failed, an absent and an invalid question are marked so, come last however sorted, and are no incomplete path.
 
     q1 is walked by half, q2 wholly; the gold of q5 names an artifact that the graph doesn't hold.
     """
@@ -253,21 +211,22 @@ def test_what_was_not_scored_is_not_counted(opened: Opened, tmp_path: Path) -> N
     page = opened.page
     found = dict(
         zip(
-            page.locator("#table tbody th").all_inner_texts(),
-            page.locator("#table tbody td:nth-child(5)").all_inner_texts(),
+            page.locator("#table tbody th > a").all_inner_texts(),
+            page.locator("#table tbody td.own").all_inner_texts(),
             strict=True,
         )
     )
-    assert found == {"q0": "–", "q3": "–", "q1": "1 of 2", "q2": "1 of 1", "q5": "–"}
-    for heading in ("edges found", "EdgeRecall"):
+    assert found == {"q0": "failed", "q3": "none", "q1": "1/2", "q2": "1/1", "q5": "stale"}
+    page.locator("#more summary").click()
+    for heading in ("r", "EdgeRecall"):
         for order in (["q1", "q2"], ["q2", "q1"]):
-            page.get_by_role("columnheader", name=heading).get_by_role("button").click()
-            assert page.locator("#table tbody th").all_inner_texts() == [*order, "q0", "q3", "q5"]
+            page.get_by_role("columnheader", name=heading, exact=True).get_by_role("button").click()
+            assert page.locator("#table tbody th > a").all_inner_texts() == [*order, "q0", "q3", "q5"]
     for what, names in (("incomplete", ["q1"]), ("complete", ["q2"]), ("invalid", ["q5"])):
         page.select_option("#f-what", what)
-        expect(page.locator("#table tbody th")).to_have_text(names)
+        expect(page.locator("#table tbody th > a")).to_have_text(names)
     page.get_by_role("link", name="q5", exact=True).click()
-    assert "a:gone.py is not in the knowledge graph" in page.locator("dialog .note").inner_text()
+    assert "a:gone.py is not in the knowledge graph" in page.locator("#detail .note").inner_text()
 
 
 def _long(mark: str) -> str:
@@ -295,19 +254,22 @@ def test_long_names_stay_within_the_window(opened: Opened, tmp_path: Path) -> No
 
     def too_wide() -> list[str]:
         found: list[str] = page.evaluate(
-            """() => [document.documentElement, ...document.querySelectorAll("body, dialog, table, .bar, .note")]
+            """() => [document.documentElement, ...document.querySelectorAll("body, #detail, table, .bar, .note")]
                 .filter((one) => Math.max(one.scrollWidth, one.getBoundingClientRect().right) > 1280)
                 .map((one) => `${one.tagName} ${one.className || one.id}: ${one.scrollWidth}`)"""
         )
         return found
 
     assert too_wide() == []
-    assert page.locator("#table tbody a bdi").first.get_attribute("title") == _long("q")
+    assert page.locator("#table tbody th > a bdi").first.get_attribute("title") == _long("q")
     assert page.locator(".board thead th[title]").first.get_attribute("title") == _long("u")
-    for number, closing in enumerate(("#pairs", "dialog .note")):
-        page.locator("#table tbody a").nth(number).click()
+    for number, closing in enumerate(("#pairs", "#detail .note")):
+        page.locator("#table tbody th > a").nth(number).click()
         page.locator(closing).first.wait_for()
         page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        page.locator("#edges").wait_for()
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        page.locator("#edges tbody").wait_for()
         assert too_wide() == []
         assert page.locator("#edges td").nth(2).inner_text() == node
         page.keyboard.press("Escape")
@@ -326,14 +288,15 @@ def test_a_word_is_not_broken_for_want_of_room(opened: Opened, storefront_page: 
 
 
 def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
-    """One edge, repository or question is reported as one: in the page, in the drawing's words and in the header."""
+    """One edge, repository or question is reported as one: in the page, in the map's words and in the header."""
     write_jsonl(tmp_path / "questions.jsonl", [cli.QUESTIONS[1]])
     run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
     page = opened.page
+    opened.unfold_map()
     assert page.locator("#edges summary").inner_text() == "The edge as a table"
     drawn = "Gold path and traversal, overlaid: 1 repository, 2 nodes; edges: 1 matched. The table below lists them."
-    assert page.locator("#drawing").get_attribute("aria-label") == drawn
+    assert page.locator("#map .rows").get_attribute("aria-label") == drawn
     page.keyboard.press("Escape")
     assert page.locator("#count").inner_text() == "1 of 1 question"
     assert "1 question, 1 run" in page.locator("header").inner_text()
@@ -342,15 +305,15 @@ def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["#nowhere/nothing", "#storefront-graph/sf-05"])
-def test_an_address_set_while_a_question_closes_is_followed(
-    opened: Opened, storefront_page: Path, address: str
-) -> None:
-    """The browser reports that a dialog closed only later: an address that changed meanwhile stays and is followed."""
+def test_an_address_set_when_a_question_closes_is_followed(opened: Opened, storefront_page: Path, address: str) -> None:
+    """An address that is set as soon as a question closes stays, and is followed."""
     opened.open(storefront_page, "#storefront-graph/sf-04")
     page = opened.page
-    page.locator("dialog[open] #drawing").wait_for(state="attached")
-    page.evaluate("(to) => { document.querySelector('dialog').close(); location.hash = to; }", address)
-    page.locator("#notice .note" if "nowhere" in address else "dialog[open] #d-title:has-text('sf-05')").wait_for()
+    page.locator("#detail #map").wait_for(state="attached")
+    page.evaluate("(to) => { document.getElementById('close').click(); location.hash = to; }", address)
+    page.locator(
+        "#notice .note" if "nowhere" in address else "#detail:not([hidden]) #d-title:has-text('sf-05')"
+    ).wait_for()
     assert page.evaluate("location.hash") == address
 
 
@@ -361,9 +324,10 @@ def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
     run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
     page = opened.page
+    opened.unfold_map()
     assert page.locator("#edges summary").inner_text() == "All 4 edges as a table"
     drawn = "2 repositories, 5 nodes; edges: 3 missed, 1 wrong turn. "
-    assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
+    assert drawn in (page.locator("#map .rows").get_attribute("aria-label") or "")
     page.keyboard.press("Escape")
     assert "2 questions, 1 run" in page.locator("header").inner_text()
     page.locator("#gaps summary").click()
@@ -378,7 +342,7 @@ def _pages(page: Page) -> int:
 def test_what_is_shown_is_printed(opened: Opened, tmp_path: Path) -> None:
     """Print gives the overview where no question is open, else that question: all of it, and nothing of the overview.
 
-    Twenty chunks of twelve lines each are at least four sheets of paper; the dialog on the screen shows about one.
+    Twenty chunks of twelve lines each are at least four sheets of paper; the window shows about one.
     """
     chunks = [{"id": f"a:{number}.py", "text": "line\n" * 12} for number in range(20)]
     write_jsonl(tmp_path / "questions.jsonl", cli.QUESTIONS)
@@ -386,15 +350,15 @@ def test_what_is_shown_is_printed(opened: Opened, tmp_path: Path) -> None:
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
     page = opened.page
     overview = [page.locator(one).first for one in ("header", ".board", "#table")]
-    shown = [page.locator(f"dialog {one}") for one in ("#drawing", "#spine table", ".question")]
+    shown = [page.locator(f"#detail {one}") for one in ("#map .rows", "#spine table", ".question")]
     page.locator("#map summary").click()
-    last = page.locator("dialog pre.chunk").last
+    last = page.locator("#detail pre.chunk").last
     page.emulate_media(media="print", color_scheme="dark")
     assert [one.is_visible() for one in overview + shown] == [False] * 3 + [True] * 3
     # Nothing of it scrolls, for paper doesn't.
     assert (
         page.evaluate(
-            """() => ["dialog", ".drawing", "pre.chunk", "dialog .scroll"]
+            """() => ["#detail", "#map", "pre.chunk", "#detail .scroll"]
             .filter((one) => {
                 const found = document.querySelector(one);
                 return found.scrollHeight > found.clientHeight + 4 || found.scrollWidth > found.clientWidth + 4;
@@ -404,11 +368,11 @@ def test_what_is_shown_is_printed(opened: Opened, tmp_path: Path) -> None:
     )
     assert last.bounding_box()["y"] > 2000  # type: ignore[index]
     assert page.get_by_role("button").count() == 0
-    assert page.evaluate("getComputedStyle(document.querySelector('dialog')).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.getElementById('detail')).backgroundColor") == "rgb(255, 255, 255)"
     assert _pages(page) >= 4
     page.emulate_media(media="screen")
     page.keyboard.press("Escape")
-    page.locator("dialog[open]").wait_for(state="detached")
+    page.locator("#detail:not([hidden])").wait_for(state="detached")
     page.emulate_media(media="print")
     assert [one.is_visible() for one in overview] == [True] * 3
     assert shown[0].count() == 0
@@ -438,9 +402,9 @@ def test_text_can_be_read_in_light_and_dark(opened: Opened, storefront_page: Pat
             one.remove();
             return [name, found];
         }))""",
-        ["bg", "soft", "lane", "lane2", "node", "fg", "dim", "link", "good", "bad", "turn", "opt", "extra", "pin"],
+        ["bg", "soft", "fg", "dim", "link", "good", "bad", "turn", "opt", "extra"],
     )
-    grounds = {name: colours.pop(name) for name in ("bg", "soft", "lane", "lane2", "node")}
+    grounds = {name: colours.pop(name) for name in ("bg", "soft")}
     assert (sum(grounds["bg"]) > 384) == (scheme == "light")
     assert {
         (text, ground): round(ratio, 2)
@@ -451,23 +415,23 @@ def test_text_can_be_read_in_light_and_dark(opened: Opened, storefront_page: Pat
 
 
 def test_hostile_text_is_shown_and_never_run(opened: Opened, tmp_path: Path) -> None:
-    """Questions, answers, chunks and drawings of hostile strings are shown letter by letter, and nothing of it runs."""
+    """Questions, answers, chunks and calls of hostile strings are shown letter by letter, and nothing of it runs."""
     opened.open(write_report([hostile_dataset(tmp_path)], tmp_path / "r.html"))
     page = opened.page
-    links = page.locator("#table tbody a")
+    links = page.locator("#table tbody th > a")
     assert links.count() == len(HOSTILE)
     for number, text in enumerate(HOSTILE):
         links.nth(number).click()
-        page.locator("dialog[open] #drawing").wait_for(state="attached")
-        assert page.locator("dialog .question").text_content() == visible_text(text)
+        page.locator("#detail #map").wait_for(state="attached")
+        assert page.locator("#detail .question").text_content() == visible_text(text)
         assert page.locator("#answer").text_content() == visible_text(text)
         # Arguments and result of the call, then the chunk.
-        given, *others = page.locator("dialog pre.chunk").all_text_contents()
+        given, *others = page.locator("#detail pre.chunk").all_text_contents()
         assert (json.loads(given), others) == ({text: [text]}, [visible_text(text)] * 2)
         assert page.locator("#calls td bdi").text_content() == visible(text)
-        assert page.locator("dialog :is(script, img, iframe, a)").count() == 0
+        assert page.locator("#detail :is(script, img, iframe, a)").count() == 0
         page.keyboard.press("Escape")
-        page.locator("dialog[open]").wait_for(state="detached")
+        page.locator("#detail:not([hidden])").wait_for(state="detached")
     assert page.locator("script:not([type])").count() == 1
 
 
@@ -478,7 +442,7 @@ def test_an_answer_is_shown_claim_by_claim(opened: Opened, tmp_path: Path) -> No
     opened.open(write_report([run], tmp_path / "r.html", PageOptions(verdicts=[SAID, failed])), "#r/q1")
     page = opened.page
     page.locator("#judged").wait_for()
-    claims = page.locator("dialog .claims > li")
+    claims = page.locator("#detail .claims > li")
     supported, unsupported = (" ".join(claims.nth(place).inner_text().split()) for place in (0, 1))
     assert supported.startswith("x calls y supported directly")
     assert "y() in a:m.py#x (rank 1)" in supported
@@ -487,8 +451,8 @@ def test_an_answer_is_shown_claim_by_claim(opened: Opened, tmp_path: Path) -> No
     assert unsupported.startswith("x calls z not supported the gold answer says otherwise")
     assert "no such chunk" in unsupported
     assert "cites [b/n.py] (b/n.py) wrong not in the retrieved context" in unsupported
-    assert page.locator("dialog .left-out").inner_text() == "Not shown to the judge, for lack of space: a:m.py#w"
-    assert "No verdict: refused: it said no" in page.locator("dialog .verdict").nth(1).inner_text()
+    assert page.locator("#detail .left-out").inner_text() == "Not shown to the judge, for lack of space: a:m.py#w"
+    assert "No verdict: refused: it said no" in page.locator("#detail .verdict").nth(1).inner_text()
     page.evaluate("location.hash = '#r/q2'")
     page.get_by_role("heading", name="q2").wait_for()
     assert page.locator("#judged").count() == 0
@@ -505,10 +469,10 @@ def test_verdicts_follow_the_run_and_the_question(opened: Opened, tmp_path: Path
     for name, question in (("graph", "sf-30"), ("bm25", "sf-02"), ("graph-v2", "sf-30")):
         run = f"storefront-{name}"
         page.evaluate(f"location.hash = '#{run}/{question}'")
-        page.locator("dialog h2", has_text=run).filter(has_text=question).wait_for()
+        page.locator("#detail h2", has_text=run).filter(has_text=question).wait_for()
         on_it = [one for one in verdicts if (one.run, one.question) == (run, question)]
-        assert page.locator("dialog .verdict").count() == len(on_it)
-        texts = page.locator("dialog .claim > span.data").all_inner_texts()
+        assert page.locator("#detail .verdict").count() == len(on_it)
+        texts = page.locator("#detail .claim > span.data").all_inner_texts()
         assert texts == [each.text for one in on_it for each in one.claims]
 
 
@@ -518,18 +482,18 @@ def test_hostile_verdicts_are_shown_and_never_run(opened: Opened, tmp_path: Path
     verdicts: Any = hostile_verdicts(run)
     opened.open(write_report([run], tmp_path / "r.html", PageOptions(verdicts=verdicts)))
     page = opened.page
-    links = page.locator("#table tbody a")
+    links = page.locator("#table tbody th > a")
     for number, text in enumerate(HOSTILE):
         links.nth(number).click()
-        page.locator("dialog[open] #judged").wait_for()
-        assert page.locator("dialog .claim > span.data").text_content() == visible_text(text)
-        assert page.locator("dialog .claim q").text_content() == visible_text(text)
-        assert visible_text(text) in (page.locator("dialog .citation").text_content() or "")
-        assert visible(text) in (page.locator("dialog .edge-of").text_content() or "")
-        assert page.locator("dialog .verdict dt").first.text_content() == visible(text)
-        assert page.locator("dialog :is(script, img, iframe, a)").count() == 0
+        page.locator("#detail:not([hidden]) #judged").wait_for()
+        assert page.locator("#detail .claim > span.data").text_content() == visible_text(text)
+        assert page.locator("#detail .claim q").text_content() == visible_text(text)
+        assert visible_text(text) in (page.locator("#detail .citation").text_content() or "")
+        assert visible(text) in (page.locator("#detail .edge-of").text_content() or "")
+        assert page.locator("#detail .verdict dt").first.text_content() == visible(text)
+        assert page.locator("#detail :is(script, img, iframe, a)").count() == 0
         page.keyboard.press("Escape")
-        page.locator("dialog[open]").wait_for(state="detached")
+        page.locator("#detail:not([hidden])").wait_for(state="detached")
     assert page.locator("script:not([type])").count() == 1
 
 
@@ -548,23 +512,13 @@ def test_a_script_that_gets_in_is_stopped(opened: Opened, storefront_page: Path,
 
 
 def test_what_a_failed_question_did_not_walk_is_not_attempted(opened: Opened, tmp_path: Path) -> None:
-    """The drawing, its legend and the table call the edges of a failed question not attempted, and none missed."""
+    """The spine calls the step of a failed question not attempted."""
     steps = [["a:m.py#x", "CALLS", "b:n.py"]]
     write_jsonl(tmp_path / "questions.jsonl", [{**cli.QUESTIONS[0], "id": "q1", "paths": [steps]}])
     run = write_jsonl(tmp_path / "runs" / "r.jsonl", [{"run": "r", "question_id": "q1", "error": "timed out"}])
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
-    page = opened.page
-    drawn = "2 repositories, 2 nodes; edges: 1 not attempted. "
-    assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
-    marks = page.locator("#spine .mark").all_inner_texts()
+    marks = opened.page.locator("#spine .mark").all_inner_texts()
     assert marks[0].split() == ["·", "not", "attempted"]
-    page.locator("#map summary").click()
-    legend = page.locator("ul.legend").inner_text()
-    assert "1 not attempted: the question failed or has no record (dash-dot-dot line)" in legend
-    assert "missed" not in legend
-    page.locator("#edges summary").click()
-    assert "not attempted" in page.locator("#edges").inner_text()
-    assert "missed" not in page.locator("#edges").inner_text()
 
 
 def test_a_thousand_questions_are_shown_by_the_hundred(opened: Opened, tmp_path: Path) -> None:
@@ -577,9 +531,9 @@ def test_a_thousand_questions_are_shown_by_the_hundred(opened: Opened, tmp_path:
     opened.open(write_report([run], tmp_path / "r.html"))
     page = opened.page
     assert page.locator("#table tbody tr").count() == 100
-    assert page.locator("#drawing").count() == 0
+    assert page.locator("#map").count() == 0
     page.get_by_role("button", name="Next page").click()
-    assert page.locator("#table tbody th").first.inner_text() == "q0100"
+    assert page.locator("#table tbody th > a").first.inner_text() == "q0100"
     page.evaluate("location.hash = '#r/q0999'")
-    page.locator("dialog[open] #drawing").wait_for(state="attached")
+    opened.unfold_map()
     assert opened.drawn() == {"matched": 1, "missed": 1}

@@ -8,7 +8,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.coherence import OffPin
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit, Compatibility
-from graphkit.report.drawing import edge_statuses
+from graphkit.report.map_view import EXTRA_EDGES, edge_statuses
 from graphkit.report.question import detail
 from tests.helpers.cases import answer, either, optional, question, unlogged
 from tests.helpers.pages import edges_of
@@ -18,12 +18,12 @@ X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "c:o.py#w"
 
 def pins_of(shown: dict[str, Any]) -> list[tuple[str, list[int], str]]:
     """Return each node with its commits, and how these compare with the pinned one."""
-    return [(node["id"], node["commits"], node["pin"]) for node in shown["drawing"]["nodes"]]
+    return [(node["id"], node["commits"], node.get("pin", "")) for node in shown["map"]["nodes"]]
 
 
 def marks_of(shown: dict[str, Any]) -> dict[str, list[str]]:
     """Return the marks of each node."""
-    return {node["id"]: node["marks"] for node in shown["drawing"]["nodes"]}
+    return {node["id"]: node.get("marks", []) for node in shown["map"]["nodes"]}
 
 
 def broken(shown: dict[str, Any]) -> bool:
@@ -145,6 +145,14 @@ def test_commits_are_shown_by_what_their_names_mean() -> None:
     assert "off_pin" in flags
 
 
+def test_a_commit_that_is_called_by_its_tag_is_named_once() -> None:
+    """A release whose sha is its tag has no second name, and no branch takes its place."""
+    commits = CommitGraph.build([Commit(repo="a", sha="2.0", tag="2.0", branch="releases")])
+    chunks = [{"id": X, "commit": "2.0"}]
+    shown, *_ = detail(Case(question([(X, "CALLS", Y)]), answer(retrieved=chunks), commits), ())
+    assert shown["commits"] == [{"repo": "a", "sha": "2.0", "name": ""}]
+
+
 def test_a_node_that_was_not_read_shows_its_pin() -> None:
     """A missed node carries the commit of the annotation, marked as pinned and not as read."""
     shown, *_ = detail(Case(question([(X, "CALLS", Y)], commits={"a": "a1"}), answer()), ())
@@ -152,7 +160,7 @@ def test_a_node_that_was_not_read_shows_its_pin() -> None:
 
 
 def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
-    """The flag and the measure OffPin agree, also where the commit is that of a chunk outside the drawing."""
+    """The flag and the measure OffPin agree, also where the commit is that of a chunk outside the map."""
     gold = question([(X, "CALLS", Y)], commits={"a": "a1"})
     for sha in ("a1", "a2"):
         case = Case(gold, answer(retrieved=[{"id": Z, "repo": "a", "commit": sha}]))
@@ -239,3 +247,33 @@ def test_chunks_carry_their_gain_and_what_was_lost_is_named() -> None:
     assert [(chunk["id"], chunk["gain"]) for chunk in shown["chunks"]] == [(Y, 0), (X, 3)]
     assert shown["chunks"][0]["text"] == "t" * 399 + "…"
     assert shown["lost"] == [{"id": Z, "gain": 2}]
+
+
+def test_the_map_keeps_what_a_node_has_and_how_edges_lie_on_paths() -> None:
+    """Gold comes first and in order; only gold has marks and positions, only retrieved nodes a rank, and none a 0."""
+    gold = question({"id": "main", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]})
+    shown, *_ = detail(Case(gold, answer([(X, "CALLS", Y), (W, None, X)], retrieved=[{"id": W}, {"id": Y}])), ())
+    assert shown["map"] == {
+        "nodes": [
+            {"id": X, "marks": ["gold"]},
+            {"id": Y, "marks": ["gold", "left"], "rank": 2},
+            {"id": Z, "marks": ["gold"]},
+            {"id": W, "rank": 1},
+        ],
+        "edges": [
+            {"source": 0, "target": 1, "relation": "CALLS", "status": "matched", "gold_path": "main", "position": 0},
+            {"source": 1, "target": 2, "relation": "CALLS", "status": "missed", "gold_path": "main", "position": 1},
+            {"source": 3, "target": 0, "relation": "", "status": "extra"},
+        ],
+        "omitted": 0,
+    }
+
+
+def test_extra_edges_beyond_the_map_are_counted() -> None:
+    """Of 85 extra edges the map keeps 80, those at the gold path before those far from it."""
+    far = [(f"d:{number}.py", "CALLS", f"e:{number}.py") for number in range(EXTRA_EDGES + 2)]
+    near = [(X, "CALLS", f"b:{number}.py") for number in range(3)]
+    shown, *_ = detail(Case(question([(X, "CALLS", Y), (Y, "CALLS", Z)]), answer([(X, "CALLS", Y), *far, *near])), ())
+    extra = {edge[:3] for edge in edges_of(shown) if edge[3] == "extra"}
+    assert (len(extra), shown["map"]["omitted"]) == (80, 5)
+    assert extra >= {*near}

@@ -113,8 +113,8 @@ def test_a_user_finds_what_failed(opened: Opened, tmp_path: Path) -> None:
     slow = execution("q4", one("a", "timeout"), one("b", "timeout"))
     opened.open(_page(cli.tiny(tmp_path, asked, reported), WRONG, RIGHT, slow))
     page = opened.page
-    rows = page.locator("#table tbody th")
-    assert page.locator("#table tbody td:nth-child(7)").all_inner_texts() == ["1 of 3", "1 of 1", "–", "0 of 2"]
+    rows = page.locator("#table tbody th > a")
+    assert page.locator("#table tbody td.tests").all_inner_texts() == ["1 of 3", "1 of 1", "–", "0 of 2"]
     assert page.locator("#table tbody tr").nth(0).locator(".tag.bad", has_text="test failed").count() == 1
     for order in (["q4", "q1", "q2", "q3"], ["q2", "q1", "q4", "q3"]):
         page.get_by_role("columnheader", name="tests passed").get_by_role("button").click()
@@ -125,6 +125,7 @@ def test_a_user_finds_what_failed(opened: Opened, tmp_path: Path) -> None:
         ("code-success", ["q2"]),
         ("code-timeout", ["q4"]),
     )
+    page.locator("#more summary").click()
     for what, names in filters:
         page.select_option("#f-what", what)
         expect(rows).to_have_text(names)
@@ -138,12 +139,14 @@ def test_a_run_without_executions_beside_one_with(opened: Opened, tmp_path: Path
     )
     opened.open(write_report([run, other], tmp_path / "r.html", PageOptions(executions=[WRONG])))
     page = opened.page
-    page.select_option("#run", label="s")
-    assert page.locator("#table tbody td:nth-child(7)").all_inner_texts() == ["–", "–"]
+    page.select_option("#run", label="B s")
+    page.wait_for_url("**run=s")
+    assert page.locator("#table tbody td.tests").all_inner_texts() == ["–", "–"]
+    page.locator("#more summary").click()
     page.select_option("#f-what", "code-failed")
     page.locator("#count", has_text="0 of 2").wait_for()
     page.evaluate("location.hash = '#s/q1'")
-    page.locator("dialog[open] #drawing").wait_for(state="attached")
+    page.locator("#detail #map").wait_for(state="attached")
     assert page.locator("#code").count() == 0
 
 
@@ -151,10 +154,10 @@ def test_a_page_without_executions_shows_no_column(opened: Opened, tmp_path: Pat
     """If nothing was executed neither a column, nor a filter, nor a section speaks of it."""
     opened.open(write_report([cli.tiny(tmp_path)], tmp_path / "r.html"), "#r/q1")
     page = opened.page
-    page.locator("dialog[open] #drawing").wait_for(state="attached")
+    page.locator("#detail #map").wait_for(state="attached")
     assert page.locator("#code").count() == 0
     assert page.locator("#f-what option", has_text="code").count() == 0
-    assert page.locator("#table thead th").count() == 7
+    assert page.locator("#table thead th").all_text_contents() == ["question", "category", "r", "EdgeRecall"]
 
 
 def test_hostile_executions_are_shown_and_never_run(opened: Opened, tmp_path: Path) -> None:
@@ -163,25 +166,25 @@ def test_hostile_executions_are_shown_and_never_run(opened: Opened, tmp_path: Pa
     run = hostile_dataset(tmp_path)
     opened.open(_page(run, *executions))
     page = opened.page
-    links = page.locator("#table tbody a")
+    links = page.locator("#table tbody th > a")
     for number, text in enumerate(HOSTILE):
         links.nth(number).click()
-        page.locator("dialog[open] #code").wait_for()
+        page.locator("#detail:not([hidden]) #code").wait_for()
         assert page.locator("#code .listing mark").text_content() == visible_text(text)
         assert page.locator("#code .values pre").all_text_contents() == [visible_text(text)] * 2
         assert page.locator("#code .printed").text_content() == visible_text(text)
         assert page.locator("#code .attempts").text_content() == visible(text)
         assert visible(f"{text}0") in (page.locator("#code h4").first.text_content() or "")
         assert visible(f"{text}1") in (page.locator("#code .tests li").text_content() or "")
-        assert page.locator("dialog :is(script, img, iframe, a)").count() == 0
+        assert page.locator("#detail :is(script, img, iframe)").count() == 0
         page.keyboard.press("Escape")
-        page.locator("dialog[open]").wait_for(state="detached")
+        page.locator("#detail:not([hidden])").wait_for(state="detached")
     assert page.locator("script:not([type])").count() == 1
 
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_long_texts_of_code_stay_within_the_window(opened: Opened, tmp_path: Path, width: int) -> None:
-    """Lines, names, messages and values without a place to break widen the dialog at no width of the window."""
+    """Lines, names, messages and values without a place to break widen the question at no width of the window."""
     long = "x" * 3000
     test = one(
         long[:1000], "refused", message=long, expected=long, returned=long, printed=long, attempts=[long], line=1
@@ -195,7 +198,7 @@ def test_long_texts_of_code_stay_within_the_window(opened: Opened, tmp_path: Pat
         """() => {
             const right = (one) => one.getBoundingClientRect().right;
             return [...document.querySelectorAll("#code, #code *")]
-                .filter((one) => right(one) > right(document.querySelector("dialog")))
+                .filter((one) => right(one) > right(document.getElementById("detail")))
                 .map((one) => `${one.tagName} ${one.className}`);
         }"""
     )

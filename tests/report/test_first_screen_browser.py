@@ -62,10 +62,11 @@ def test_the_baseline_is_chosen_there_and_kept_in_the_address(opened: Opened, st
     expect(verdict).to_have_text(usual)
     page.go_back()
     expect(verdict).to_have_text(changed)
-    page.locator("#table tbody a").first.click()
-    page.locator("dialog[open]").wait_for()
-    expect(verdict).to_have_text(changed)
+    page.locator("#table tbody th > a").first.click()
+    page.locator("#detail:not([hidden])").wait_for()
     assert page.url.endswith("?baseline=storefront-bm25")
+    page.keyboard.press("Escape")
+    expect(verdict).to_have_text(changed)
 
 
 def test_a_cell_leads_to_its_questions(opened: Opened, storefront_page: Path) -> None:
@@ -84,10 +85,10 @@ def test_a_cell_leads_to_its_questions(opened: Opened, storefront_page: Path) ->
     row.locator("td a").nth(2).click()
     expect(page.locator("#run")).to_have_value("2")
     expect(page.locator("#f-missed")).to_be_checked()
-    assert need <= set(page.locator("#table tbody th").all_inner_texts())  # storefront-bm25 walked nothing
+    assert need <= set(page.locator("#table tbody th > a").all_inner_texts())  # storefront-bm25 walked nothing
     row.get_by_role("link", name="CALLS", exact=True).click()
     expect(page.locator("#f-missed")).not_to_be_checked()
-    assert need <= set(page.locator("#table tbody th").all_inner_texts())
+    assert need <= set(page.locator("#table tbody th > a").all_inner_texts())
     page.go_back()
     expect(page.locator("#f-missed")).to_be_checked()
 
@@ -99,13 +100,14 @@ def test_filters_are_in_the_address(opened: Opened, storefront_page: Path) -> No
     opened.open(storefront_page)
     page = opened.page
     page.fill("#f-text", "sf-1")
+    page.locator("#more summary").click()
     page.select_option("#f-difficulty", "hard")
     page.wait_for_url("**?text=sf-1&difficulty=hard")
     count = page.locator("#count").inner_text()
     page.reload()
     expect(page.locator("#count")).to_have_text(count)
-    page.locator("#table tbody a").first.click()
-    page.locator("dialog[open]").wait_for()
+    page.locator("#table tbody th > a").first.click()
+    page.locator("#detail:not([hidden])").wait_for()
     page.keyboard.press("Escape")
     page.wait_for_url("**#questions?text=sf-1&difficulty=hard")
     page.get_by_role("button", name="Clear").click()

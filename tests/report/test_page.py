@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections import Counter
 from pathlib import Path
 
@@ -17,19 +18,26 @@ from graphkit.files.assets import storefront_code_folder
 from graphkit.records.executions import Execution
 from graphkit.records.verdicts import answer_hash
 from graphkit.report import PageOptions, write_report
-from graphkit.report.escaping import visible, visible_text
-from graphkit.report.page import json_for_html
+from graphkit.report.escaping import packed, page_json, visible, visible_text
+from graphkit.report.script import script
 from tests.helpers import cli
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, Page, edges_of, hostile_dataset, plain, spine_of
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_json_in_the_page_ends_nothing(text: str) -> None:
-    """JSON written into a script holds no markup and no line separator, and reads back as it was."""
-    written = json_for_html({"text": text})
-    assert not re.search("[<>&\u2028\u2029]", written)
-    assert json.loads(written) == {"text": text}
+def test_data_in_the_page_ends_nothing(text: str) -> None:
+    """Data stands in the page as letters of base64 alone, and reads back as it was."""
+    written = packed(page_json({"text": text}))
+    assert re.fullmatch('"[A-Za-z0-9+/=]+"', written)
+    assert json.loads(gzip.decompress(b64decode(json.loads(written)))) == {"text": text}
+
+
+def test_names_of_modules_are_unique() -> None:
+    """The modules of the script share one scope: no name at the top level of one stands at that of another."""
+    names = re.findall(r"^(?:const|let) (\w+|\$)", script(), re.MULTILINE)
+    assert len(names) > 50
+    assert sorted(names) == sorted(set(names))
 
 
 def test_hidden_characters_are_written_out() -> None:
@@ -132,7 +140,7 @@ def test_tests_decide_what_is_luck(tmp_path: Path) -> None:
         options = PageOptions(executions=[done])
         page = Page(write_report([run], tmp_path / "r.html", options).read_text("utf-8"))
         spine = spine_of(page, asked)
-        assert f'<td class="answer {word}">{word}</td>' in spine
+        assert f'<td class="answer {word}" data-run="0">{word}</td>' in spine
         assert ("right answer over a missed path: luck" in spine) == (word == "luck")
 
 
@@ -146,9 +154,9 @@ def test_page_decodes_each_line_once(tmp_path: Path, parsed: Counter[tuple[str, 
 
 
 def _diagnosis(page: Page) -> str:
-    """Return the text between the heading of the diagnosis and the choice of a run, with single spaces."""
+    """Return the text between the heading of the diagnosis and the distributions, with single spaces."""
     text = " ".join(page.text.split())
-    return text[text.index("Alerts and diagnosis") : text.index("Run shown below")]
+    return text[text.index("Alerts and diagnosis") : text.index("Distribution of each measure")]
 
 
 def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:

@@ -60,16 +60,18 @@ def test_a_path_of_twelve_steps_fits(opened: Opened, tmp_path: Path, width: int,
     page.set_viewport_size({"width": width, "height": 900})
     opened.open(chain(tmp_path, runs), "#run-0/q")
     page.locator("#spine table").wait_for()
-    assert page.evaluate("document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth")
+    assert page.evaluate(
+        "document.getElementById('detail').scrollWidth <= document.getElementById('detail').clientWidth"
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert overflowing(opened) == []
     nodes = page.locator("#spine .at th")
     assert nodes.count() == 13
     if width >= 1280:
         boxes = [one.bounding_box() for one in nodes.all()]
-        dialog = page.locator("dialog").bounding_box()
-        assert dialog is not None
-        assert all(box is not None and box["y"] + box["height"] <= dialog["y"] + dialog["height"] for box in boxes)
+        panel = page.locator("#detail").bounding_box()
+        assert panel is not None
+        assert all(box is not None and box["y"] + box["height"] <= panel["y"] + panel["height"] for box in boxes)
         assert page.evaluate(
             "(() => { const one = document.querySelector('#spine .scroll'); "
             "return one.scrollWidth <= one.clientWidth; })()"
@@ -95,10 +97,12 @@ def test_long_names_wrap(opened: Opened, tmp_path: Path, width: int) -> None:
     page = opened.page
     page.set_viewport_size({"width": width, "height": 900})
     opened.open(write_report(files, tmp_path / "r.html"))
-    page.locator("#table tbody a").click()
+    page.locator("#table tbody th > a").click()
     page.locator("#spine table").wait_for()
     page.locator("#spine .commands summary").click()
-    assert page.evaluate("document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth")
+    assert page.evaluate(
+        "document.getElementById('detail').scrollWidth <= document.getElementById('detail').clientWidth"
+    )
     assert overflowing(opened) == []
 
 
@@ -124,7 +128,7 @@ def test_the_worst_questions_need_no_script(opened: Opened, tmp_path: Path) -> N
 
 
 def test_the_spine_follows_the_question(opened: Opened, tmp_path: Path) -> None:
-    """The script inserts what Python wrote: Next shows the next question's spine, and a click selects a command."""
+    """The script inserts what Python wrote: Next shows the next question's spine, and a button copies a command."""
     from playwright.sync_api import expect
 
     opened.open(write_report([cli.tiny(tmp_path)], tmp_path / "r.html"), "#r/q1")
@@ -134,8 +138,11 @@ def test_the_spine_follows_the_question(opened: Opened, tmp_path: Path) -> None:
     page.get_by_role("button", name="Next", exact=True).click()
     expect(told).to_contain_text("walked the required step")
     page.locator("#spine .commands summary").click()
-    page.locator("#spine code.copy").first.click()
-    assert page.evaluate("getSelection().toString()").strip() == "graphkit why r q2"
+    assert page.locator("#spine .commands code").first.inner_text() == "graphkit why r q2"
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="copy", exact=True).first.click()
+    expect(page.locator("#spine .commands button").first).to_have_class("copy copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "graphkit why r q2"
 
 
 def test_hostile_names_in_a_spine_do_nothing(opened: Opened, tmp_path: Path) -> None:
@@ -143,8 +150,8 @@ def test_hostile_names_in_a_spine_do_nothing(opened: Opened, tmp_path: Path) -> 
     opened.open(write_report([hostile_dataset(tmp_path)], tmp_path / "r.html"))
     page = opened.page
     for number in range(len(HOSTILE)):
-        page.locator("#table tbody a").nth(number).click()
+        page.locator("#table tbody th > a").nth(number).click()
         page.locator("#spine table").wait_for()
         assert page.locator("#spine :is(script, img, iframe, a, style)").count() == 0
         page.keyboard.press("Escape")
-        page.locator("dialog[open]").wait_for(state="detached")
+        page.locator("#detail:not([hidden])").wait_for(state="detached")

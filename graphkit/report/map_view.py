@@ -1,92 +1,73 @@
-"""The drawing of one question: nodes, edges with their statuses, repositories and commits."""
+"""The map of one question: its nodes with their commits, and its edges with their statuses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, best_alternatives, contained
-from graphkit.records.ids import path_of, repo_of, symbol_of
-from graphkit.report.commits_view import NO_REPOSITORY, Commits, read_at
+from graphkit.records.ids import repo_of
+from graphkit.report.commits_view import Commits, read_at
 from graphkit.report.escaping import visible
-from graphkit.report.layout import Line, draw
 from graphkit.report.spine import Break
 
-#: Extra edges that are drawn; the rest is counted.
+#: Extra edges on the map; the rest is counted.
 EXTRA_EDGES = 80
 
 
-def drawing(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commits: Commits) -> dict[str, Any]:
-    """Return the drawing of a question: its size, lanes, nodes and edges, and how many edges it omits."""
+def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commits: Commits) -> dict[str, Any]:
+    """Return the map of a question: its nodes, its edges, and how many extra edges it omits.
+
+    Nodes are in the order in which the edges name them, the gold paths first; an edge names its ends by their places
+    in that order. A node has a commit, rank, mark or word about its pin only if there is one.
+    """
     drawn, omitted = _drawn_edges(statuses)
     nodes = {node: number for number, node in enumerate(dict.fromkeys(node for edge in drawn for node in edge[::2]))}
-    places = draw(
-        [repo_of(node) or NO_REPOSITORY for node in nodes],
-        [[(nodes[edge[0]], nodes[edge[2]]) for edge in path.edges] for path in case.gold],
-        [[(nodes[a], nodes[b]) for a, _, b in walk if a in nodes and b in nodes] for walk in case.walked_paths],
-        [(nodes[edge[0]], nodes[edge[2]]) for edge in drawn],
-    )
-    marks: dict[str, list[str]] = {}
-    for node in dict.fromkeys(node for path in case.gold for edge in path.edges for node in edge[::2]):
-        marks[node] = ["gold"]
+    marks, read = _marks(case, breaks), read_at(case)
+    positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
+    return {
+        "nodes": [_node(case, node, read.get(node, []), marks.get(node, []), commits) for node in nodes],
+        "edges": [
+            {
+                "source": nodes[edge[0]],
+                "target": nodes[edge[2]],
+                "relation": visible(edge[1] or ""),
+                "status": status,
+                **positions.get(edge, {}),
+            }
+            for edge, status in drawn.items()
+        ],
+        "omitted": omitted,
+    }
+
+
+def _marks(case: Case, breaks: Sequence[Break]) -> dict[str, list[str]]:
+    """Return the marks of the nodes of gold paths."""
+    marks = {node: ["gold"] for path in case.gold for edge in path.edges for node in edge[::2]}
     for one in breaks:
         mark = "left" if one.entered else "never_entered"
         # A set of edges lacks some, but has no order, so it leaves no path.
         if case.ordered and mark not in marks[one.node]:
             marks[one.node].append(mark)
-    read = read_at(case)
-    boxes = []
-    for node, box in zip(nodes, places.boxes, strict=True):
-        repo = repo_of(node)
-        shas, pin = read.get(node, []), case.pins.get(repo or "")
-        pinned = "" if not case.pins or all(sha == pin for sha in shas) else "off pin"
-        if not shas and pin:
-            shas, pinned = [pin], "pinned"
-        path = path_of(node)
-        boxes.append(
-            {
-                "id": visible(node),
-                "label": visible(symbol_of(node) or (path.rpartition("/")[2] if path else node), 200),
-                "file": visible(path or "", 200),
-                "x": box.x,
-                "y": box.y,
-                "commits": [commits.number(repo, sha) for sha in shas],
-                "pin": pinned,
-                "marks": marks.get(node, []),
-                "rank": case.ranks.get(node, 0),
-            }
-        )
-    lanes = [{"name": visible(lane.name), "y": lane.y, "height": lane.height} for lane in places.lanes]
-    return {
-        "width": places.width,
-        "height": places.height,
-        "lanes": lanes,
-        "nodes": boxes,
-        "edges": _edges(case, drawn, nodes, places.lines),
-        "omitted": omitted,
+    return marks
+
+
+def _node(case: Case, node: str, shas: list[str], marks: list[str], commits: Commits) -> dict[str, Any]:
+    repo = repo_of(node)
+    pin = case.pins.get(repo or "")
+    pinned = "" if not case.pins or all(sha == pin for sha in shas) else "off pin"
+    if not shas and pin:
+        shas, pinned = [pin], "pinned"
+    parts = {
+        "commits": [commits.number(repo, sha) for sha in shas],
+        "pin": pinned,
+        "marks": marks,
+        "rank": case.ranks.get(node, 0),
     }
-
-
-def _edges(
-    case: Case, drawn: Mapping[Edge, str], nodes: Mapping[str, int], lines: Sequence[Line]
-) -> list[dict[str, Any]]:
-    positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
-    return [
-        {
-            "source": nodes[edge[0]],
-            "target": nodes[edge[2]],
-            "relation": visible(edge[1] or ""),
-            "status": status,
-            "line": line.path,
-            "x": line.x,
-            "y": line.y,
-            **positions.get(edge, {}),
-        }
-        for (edge, status), line in zip(drawn.items(), lines, strict=True)
-    ]
+    return {"id": visible(node), **{name: part for name, part in parts.items() if part}}
 
 
 def aligned_with_gold(case: Case) -> Case:
@@ -153,7 +134,7 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
 
 
 def _drawn_edges(statuses: dict[Edge, str]) -> tuple[dict[Edge, str], int]:
-    """Return the edges to draw, extra ones last and among them the near ones first, and how many are omitted."""
+    """Return the edges of the map, extra ones last and among them the near ones first, and how many it omits."""
     drawn = {edge: status for edge, status in statuses.items() if status != "extra"}
     near = {node for edge in drawn for node in edge[::2]}
     extra = [edge for edge, status in statuses.items() if status == "extra"]

@@ -1,0 +1,39 @@
+"""The script of the page: its ES modules, joined into one text when a page is written.
+
+Each module is a file of its own, which Node can import and TypeScript can check; a page holds them as one script, so
+that it needs neither a network nor a server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from graphkit.report.rendering import TEMPLATES
+
+#: The module that starts the page; it imports the others.
+ENTRY = "page.js"
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=const )", re.MULTILINE)
+
+
+@cache
+def script() -> str:
+    """Return the modules as one strict script, each behind those that it imports.
+
+    Modules share one scope, so a name at the top level of one must not occur at that of another.
+    """
+    return '"use strict";\n(() => {\n' + "".join(_joined(ENTRY, set())) + "})();\n"
+
+
+def _joined(name: str, known: set[str]) -> Iterator[str]:
+    """Yield a module without its imports and exports, behind the modules that it needs and that aren't known yet."""
+    if name in known:
+        return
+    known.add(name)
+    text = (TEMPLATES / name).read_text(encoding="utf-8")
+    for needed in _IMPORT.findall(text):
+        yield from _joined(needed, known)
+    yield _EXPORT.sub("", _IMPORT.sub("", text))

@@ -1,0 +1,360 @@
+"""The list of questions in a real browser: marks, presets, search, export, runs, keys, theme, grades and word diff."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from graphkit.report import write_report
+from tests.helpers import cli
+from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
+from tests.report.conftest import Opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+#: Two edges are required of each of five questions, and one fact: the expected output.
+EDGES = [["web:a.py#go", "CALLS", "api:b.py#serve"], ["api:b.py#serve", "QUERIES", "db:c.sql"]]
+QUESTIONS = [
+    {"id": f"q{number}", "question": f"How, {number}?", "expected_output": "by the api", "paths": [EDGES]}
+    for number in range(5)
+]
+
+
+def _row(run: str, number: int, walked: int, answer: str | None, **more: Any) -> dict[str, Any]:
+    return {"run": run, "question_id": f"q{number}", "traversal": EDGES[:walked], "answer": answer, **more}
+
+
+#: What the runs did: q0 got better, q1 worse, q2 stayed wrong, q3 is luck in the new run, q4 failed there.
+OLD = [
+    _row("old", 0, 1, "no idea"),
+    _row("old", 1, 2, "by the api"),
+    _row("old", 2, 0, "no idea"),
+    _row("old", 3, 1, "by the api"),
+    _row("old", 4, 2, "by the api"),
+]
+NEW = [
+    _row("new", 0, 2, "it goes by the api now"),
+    _row("new", 1, 0, "by the database", retrieved=[{"id": "db:secret_table.sql"}]),
+    _row("new", 2, 0, "by nothing at all", latency_ms=1500.0, cost=0.25, prompt_tokens=120),
+    _row("new", 3, 1, "by the api"),
+    {"run": "new", "question_id": "q4", "error": "quota exceeded"},
+]
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page over two runs of five questions."""
+    folder = tmp_path_factory.mktemp("two")
+    write_jsonl(folder / "questions.jsonl", QUESTIONS)
+    runs = [write_jsonl(folder / "runs" / f"{name}.jsonl", rows) for name, rows in (("old", OLD), ("new", NEW))]
+    return write_report(list(runs), folder / "two.html")
+
+
+#: The address of the new run against the old one.
+PAIR = "#questions?run=new&baseline=old"
+
+
+def _ids(page: Page) -> list[str]:
+    return page.locator("#table tbody th > a").all_inner_texts()
+
+
+def test_each_run_has_its_mark(opened: Opened, two: Path) -> None:
+    """A row shows the walked share and the answer of every run, and whether the chosen one did better."""
+    opened.open(two, PAIR)
+    page = opened.page
+    marks = [row.locator("td.run .outcome").all_inner_texts() for row in page.locator("#table tbody tr").all()]
+    assert marks == [
+        ["1/2 ✗", "2/2 ✓"],
+        ["2/2 ✓", "0/2 ✗"],
+        ["0/2 ✗", "0/2 ✗"],
+        ["1/2 luck", "1/2 luck"],
+        ["2/2 ✓", "failed"],
+    ]
+    moved = [text.split()[-1] for text in page.locator("#table .moved").all_inner_texts()]
+    assert moved == ["improved", "regressed", "unchanged", "unchanged", "regressed"]
+    page.locator("#table tbody tr").nth(1).locator("td.run .outcome").first.click()
+    page.locator("#d-title", has_text="q1 in old").wait_for()
+
+
+def test_presets_leave_what_they_say(opened: Opened, two: Path) -> None:
+    """Each preset says how many questions it leaves, leaves them, and stays in the address, also for Back."""
+    from playwright.sync_api import expect
+
+    opened.open(two, PAIR)
+    page = opened.page
+    assert page.locator("#presets button").all_inner_texts() == [
+        "regressed 2",
+        "improved 1",
+        "both wrong 1",
+        "luck 1",
+        "failed 1",
+    ]
+    expected = {
+        "regressed": ["q1", "q4"],
+        "improved": ["q0"],
+        "both-wrong": ["q2"],
+        "luck": ["q3"],
+        "failed": ["q4"],
+    }
+    for name, ids in expected.items():
+        page.locator(f"#presets [data-preset={name}]").click()
+        expect(page.locator("#table tbody th > a")).to_have_text(ids)
+        assert f"preset={name}" in page.url
+    page.reload()
+    expect(page.locator("#table tbody th > a")).to_have_text(["q4"])
+    page.locator("#presets [data-preset=failed]").click()
+    expect(page.locator("#table tbody tr")).to_have_count(5)
+    assert "preset" not in page.url
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("q3", ["q3"]),
+        ("how, 2", ["q2"]),
+        ("nothing at all", ["q2"]),
+        ("secret_table", ["q1"]),
+        ("QUOTA exceeded", ["q4"]),
+        ("b.py#serve", ["q0", "q1", "q2", "q3", "q4"]),
+        ("no such thing", []),
+    ],
+)
+def test_a_search_finds_ids_questions_answers_files_symbols_and_errors(
+    opened: Opened, two: Path, text: str, ids: list[str]
+) -> None:
+    """Every word must occur, in any run of the question, whatever its case."""
+    from playwright.sync_api import expect
+
+    opened.open(two, PAIR)
+    opened.page.fill("#f-text", text)
+    expect(opened.page.locator("#count")).to_have_text(f"{len(ids)} of 5 questions")
+    assert _ids(opened.page) == ids
+
+
+def test_an_order_is_kept_in_the_address(opened: Opened, two: Path) -> None:
+    """A click on a run's heading sorts by its outcome, another turns the order; a failed question comes last."""
+    opened.open(two, PAIR)
+    page = opened.page
+    heading = page.get_by_role("columnheader", name="new").get_by_role("button")
+    heading.click()
+    # By answer, then by the walked share: both wrong answers walked nothing, and luck walked less than q0.
+    assert _ids(page) == ["q1", "q2", "q3", "q0", "q4"]
+    heading.click()
+    assert _ids(page) == ["q0", "q3", "q1", "q2", "q4"]
+    page.reload()
+    page.locator("#table tbody tr").first.wait_for()
+    assert _ids(page) == ["q0", "q3", "q1", "q2", "q4"]
+
+
+def _saved(page: Page, button: str) -> str:
+    with page.expect_download() as download:
+        page.locator(button).click()
+    return Path(download.value.path()).read_text("utf-8")
+
+
+def test_what_is_left_can_be_saved(opened: Opened, two: Path) -> None:
+    """CSV and JSON Lines hold the filtered rows with what every run did."""
+    opened.open(two, PAIR + "&preset=regressed")
+    rows = list(csv.DictReader(io.StringIO(_saved(opened.page, "#save-csv"))))
+    assert [(row["question"], row["run"], row["answer"], row["found"], row["EdgeRecall"]) for row in rows] == [
+        ("q1", "old", "right", "2", "1"),
+        ("q1", "new", "wrong", "0", "0"),
+        ("q4", "old", "right", "2", "1"),
+        ("q4", "new", "undecided", "0", ""),
+    ]
+    lines = [json.loads(line) for line in _saved(opened.page, "#save-jsonl").splitlines()]
+    assert [line["question"] for line in lines] == ["q1", "q4"]
+    assert lines[1]["runs"]["new"]["flags"] == ["failed"]
+
+
+def test_runs_can_be_hidden(opened: Opened, tmp_path: Path) -> None:
+    """Runs that aren't shown leave the board, the boundaries, the list and the spine; the address keeps the choice."""
+    from playwright.sync_api import expect
+
+    write_jsonl(tmp_path / "questions.jsonl", QUESTIONS)
+    files = [write_jsonl(tmp_path / "runs" / f"{name}.jsonl", [{**row, "run": name} for row in OLD]) for name in "xyz"]
+    opened.open(write_report(list(files), tmp_path / "r.html"))
+    page = opened.page
+    page.locator("#run-choice summary").click()
+    page.locator("#shown-runs input").nth(1).uncheck()
+    expect(page.locator("#table tbody tr").first.locator("td.run")).to_have_count(2)
+    assert page.url.endswith("?runs=A%2CC")
+    assert page.locator(".board thead th").filter(visible=True).all_inner_texts()[1:] == ["A x", "C z"]
+    assert page.locator(".broken").first.locator("thead th").filter(visible=True).count() == 3
+    page.locator("#table tbody th > a").first.click()
+    expect(page.locator("#spine thead th").filter(visible=True)).to_have_count(3)
+    assert page.locator(".tabs a").filter(visible=True).count() == 2
+    page.reload()
+    expect(page.locator("#spine thead th").filter(visible=True)).to_have_count(3)
+
+
+def test_the_keys(opened: Opened, two: Path) -> None:
+    """The keys lead from question to question and run to run, to the search and the help, and back."""
+    from playwright.sync_api import expect
+
+    opened.open(two, PAIR)
+    page = opened.page
+    title = page.locator("#d-title")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(title).to_have_text("q1 in new")
+    for key, text in (("j", "q2 in new"), ("ArrowRight", "q3 in new"), ("k", "q2 in new"), ("ArrowLeft", "q1 in new")):
+        page.keyboard.press(key)
+        expect(title).to_have_text(text)
+    page.keyboard.press("1")
+    expect(title).to_have_text("q1 in old")
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#help")).not_to_be_visible()
+    expect(title).to_be_visible()
+    page.keyboard.press("/")
+    expect(title).to_have_count(0)
+    expect(page.locator("#f-text")).to_be_focused()
+    page.keyboard.type("j")  # a letter in a field is a letter
+    expect(page.locator("#f-text")).to_have_value("j")
+
+
+def test_the_theme_is_chosen_and_kept(opened: Opened, two: Path) -> None:
+    """The theme of the address wins over the system's, and stays while the reader follows links."""
+    opened.page.emulate_media(color_scheme="light")
+    opened.open(two)
+    page = opened.page
+
+    def dark() -> bool:
+        colour: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return colour == "rgb(15, 20, 25)"
+
+    assert not dark()
+    page.keyboard.press("t")
+    assert dark()
+    assert page.url.endswith("?theme=dark")
+    page.locator(".broken a.heat").first.click()
+    page.wait_for_url("**&theme=dark")
+    assert dark()
+    page.keyboard.press("t")
+    assert not dark()
+    page.emulate_media(color_scheme="dark")
+    assert not dark()
+    page.keyboard.press("t")
+    assert dark()
+    assert "theme" not in page.url
+
+
+def test_grades_are_kept_and_saved_as_scores(opened: Opened, two: Path) -> None:
+    """r, w and n grade the open answer; a reload keeps the grades, the file holds them as scores, and a key removes."""
+    from playwright.sync_api import expect
+
+    opened.open(two, "#new/q0")
+    page = opened.page
+    page.locator("#grade-right").wait_for()
+    page.keyboard.press("r")
+    expect(page.locator("#grade-right")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("j")
+    page.locator("#d-title", has_text="q1").wait_for()
+    page.keyboard.press("w")
+    expect(page.locator("#grade-wrong")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("n")
+    page.keyboard.type("the wrong table")
+    page.keyboard.press("Escape")
+    expect(page.locator("#save-grades")).to_have_text("Grades (2)")
+    page.reload()
+    expect(page.locator("#grade-wrong")).to_have_attribute("aria-pressed", "true")
+    assert page.locator("#note").input_value() == "the wrong table"
+    scores = [json.loads(line) for line in _saved(page, "#save-grades").splitlines()]
+    assert [(one["run"], one["question"], one["measure"], one["value"], one.get("explanation")) for one in scores] == [
+        ("new", "q0", "PersonGrade", 1, None),
+        ("new", "q1", "PersonGrade", 0, "the wrong table"),
+    ]
+    page.keyboard.press("k")
+    page.locator("#d-title", has_text="q0").wait_for()
+    page.keyboard.press("r")
+    expect(page.locator("#save-grades")).to_have_text("Grades (1)")
+
+
+def test_two_answers_are_compared_word_by_word(opened: Opened, two: Path) -> None:
+    """Unfolded, the difference marks what only one of the answers says; the other run can be chosen."""
+    from playwright.sync_api import expect
+
+    opened.open(two, "#new/q0?baseline=old")
+    page = opened.page
+    page.locator("#difference summary").click()
+    expect(page.locator("#diff del")).to_have_text(["no idea"])
+    assert page.locator("#diff ins").all_inner_texts() == ["it goes by the api now"]
+    page.evaluate("location.hash = '#new/q3'")
+    page.locator("#d-title", has_text="q3").wait_for()
+    page.locator("#difference summary").click()
+    expect(page.locator("#diff")).to_have_text("Both answers have the same words.")
+
+
+def test_the_cost_of_an_answer_is_shown(opened: Opened, two: Path) -> None:
+    """What the record states of latency, tokens and cost stands below the answer, and nothing else."""
+    opened.open(two, "#new/q2")
+    assert opened.page.locator("#spent").inner_text() == "1.5 s · 120 prompt tokens · cost 0.25"
+    opened.page.evaluate("location.hash = '#new/q1'")
+    opened.page.locator("#d-title", has_text="q1").wait_for()
+    assert opened.page.locator("#spent").count() == 0
+
+
+def test_three_errands(opened: Opened, tmp_path: Path) -> None:
+    """Who won and may it be chance: no click. Which boundary is never crossed: one. Why a question got worse: two."""
+    from playwright.sync_api import expect
+
+    runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "graph-v2", "bm25")]
+    opened.open(write_report(list(runs), tmp_path / "r.html"))
+    page = opened.page
+    verdict = page.locator(".verdict-line").filter(visible=True).inner_text()
+    assert "storefront-graph-v2" in verdict
+    assert "[" in verdict  # its interval
+    # The flat run walks nothing: every boundary of gold is "0 of n" in its column, and leads to its questions.
+    never = page.locator(".broken").first.locator("tbody tr").first
+    required = int(never.locator("td a").nth(2).inner_text().removeprefix("0 of "))
+    never.locator("td a").nth(2).click()
+    expect(page.locator("#count")).to_contain_text(" of 30 questions")
+    assert 0 < page.locator("#table tbody tr").count() <= required
+    opened.open(tmp_path / "r.html", "#questions?run=storefront-bm25&baseline=storefront-graph")
+    page.locator("#presets [data-preset=regressed]").click()
+    page.locator("#table tbody th > a").first.click()
+    told = page.locator("#spine .told li", has_text="storefront-bm25")
+    expect(told).to_contain_text("the walk never entered the path at")
+
+
+def test_marks_of_the_list_agree_with_the_spine(opened: Opened, two: Path) -> None:
+    """The share in the list is the number of walked marks in the spine's column over the number of its steps."""
+    opened.open(two, PAIR)
+    page = opened.page
+    for number, row in enumerate(NEW[:4]):
+        page.evaluate(f"location.hash = '#new/q{number}'")
+        page.locator("#d-title", has_text=f"q{number} in new").wait_for()
+        column = page.locator('#spine td.mark[data-run="1"]')
+        walked = column.evaluate_all("(all) => all.filter((one) => one.classList.contains('walked')).length")
+        assert walked == len(row["traversal"])
+        mark = page.locator(f'#table tr[data-n="{number}"] td.own .outcome').inner_text()
+        assert mark.startswith(f"{walked}/{column.count()}")
+
+
+def test_the_tiny_page_has_no_comparison(opened: Opened, tmp_path: Path) -> None:
+    """With one run there is nothing to compare: neither presets of a pair, nor letters, nor a difference of answers."""
+    opened.open(write_report([cli.tiny(tmp_path)], tmp_path / "r.html"), "#r/q1")
+    page = opened.page
+    page.locator("#spine").wait_for()
+    assert page.locator("#difference").count() == 0
+    assert page.locator(".tabs").count() == 0
+    page.keyboard.press("Escape")
+    assert [text.split()[0] for text in page.locator("#presets button").all_inner_texts()] == ["luck", "failed"]
+    assert page.locator("#table .letter").count() == 0
+    assert page.locator("#table .moved").count() == 0
+
+
+def test_each_question_of_a_real_page_is_listed(opened: Opened, tmp_path: Path) -> None:
+    """The rows follow the order of the dataset."""
+    run = STOREFRONT / "runs" / "storefront-graph.jsonl"
+    opened.open(write_report([run], tmp_path / "r.html"))
+    assert _ids(opened.page) == [one["id"] for one in read_jsonl(STOREFRONT / "questions.jsonl")]

@@ -1,0 +1,106 @@
+// The questions of the page: marks, presets, filters, order and export, by hand.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { asCsv, asJsonLines, chosen, exported, markOf, moved, PRESETS, share } from "../../graphkit/report/templates/model.js";
+
+const outcome = (given = {}) => ({ block: 0, flags: [], found: 0, required: 0, answer: "undecided", path: "undecided", stage: "undecided", ...given });
+const right = outcome({ answer: "right", path: "right", found: 2, required: 2, flags: ["complete"] });
+const luck = outcome({ answer: "right", path: "wrong", found: 1, required: 2 });
+const wrong = outcome({ answer: "wrong", path: "wrong", found: 1, required: 2 });
+const half = outcome({ found: 1, required: 2 });
+const none = outcome({ found: 0, required: 2 });
+const failed = outcome({ flags: ["failed"] });
+const absent = outcome({ flags: ["absent"] });
+const invalid = outcome({ flags: ["invalid"] });
+const unlogged = outcome({ flags: ["unlogged"] });
+const free = outcome();
+
+const data = (runs, questions) => ({
+  measures: [{ name: "EdgeRecall", definition: "", lower: false, range: [0, 1] }],
+  questions: questions || runs[0].map((_, n) => ({ id: `q${n}`, text: `text ${n}`, category: n % 2 ? "odd" : "even", difficulty: ["hard", "easy", ""][n % 3] })),
+  stages: ["undecided"], edges: { rows: [["boundary", "a → b"], ["relation", "CALLS"]], needs: runs[0].map((_, n) => (n ? [1] : [0, 1])) },
+  runs: runs.map((questionsOf, place) => ({ name: `run${place}`, values: [questionsOf.map(share)], means: [null], questions: questionsOf, missed: questionsOf.map((_, n) => (n ? [] : [0])) })),
+  best: 0, baseline: 1, gold_hash: null,
+});
+const choice = (given) => ({ run: 0, baseline: 1, preset: "", what: "", text: "", category: "", difficulty: "", measure: 0, bound: "", edge: -1, missed: false, sort: "", ...given });
+
+test("a mark says what the run did", () => {
+  const texts = [right, luck, wrong, half, none, failed, absent, invalid, unlogged, free].map((one) => markOf(one).text);
+  assert.deepEqual(texts, ["2/2 ✓", "1/2 luck", "1/2 ✗", "1/2", "0/2", "failed", "none", "stale", "?", "–"]);
+  assert.deepEqual([right, luck, wrong, half, failed, invalid].map((one) => markOf(one).kind), ["good", "turn", "bad", "short", "bad", "dim"]);
+  assert.equal(markOf(luck).words, "1 of 2 required edges walked, right answer: luck");
+});
+
+test("answers decide who did better, else the walked share; what nobody knows isn't compared", () => {
+  assert.equal(moved(right, wrong), 1);
+  assert.equal(moved(wrong, luck), -1);
+  assert.equal(moved(right, luck), 1); // both right: 2/2 against 1/2
+  assert.equal(moved(half, none), 1);
+  assert.equal(moved(half, wrong), 0); // undecided against wrong: both walked a half
+  assert.equal(moved(failed, half), -1); // a failed question walked nothing
+  assert.equal(moved(failed, right), -1);
+  assert.equal(moved(failed, absent), 0);
+  assert.equal(moved(failed, none), 0);
+  for (const one of [invalid, unlogged, free]) assert.equal(moved(one, half), null);
+});
+
+test("whoever did better, the other did worse", () => {
+  const all = [right, luck, wrong, half, none, failed, absent, invalid, unlogged, free];
+  for (const one of all) for (const other of all) {
+    const there = moved(one, other);
+    assert.equal(moved(other, one), there === null ? null : 0 - there);
+    if (one === other && share(one) !== null) assert.equal(there, 0);
+  }
+});
+
+test("presets compare the run with the baseline", () => {
+  const found = data([[right, wrong, half, failed, luck], [wrong, right, half, half, luck]]);
+  const left = Object.fromEntries(PRESETS.map(([name]) => [name, chosen(found, choice({ preset: name }), null)]));
+  // q2: both walked a half, undecided; q3: the run failed, the baseline walked a half.
+  assert.deepEqual(left, { regressed: [1, 3], improved: [0], "both-wrong": [2, 3], luck: [4], failed: [3] });
+});
+
+test("without a baseline nothing regressed", () => {
+  const found = data([[wrong, failed]]);
+  assert.deepEqual(chosen(found, choice({ baseline: null, preset: "regressed" }), null), []);
+  assert.deepEqual(chosen(found, choice({ baseline: null, preset: "failed" }), null), [1]);
+});
+
+test("every filter leaves its questions, and several leave what all leave", () => {
+  const found = data([[right, wrong, half, failed], [right, right, right, right]]);
+  assert.deepEqual(chosen(found, choice({ category: "odd" }), null), [1, 3]);
+  assert.deepEqual(chosen(found, choice({ difficulty: "easy" }), null), [1]);
+  assert.deepEqual(chosen(found, choice({ what: "complete" }), null), [0]);
+  assert.deepEqual(chosen(found, choice({ edge: 0 }), null), [0]);
+  assert.deepEqual(chosen(found, choice({ edge: 1 }), null), [0, 1, 2, 3]);
+  assert.deepEqual(chosen(found, choice({ edge: 1, missed: true }), null), []);
+  assert.deepEqual(chosen(found, choice({ bound: "0.5" }), null), [1, 2, 3]);
+  assert.deepEqual(chosen(found, choice({ bound: "0.5", category: "odd" }), null), [1, 3]);
+});
+
+test("a search finds every word in ids, questions or texts", () => {
+  const found = data([[right, wrong]]);
+  assert.deepEqual(chosen(found, choice({ text: "Q1 TEXT" }), null), [1]);
+  assert.deepEqual(chosen(found, choice({ text: "flask.py" }), null), []);
+  assert.deepEqual(chosen(found, choice({ text: "flask.py text" }), ["web:flask.py#run", "web:other.py"]), [0]);
+});
+
+test("a sort puts unknown values last in both directions, and keeps the order of equals", () => {
+  const found = data([[half, right, failed, none, half], [right, right, right, right, right]]);
+  assert.deepEqual(chosen(found, choice({ sort: "run:run0" }), null), [3, 0, 4, 1, 2]);
+  assert.deepEqual(chosen(found, choice({ sort: "-run:run0" }), null), [1, 0, 4, 3, 2]);
+  assert.deepEqual(chosen(found, choice({ sort: "-question" }), null), [4, 3, 2, 1, 0]);
+  assert.deepEqual(chosen(found, choice({ sort: "difficulty" }), null), [1, 4, 0, 3, 2]);
+  assert.deepEqual(chosen(found, choice({ sort: "moved" }), null), [0, 2, 3, 4, 1]);
+});
+
+test("an export holds what every run did, and no formula", () => {
+  const found = data([[half], [right]], [{ id: "=1+1", text: 'say "x", twice', category: "", difficulty: "" }]);
+  const rows = exported(found, [0]);
+  assert.equal(asCsv(rows, found.measures), "question,text,category,difficulty,run,answer,path,found,required,flags,stage,EdgeRecall\r\n" +
+    `'=1+1,"say ""x"", twice",,,run0,undecided,undecided,1,2,,undecided,0.5\r\n` +
+    `'=1+1,"say ""x"", twice",,,run1,right,right,2,2,complete,undecided,1\r\n`);
+  const [line] = asJsonLines(rows).trim().split("\n").map((one) => JSON.parse(one));
+  assert.deepEqual(line.runs.run0, { answer: "undecided", path: "undecided", found: 1, required: 2, flags: [], stage: "undecided", values: { EdgeRecall: 0.5 } });
+  assert.equal(line.question, "=1+1");
+});
