@@ -166,6 +166,24 @@ def test_letters_of_ten_runs_stand_apart(opened: Opened, ten_runs: Path) -> None
         assert rows.first.locator("td").last.is_visible()
 
 
+BEYOND = """(all) => all.filter((one) => {
+  const cell = one.closest("td").getBoundingClientRect();
+  return one.getBoundingClientRect().right > cell.right + 1;
+}).map((one) => one.textContent)"""
+
+
+@pytest.mark.parametrize("runs", ["ten_runs", "storefront_page"])
+def test_values_of_neighbours_stand_apart(opened: Opened, request: pytest.FixtureRequest, runs: str) -> None:
+    """Between a phone and a wide window no value or difference of the board reaches into the next column."""
+    page, path = opened.page, request.getfixturevalue(runs)
+    for width in (700, 768, 960, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        opened.open(path)
+        shown = page.locator(".board").first.locator(".value, .diff").filter(visible=True)
+        assert shown.count() > 20
+        assert shown.evaluate_all(BEYOND) == []
+
+
 def test_severe_values_of_every_run_are_seen(opened: Opened, ten_runs: Path) -> None:
     """In the alerts each of ten runs has its value within the window, and on a phone its letter."""
     page = opened.page
