@@ -174,7 +174,7 @@ BEYOND = """(all) => all.filter((one) => {
 
 @pytest.mark.parametrize("runs", ["ten_runs", "storefront_page"])
 def test_values_of_neighbours_stand_apart(opened: Opened, request: pytest.FixtureRequest, runs: str) -> None:
-    """Between a phone and a wide window no value or difference of the board reaches into the next column."""
+    """Between a phone and a wide window no value reaches into the next column, and nothing beyond the page."""
     page, path = opened.page, request.getfixturevalue(runs)
     for width in (700, 768, 960, 1280):
         page.set_viewport_size({"width": width, "height": 900})
@@ -182,6 +182,7 @@ def test_values_of_neighbours_stand_apart(opened: Opened, request: pytest.Fixtur
         shown = page.locator(".board").first.locator(".value, .diff").filter(visible=True)
         assert shown.count() > 20
         assert shown.evaluate_all(BEYOND) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_severe_values_of_every_run_are_seen(opened: Opened, ten_runs: Path) -> None:
