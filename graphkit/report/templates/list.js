@@ -70,7 +70,7 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
       shownRuns().map((run) => {
         const mark = markOf(data.runs[run].questions[n]);
         return el("td", { class: `run${run === choice.run ? " own" : ""}` }, letters ? el("b", { class: "letter", "aria-hidden": "true" }, letterOf(run)) : null,
-          el("a", { href: link(run, n), class: `outcome ${mark.kind}`, title: `${data.runs[run].name}: ${mark.words}`, "aria-label": `${data.runs[run].name}: ${mark.words}` }, mark.text));
+          el("a", { href: link(run, n), class: `outcome ${mark.kind}`, title: `${data.runs[run].name}: ${mark.words}` }, mark.text));
       }),
       base ? el("td", { class: "about" }, el("span", { class: `moved ${kind}`, title: words }, el("span", { "aria-hidden": "true" }, arrow), el("span", { class: "vh" }, words))) : null,
       data.statuses ? el("td", { class: "about num tests" }, code && code.total ? `${code.passed} of ${code.total}` : "–") : null,
