@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+from base64 import b64decode
 from pathlib import Path
 
 from benchmarks.results import Line, spaced, write
@@ -17,12 +19,13 @@ _SCRIPT = re.compile(r'<script type="application/json" id="(summary|d-[\d-]+)">(
 
 def check(page: Path, count: int) -> None:
     """Raise where the page doesn't hold every question with its details and a score."""
-    parts = {name: json.loads(text) for name, text in _SCRIPT.findall(page.read_text("utf-8"))}
+    found = _SCRIPT.findall(page.read_text("utf-8"))
+    parts = {name: json.loads(gzip.decompress(b64decode(json.loads(text)))) for name, text in found}
     summary = parts.pop("summary")
     place = [measure["name"] for measure in summary["measures"]].index("EdgeRecall")
     scored = [value for value in summary["runs"][0]["values"][place] if value is not None]
-    found = {"lists": len(summary["questions"]), "details": sum(map(len, parts.values())), "scores": len(scored)}
-    for what, number in found.items():
+    shown = {"lists": len(summary["questions"]), "details": sum(map(len, parts.values())), "scores": len(scored)}
+    for what, number in shown.items():
         if number != count:
             raise RuntimeError(f"the page {what} {number} of {count} questions")
 

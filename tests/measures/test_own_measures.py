@@ -39,6 +39,7 @@ from graphkit.scoring.export import write_results
 from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.scorer import Job
 from tests.helpers.cli import ANSWERS, QUESTIONS, Process, inside, tiny, write_lines
+from tests.helpers.pages import Page
 
 #: Words over the words allowed: less is better, and there is no upper bound.
 MODULE = '''
@@ -529,9 +530,10 @@ def test_it_is_reported(folder: Path) -> None:
     run = tiny(folder, answers=SPOKEN)
     inside("report", run, "-o", "r.html", "-m", "own_words:Words", cwd=folder, code=0)
     page = (folder / "r.html").read_text()
-    assert '"name":"own_words:Words","definition":"Words of the answer over the words allowed","lower":true' in page
+    [shown] = [one for one in Page(page).json("summary")["measures"] if one["name"] == "own_words:Words"]
+    assert (shown["definition"], shown["lower"]) == ("Words of the answer over the words allowed", True)
     # On the board: the mean of 3/4 and 6/4, in two decimals.
     assert re.search(r'own_words:Words <span class="dim" title="lower is better">.*?>1\.12<', page, re.DOTALL)
     # Without an upper bound the distribution reaches as far as the values, 3/4 and 6/4.
-    assert '"lower":true,"range":[0.0,1.5]' in page
+    assert shown["range"] == [0.0, 1.5]
     assert len(QUESTIONS) == 2

@@ -18,6 +18,7 @@ from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, tiny, write_lines
 from tests.helpers.cli import inside as graphkit
 from tests.helpers.executions import execution, result
+from tests.helpers.pages import Page
 from tests.helpers.verdicts import claim, verdict
 
 JUDGE: Row = {"grader": "a judge", "version": "2"}
@@ -147,7 +148,7 @@ def test_the_page_shows_what_others_gave(tmp_path: Path) -> None:
     scores = write_lines(tmp_path / "given.jsonl", rows)
     graphkit("report", run, "--scores", scores, "--out", "page.html", cwd=tmp_path, code=0)
     page = (tmp_path / "page.html").read_text()
-    summary = json.loads(page.partition('id="summary">')[2].partition("</script>")[0])
+    summary = Page(page).json("summary")
     names = [one["name"] for one in summary["measures"]]
     assert names[-2:] == ["Groundedness", "a tool's own <score>"]
     assert summary["runs"][0]["values"][-2:] == [[0.25, 0.25], [0.75, 0.75]]

@@ -14,6 +14,7 @@ from tests.helpers import ROOT
 from tests.helpers.cli import Done, Graph, write_lines
 from tests.helpers.cli import inside as graphkit
 from tests.helpers.datasets import STOREFRONT, read_jsonl
+from tests.helpers.pages import Page
 
 PAGE = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line) for line in re.findall(r"^    graphkit (.*)$", PAGE, re.MULTILINE)]
@@ -64,8 +65,8 @@ def test_page(done: dict[str, list[Done]], tmp_path: Path) -> None:
     assert "FactualCorrectness" not in alerts  # 0.75 is over its, 0.7
     written = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert {row["grader"] for row in written if row["measure"] == "Groundedness"} == {"our-judge"}
-    summary = (tmp_path / "report.html").read_text().partition('id="summary">')[2].partition("</script>")[0]
-    assert {"Groundedness", "FactualCorrectness"} <= {one["name"] for one in json.loads(summary)["measures"]}
+    summary = Page((tmp_path / "report.html").read_text("utf-8")).json("summary")
+    assert {"Groundedness", "FactualCorrectness"} <= {one["name"] for one in summary["measures"]}
     assert done["load-scores"][0].object() == dict.fromkeys(RUNS, 60)
     results = {one["measure"]: one for one in done["compare"][0].object()["groups"][0]["measures"]}
     assert (results["Groundedness"]["first"], results["Groundedness"]["second"]) == (0.25, 0.75)

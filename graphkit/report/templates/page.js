@@ -93,6 +93,9 @@ const start = (data) => {
       difficulty: state.get("difficulty") || "", bound: state.get("bound") || "", sort: state.get("sort") || "",
     };
   };
+  /** What is shown: the run and the state. A question that is opened changes neither, so the list stays as it is. */
+  let drawn = "";
+  const view = () => `${run} ${query(state)}`;
   const show = () => {
     if (open < 0) {
       const wanted = runNamed(state.get("run") || "");
@@ -106,6 +109,7 @@ const start = (data) => {
     const wanted = choice();
     list.fillForm(wanted);
     list.show(wanted);
+    drawn = view();
     if ($("distributions").open) drawDistributions(data, data.runs[run]);
   };
   $("distributions").addEventListener("toggle", () => { if ($("distributions").open) drawDistributions(data, data.runs[run]); });
@@ -180,7 +184,7 @@ const start = (data) => {
       say();
       if (open < 0) scrolled = window.scrollY;
       [run, open] = [wanted, n];
-      show();
+      if (drawn !== view()) show();
       read();
       return;
     }
