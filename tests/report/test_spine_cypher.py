@@ -17,7 +17,7 @@ from tests.helpers.datasets import write_jsonl
 from tests.helpers.pages import Page, spine_of
 
 
-@pytest.mark.parametrize("name", ["r", "it's \"r\" \\ é"])
+@pytest.mark.parametrize("name", ["r", 'it\'s "r" \\ é'])
 def test_the_copied_cypher_finds_both_subgraphs(store: Store, tmp_path: Path, name: str) -> None:
     """Two gold edges and one walked one are three paths of one relationship; quotes in names end no string."""
     write_jsonl(tmp_path / "questions.jsonl", [{**cli.QUESTIONS[0], "id": name}])
