@@ -22,7 +22,7 @@ FEW = 4
 
 
 class BoardView:
-    """What the templates of the verdict and of the board show, computed once.
+    """The content of the templates of the verdict and of the board, computed once.
 
     The others are compared with the run of the number ``baseline``, by default the second best one; where the reader
     may ``choose``, with each run that can be a baseline.
@@ -51,7 +51,7 @@ class BoardView:
 
     @property
     def size(self) -> str:
-        """How much room a column has: "one", "few" or "many" runs."""
+        """The room of a column: "one", "few" or "many" runs."""
         return "one" if len(self.results) == 1 else "many" if self.many else "few"
 
     @cached_property

@@ -61,14 +61,14 @@ class Reason:
 
 
 class Diagnosis:
-    """What the template of the alerts shows, computed once."""
+    """The content of the template of the alerts, computed once."""
 
     def __init__(self, data: ReportData, letters: Sequence[str]) -> None:
         self._runs, self._letters = data.runs, letters
 
     @property
     def gaps(self) -> list[SharedLine]:
-        """What the runs failed on, or have no record or valid gold for."""
+        """The questions that the runs failed on, or have no record or valid gold for."""
         return _shared(enumerate(run.card.unscored for run in self._runs))
 
     @property
@@ -84,7 +84,7 @@ class Diagnosis:
 
     @property
     def borrowed(self) -> list[SharedLine]:
-        """How many chunks take the commit of their artifact."""
+        """The number of chunks that take the commit of their artifact."""
         return _shared(enumerate(run.evaluation.borrowed_commits() for run in self._runs))
 
     @property

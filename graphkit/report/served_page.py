@@ -79,7 +79,7 @@ class ServedPage:
 
     @property
     def contents(self) -> PageContents:
-        """What the page contains."""
+        """The content of the page."""
         return self._page.contents
 
     def status(self) -> dict[str, str]:

@@ -32,7 +32,7 @@ _Room = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What one question takes, for each run: None if its records don't state it.
+    """The cost of one question, for each run: None if its records don't state it.
 
     ``known`` counts the answered questions behind each value, and ``unit`` says what the values are.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,6 @@ def test_the_copied_cypher_finds_both_subgraphs(store: Store, tmp_path: Path, na
     graphkit.evaluate(run, store=store, measures=["EdgeRecall"])
     page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
     [text] = re.findall(r"<code>(MATCH .*?)</code>", spine_of(page, 0))
-    rows = store.read(html.unescape(text))
+    rows: list[dict[str, Any]] = store.read(html.unescape(text))
     kinds = sorted(row["p"][1]["_type"] for row in rows)
     assert kinds == ["GOLD"] * 2 + ["TRAVERSED"] * len(walked)
