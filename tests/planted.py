@@ -91,10 +91,10 @@ DEFECTS = (
     ),
     Defect(
         "escape in the page",
-        "graphkit/report/escaping.py",
-        '_UNSAFE = re.compile("[<>&',
-        '_UNSAFE = re.compile("[&',
-        ("graphkit/report/escaping.py", "tests/report/test_page.py"),
+        "graphkit/report/rendering.py",
+        "        autoescape=True,",
+        "        autoescape=False,",
+        ("tests/report/test_page.py",),
     ),
     Defect(
         "lock of a file",
