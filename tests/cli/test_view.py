@@ -239,7 +239,7 @@ def test_a_question_is_opened(data: Path, tmp_path: Path, named: tuple[str, ...]
 
 
 def test_a_question_of_a_run_in_the_graph(data: Path, tmp_path: Path, any_graph: Graph) -> None:
-    """Of the runs team and team/r, team/r/q2 names the second; the page follows the file that it was loaded from."""
+    """With the runs team and team/r, team/r/q2 names the second; the page follows the file it was loaded from."""
     run = data / "runs" / "r.jsonl"
     for name in ("team", "team/r"):
         inside("evaluate", run, "--run", name, "-m", "RR", cwd=tmp_path, env=any_graph.env, code=0)

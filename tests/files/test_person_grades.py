@@ -67,7 +67,7 @@ def test_a_grade_is_taken_back(tmp_path: Path) -> None:
 
 
 def test_other_lines_stay(tmp_path: Path) -> None:
-    """What a person scored by another measure, or of another run, is kept."""
+    """A person's scores by another measure, or of another run, are kept."""
     run = tmp_path / "r.jsonl"
     others = [
         Score(run="r", question="q1", measure="tone", value=0.5, grader=PERSON),
@@ -94,7 +94,7 @@ def test_each_person_has_a_file(tmp_path: Path) -> None:
 
 
 def test_at_the_same_time(tmp_path: Path) -> None:
-    """Of 40 grades that four threads give of one run none is lost."""
+    """Four threads give 40 grades of one run, and none is lost."""
     run = tmp_path / "r.jsonl"
 
     def give(first: int) -> None:

@@ -1,4 +1,4 @@
-"""What a test needs and the machine lacks."""
+"""Skip or fail a test because the machine lacks what it needs."""
 
 from __future__ import annotations
 

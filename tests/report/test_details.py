@@ -270,7 +270,7 @@ def test_the_map_keeps_what_a_node_has_and_how_edges_lie_on_paths() -> None:
 
 
 def test_extra_edges_beyond_the_map_are_counted() -> None:
-    """Of 85 extra edges the map keeps 80, those at the gold path before those far from it."""
+    """The map keeps 80 of 85 extra edges: those at the gold path before those far from it."""
     far = [(f"d:{number}.py", "CALLS", f"e:{number}.py") for number in range(EXTRA_EDGES + 2)]
     near = [(X, "CALLS", f"b:{number}.py") for number in range(3)]
     shown, *_ = detail(Case(question([(X, "CALLS", Y), (Y, "CALLS", Z)]), answer([(X, "CALLS", Y), *far, *near])), ())

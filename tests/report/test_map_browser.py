@@ -231,7 +231,7 @@ def hub(folder: Path, neighbours: int) -> Path:
 
 
 def test_a_hub_is_unfolded_by_the_keyboard(opened: Opened, tmp_path: Path) -> None:
-    """Of 17 neighbours a hub shows the turn and three; Enter shows the others, and folds them again."""
+    """A hub with 17 neighbours shows the turn and three; Enter shows the others, and folds them again."""
     from playwright.sync_api import expect
 
     opened.open(hub(tmp_path, 17), "#r/q2")
@@ -254,7 +254,7 @@ def test_a_hub_is_unfolded_by_the_keyboard(opened: Opened, tmp_path: Path) -> No
 
 
 def test_edges_beyond_the_map_are_counted(opened: Opened, tmp_path: Path) -> None:
-    """Of 84 neighbours one is the turn and 83 are extra, of which 80 are on the map."""
+    """One of 84 neighbours is the turn, and 83 are extra; the map shows 80 of them."""
     opened.open(hub(tmp_path, 84), "#r/q2")
     opened.unfold_map()
     assert opened.drawn() == {"missed": 1, "turn": 1, "extra": 80}

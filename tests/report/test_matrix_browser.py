@@ -145,7 +145,7 @@ def test_every_gold_node_is_seen(shown: Opened, path: Path) -> None:
 
 @pytest.mark.parametrize("question", ["", QUESTION, HOSTILE_QUESTIONS[0]], ids=["overview", "question", "hostile"])
 def test_it_is_printed(opened: Opened, path: Path, question: str) -> None:
-    """What is printed fits the width of its sheets, is white even if the screen is dark, and runs nothing."""
+    """The printed page fits the width of its sheets, is white even if the screen is dark, and runs nothing."""
     page = opened.page
     page.set_viewport_size({"width": SHEET, "height": 1123})
     if question:

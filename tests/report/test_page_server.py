@@ -110,7 +110,7 @@ def test_the_version(opened: tuple[ServedPage, str], run: Path) -> None:
 
 
 def test_a_page_that_is_being_read_stays_whole(opened: tuple[ServedPage, str], run: Path) -> None:
-    """Who has begun to read the former page gets all of it, though a new one has taken its place."""
+    """A reader who has begun the former page gets all of it, though a new one has taken its place."""
     page, address = opened
     whole = ask(address).body
     parts = urllib.parse.urlsplit(address)

@@ -65,7 +65,7 @@ def test_right_and_wrong(tmp_path: Path) -> None:
     ids=["rubric", "scale"],
 )
 def test_more_than_two_grades(tmp_path: Path, judge: list[Score], right: tuple[str, ...]) -> None:
-    """Of other measures the right grades are compared with right: judge and person agree on q1 and q3."""
+    """By other measures, right is compared with right: judge and person agree on q1 and q3."""
     found = checked(tmp_path, judge, person())
     assert found.right == right
     result = found.result(0.2)

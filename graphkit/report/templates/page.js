@@ -244,8 +244,8 @@ const start = (data) => {
   enableCopies(document);
   window.addEventListener("hashchange", follow);
   grades.load().then(follow);
-  // The first search needs the texts; they are unpacked while nothing else happens.
-  requestIdleCallback(() => { list.prepare(); }, { timeout: 5000 });
+  // The first search needs the texts; they are unpacked once the page stands. Safari has no requestIdleCallback.
+  setTimeout(list.prepare, 500);
   if (served) watch(served, (words) => { if (words) { say(words); $("notice").firstElementChild.id = "stale"; } else say(); });
 };
 
