@@ -4,7 +4,8 @@
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, error
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (q:Question {dataset: r.dataset}) WHERE ($question IS NULL OR q.id = $question)
+  AND (r.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $run })
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a WHERE a IS NULL OR a.error IS NOT NULL
 RETURN q.id AS question, q.difficulty AS difficulty,

@@ -6,6 +6,8 @@
 MATCH (r:Run {id: $run})
 MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
+// What the other run did is known where it is stored.
+MATCH (o:Run {id: $other}) WHERE o.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $other }
 OPTIONAL MATCH (b:Answer {run: $other, question: q.id})
 // What the other run walked isn't known where its record doesn't say.
 WITH q, a, b WHERE b IS NULL OR b.walk_logged

@@ -5,6 +5,7 @@
 // columns: question, difficulty, reason
 MATCH (r:Run {id: $run})
 MATCH (q:Question {dataset: r.dataset}) WHERE q.invalid <> '' AND ($question IS NULL OR q.id = $question)
+  AND (r.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $run })
 RETURN q.id AS question, q.difficulty AS difficulty, q.invalid AS reason
 ORDER BY question
 LIMIT $limit

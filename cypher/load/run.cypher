@@ -1,7 +1,7 @@
 // title: Begin a run
-// answers: Creates a run that isn't complete yet.
-// parameters: id, dataset, digest, content, file, origin
+// answers: Creates a run that isn't complete yet; kept is the rule of a run that is stored in part.
+// parameters: id, dataset, digest, content, file, origin, kept, schema
 // columns:
 MERGE (r:Run {id: $id})
 SET r.dataset = $dataset, r.digest = $digest, r.content = $content, r.file = $file, r.origin = $origin,
-  r.complete = false
+  r.kept = $kept, r.kept_questions = null, r.kept_of = null, r.schema = $schema, r.complete = false

@@ -24,7 +24,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.failures import failures
 from graphkit.graph.knowledge import invalid_questions
-from graphkit.graph.known_names import require_run
+from graphkit.graph.known_names import partial_runs, require_run
 from graphkit.graph.queries import cypher
 from graphkit.measures.base import Measure
 from graphkit.records.unanswered import FailedAs
@@ -67,8 +67,13 @@ def compare_runs(
     check = GoldComparison.hold((first, second), (before, after), gold, strict)
     answers = {run: store.read(cypher("read/answers"), {"dataset": dataset, "run": run}) for run in (first, second)}
     stale = invalid_questions(store, dataset)
-    failed = _failed(answers[first], stale), _failed(answers[second], stale)
-    questions = {str(row["question"]) for row in answers[first]}
+    asked = [{str(row["question"]) for row in rows} for rows in answers.values()]
+    questions = asked[0] & asked[1]  # of runs that are stored in part, those that both hold
+    failed = _failed(answers[first], stale) & questions, _failed(answers[second], stale) & questions
+    before, after = (
+        {name: {one: value for one, value in values.items() if one in questions} for name, values in of_run.items()}
+        for of_run in (before, after)
+    )
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
     pairs = Pairs((first, second), before, after, failed, scales, options)
     by = options.get("by")
@@ -115,6 +120,10 @@ def _warnings(
     for run, rows in answers.items():
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
         yield from unanswered_warning(run, missing, failed, len(rows), failed_as)
+    partial = partial_runs(store)
+    for run in answers:
+        if run in partial:
+            yield f"{partial[run]}: only questions that both runs store are compared, which aren't all or a fair choice"
     if stale:
         yield f"the gold of {counted(len(stale), 'question')} is stale: not compared"
     for row in store.read(cypher("read/datasets")):

@@ -13,8 +13,10 @@ from graphkit.analysis.result_pairs import compare_files
 from graphkit.analysis.run_pairs import By, RunComparison
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING
+from graphkit.errors import InputError
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
+from graphkit.graph.known_names import partial_runs
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
@@ -76,10 +78,20 @@ class ComparisonPlan:
 
     def of_graph(self, store: Store, problems: Problems, progress: Progress = quiet) -> RunComparison:
         """Compare runs in the graph; first score a run that is given as a file, and keep it there."""
+        first, second = (self._kept(store, name, problems, progress) for name in (self.first, self.second))
+        partial = partial_runs(store)
+        gates = self.gates
+        if gates.regression or gates.drop is not None or gates.max_failed is not None:
+            for run in (first, second):
+                if run in partial:
+                    raise InputError(
+                        f"a gate holds for whole runs, and {partial[run]}",
+                        remedy="Compare the files of both runs, or `graphkit evaluate` this one without --keep.",
+                    )
         return compare_runs(
             store,
-            self._kept(store, self.first, problems, progress),
-            self._kept(store, self.second, problems, progress),
+            first,
+            second,
             measures=self.measures,
             by=self.by,
             engine=self.engine,

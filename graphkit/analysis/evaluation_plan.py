@@ -21,10 +21,12 @@ from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.scores import Score
+from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Label
 from graphkit.scoring.run_pass import RunPass
+from graphkit.scoring.selection import Selection
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -106,7 +108,19 @@ class EvaluationPlan:
         if self.layered:
             chosen += self._resolved(self.config.measures())
         given = {score.measure for score in self.scores}
-        return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in self.gated if one not in given])]))
+        named = [*self.gated, *(one.measure for one in self.selection.filters)]
+        return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in named if one not in given])]))
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The rule by which questions are stored; an empty one if all are."""
+        return Selection.parse(self.options.keep)
+
+    def _kept(self) -> list[str]:
+        """Return the texts of the rule with the names of measures in the results."""
+        given = {score.measure for score in self.scores}
+        named = self.selection.named(lambda name: name if name in given else str(self._resolved([name])[0]))
+        return named.texts
 
     @property
     def _layers(self) -> Config:
@@ -147,8 +161,9 @@ class EvaluationPlan:
             self.options,
             measures=self._chosen(passes, notify),
             keep_rows=bool(self.options.keep_rows or self.layered or self.by or self.scores or store is not None),
-            outcomes=self.layered and not self.undirected,
+            outcomes=(self.layered or self.selection.failures) and not self.undirected,
             hash_gold=self.options.hash_gold or len(runs) > 1,
+            keep=self._kept(),
         )
         if len(runs) > 1:
             refuse_one_name((one.file, run.name) for one, run in zip(runs, passes, strict=True))
@@ -232,6 +247,9 @@ class EvaluatedRuns:
             if borrowed := result.borrowed_commits():
                 found.append(f"note: {result.run}: {borrowed}")
             found += [f"warning: {result.run}: {warning}" for warning in result.warnings]
+            if result.kept is not None:
+                kept = f"{result.kept.questions} of {counted(result.questions, 'question')} ({result.kept.rule})"
+                found.append(f"note: {result.run}: the graph stores {kept}; the figures here cover all")
         if len({result.gold_hash for result in self.results}) > 1:
             gold = ", ".join(f"{result.run} by {result.gold_hash} of {result.dataset}" for result in self.results)
             found.append(f"note: the runs are scored by different gold, so their means can't be compared: {gold}")

@@ -60,6 +60,8 @@ class Explanation:
         The error in the record of a question that wasn't answered, or the reason why its gold is stale.
     query
         How to look further: a Cypher query if the run is in the graph, else a command.
+    kept
+        A sentence on a run that the graph stores in part; None for a whole one, or a file.
     """
 
     run: str
@@ -72,10 +74,13 @@ class Explanation:
     conflicts: tuple[str, ...] = ()
     error: str | None = None
     query: str = ""
+    kept: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields; ``untrusted`` names those whose text is copied from the log and the dataset."""
         fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(Explanation)}
+        if self.kept is None:
+            del fields["kept"]
         untrusted = ["run", "question", "divergence", "instead", "claims", "conflicts", "error", "query"]
         return {**fields, "untrusted": [name for name in untrusted if fields[name]]}
 
@@ -91,6 +96,7 @@ class Explanation:
         lines = [f"{_quoted(self.question)} in {_quoted(self.run)}: {self.verdict}", UNTRUSTED]
         for title, texts in parts:
             lines += [f"{title}: {_quoted(text)}" for text in texts]
+        lines += [f"note: {_quoted(self.kept)}"] if self.kept else []
         return [*lines, f"look further: {self.query}"]
 
     def __repr__(self) -> str:
@@ -169,6 +175,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
     divergence, parts = _divergence(evidence), _wrong(evidence)
     error = next((str(row[name]) for kind, name in _ERRORS for row in evidence.failures[kind] if row[name]), None)
     return Explanation(
+        kept=_cut(evidence.kept, 4 * room) if evidence.kept else None,
         run=_cut(evidence.run, 4 * room),
         question=_cut(evidence.question, 4 * room),
         wrong=bool(parts),

@@ -9,7 +9,7 @@ from typing import Any
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.database.store import Store
 from graphkit.graph.failures import failures
-from graphkit.graph.known_names import require_question, require_run
+from graphkit.graph.known_names import kept_in_words, require_question, require_run
 from graphkit.graph.queries import cypher
 from graphkit.measures.case import Case
 from graphkit.records.verdicts import Verdict
@@ -34,6 +34,8 @@ class QuestionEvidence:
         The relevant ids, most relevant first, and the retrieved ones, each once, best first.
     chunks_logged, walk_logged
         Whether the record logs retrieved chunks and a traversal.
+    kept
+        A sentence on a run that the graph stores in part; None for a whole one.
     """
 
     run: str
@@ -45,11 +47,13 @@ class QuestionEvidence:
     ranking: Sequence[str]
     chunks_logged: bool
     walk_logged: bool
+    kept: str | None = None
 
 
 def evidence_in_graph(store: Store, run: str, question: str) -> QuestionEvidence:
     """Return what the graph knows of a question; raise InputError if run or question is unknown."""
-    require_question(store, question, str(require_run(store, run)["dataset"]))
+    run_known = require_run(store, run)
+    require_question(store, question, str(run_known["dataset"]))
     asked = {"run": run, "question": question}
     rows = _rows(lambda kind: failures(store, run, kind, question=question))
     [known] = store.read(cypher("read/question_evidence"), asked)
@@ -65,6 +69,7 @@ def evidence_in_graph(store: Store, run: str, question: str) -> QuestionEvidence
         ranking=[*dict.fromkeys(facts["ranking"] or ())],
         chunks_logged=facts["chunks_logged"],
         walk_logged=facts["walk_logged"],
+        kept=kept_in_words(run_known),
     )
 
 

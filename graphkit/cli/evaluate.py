@@ -74,6 +74,11 @@ class StoringOptions:
     )
     run_name: str | None = RUN_NAME
     replace: bool = option("--replace", "Replace a run of this name from another file.")
+    keep: list[str] | None = option(
+        "--keep RULE",
+        "Store only some questions of a run: failures (failed or missing, a wrong answer or path, or a measure worse "
+        "than its target), sample=N, or a filter such as 'EdgeRecall<0.5'; may be repeated.",
+    )
 
 
 @command(graph=True)
@@ -102,6 +107,14 @@ def evaluate(
             check_output(path)
         if storing.no_store and scoring.engine == "cypher":
             raise InputError("--engine cypher computes in a database, and --no-store uses none")
+        if storing.no_store and storing.keep:
+            raise InputError("--keep says what to store, and --no-store stores nothing")
+        if storing.keep and scoring.engine == "cypher":
+            raise InputError(
+                "--engine cypher computes in the graph, which would hold only the kept questions",
+                where="--keep",
+                remedy="Leave out --engine cypher: files have the whole run.",
+            )
         files = run_files(given.runs or ())
         one_run(storing.run_name, files, "Evaluate")
         plan = _plan(given, scoring, gates, storing, reading)
@@ -158,6 +171,7 @@ def _plan(
         replace=storing.replace,
         failed_as=scoring.failed_as,
         hash_gold=as_json(),
+        keep=storing.keep or (),
     )
     return EvaluationPlan(
         options,

@@ -64,10 +64,13 @@ def failures(
             rows_of = {name: found.failures(name, question=question, limit=rows_of_each) for name in kinds}
         else:
             rows_of = _in_graph(run, dataset, kind, question, rows_of_each, other)
+    kept = next((rows.kept for rows in rows_of.values() if rows.kept), None)
+    if kept:
+        say(f"note: {kept}; these are failures of the stored questions only")
     if as_json():
         for name, rows in rows_of.items():
             for row in rows:
-                print_json({"kind": name, "of_kind": rows.total, **row})
+                print_json({"kind": name, "of_kind": rows.total, **({"kept": kept} if kept else {}), **row})
             if len(rows) < rows.total:
                 say(f"note: {name}: {_shown(rows)}, --limit 0 shows all")
         return

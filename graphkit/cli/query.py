@@ -24,6 +24,8 @@ def query(
             if asked.named:
                 raise error
             say_text(f"note: {error}")
+        for note in asked.notes(store):
+            say_text(f"note: {note}")
         with shown_progress("asking the graph"):
             found = asked.run(store)
     shown, total = len(found.rows), found.total

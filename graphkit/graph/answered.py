@@ -9,7 +9,7 @@ from typing import TypeVar
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.knowledge import question_ids
-from graphkit.graph.known_names import require_run
+from graphkit.graph.known_names import kept_in_words, kept_questions, require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.writing import batched
 from graphkit.records.executions import Execution
@@ -43,9 +43,16 @@ def refuse_unknown(store: Store, run: str, records: Iterable[Score | Verdict | E
 
     Raise InputError if the run isn't in the graph, or a question isn't in its dataset.
     """
-    dataset = require_run(store, run)["dataset"]
-    known = question_ids(store, dataset)
+    about = require_run(store, run)
+    dataset = about["dataset"]
+    known = question_ids(store, dataset) if about["kept"] is None else kept_questions(store, run)
     strangers = [one.question for one in records if one.question not in known]
+    if strangers and about["kept"] is not None:
+        raise InputError(
+            f"{counted(len(strangers), kind.noun)} {kind.of} {run} are of questions that the graph doesn't store, such "
+            f"as {strangers[0]!r}: {kept_in_words(about)}",
+            remedy="Leave them out, or `graphkit evaluate` the run's file without --keep first.",
+        )
     if strangers:
         raise InputError(
             f"{counted(len(strangers), kind.noun)} {kind.of} {run} are of questions that the dataset {dataset!r} "

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.database.store import Store
+from graphkit.graph.known_names import partial_runs
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import unfinished_loads
 
@@ -22,6 +23,8 @@ class GraphContent:
         The number of questions of each dataset.
     runs
         The names of the complete runs.
+    partial
+        A sentence on each run that is stored in part, and on each dataset without all of its questions.
     unfinished
         The loads that didn't end, each in words.
     """
@@ -30,15 +33,19 @@ class GraphContent:
     uri: str
     datasets: dict[str, Any]
     runs: list[str]
+    partial: list[str]
     unfinished: list[str]
 
 
 def graph_content(store: Store) -> GraphContent:
     """Return the content of a graph."""
+    known = store.read(cypher("read/datasets"))
+    datasets = [f"the graph stores only some questions of the dataset {row['name']}" for row in known if row["partial"]]
     return GraphContent(
         engine=f"{store.engine} {store.version}",
         uri=store.uri,
-        datasets={str(row["name"]): row["questions"] for row in store.read(cypher("read/datasets"))},
+        datasets={str(row["name"]): row["questions"] for row in known},
         runs=[str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]],
+        partial=[*datasets, *partial_runs(store).values()],
         unfinished=[str(load) for load in unfinished_loads(store)],
     )

@@ -6,7 +6,7 @@ because a MERGE between two popular artifacts would visit all their parallel edg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from graphkit.files.jsonl import find_file
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.stale_gold import invalid_reason
 from graphkit.graph import rows as to_rows
+from graphkit.graph import schema_version
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
 from graphkit.graph.commit_names import GRAPH, know_histories, resolve_commits
 from graphkit.graph.digests import dataset_digest
@@ -27,9 +28,11 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, batched, clear, name_artifacts, write_commits
 from graphkit.records.commits import CommitGraph
-from graphkit.records.gold import GoldSum, as_number
+from graphkit.records.gold import GoldSum, as_number, gold_number
+from graphkit.records.ids import KnownFiles
 from graphkit.records.notebook_html import block
 from graphkit.records.progress import Progress, expect, quiet
+from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import counted
 
 #: What to do about a dataset whose questions the graph holds under another name, as it does of a copied folder.
@@ -74,16 +77,21 @@ class LoadSummary:
         self.unchanged[kind] = self.unchanged.get(kind, 0) + unchanged
 
 
-def load_dataset(store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet) -> LoadSummary:
+def load_dataset(
+    store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet, *, partial: bool = False
+) -> LoadSummary:
     """Load a dataset without its runs: commits, compatibility, knowledge graphs, questions with their gold paths.
 
     Everything is read and checked before anything is written.
+
+    Of a ``partial`` dataset, only the questions that the graph holds already are loaded; :func:`add_questions` adds
+    others.
 
     Raise InputError if a record can't be used and ``problems`` doesn't skip it, or a question belongs to another
     dataset. Raise DatabaseError if the database fails.
     """
     with ExitStack() as spools:
-        loader = _DatasetLoader(store, CheckedDataset(dataset, problems, spools), progress)
+        loader = _DatasetLoader(store, CheckedDataset(dataset, problems, spools), progress, partial)
         with reserved(store, reservation_of(dataset.name)) as held:
             loader.load(held)
     return loader.summary
@@ -94,24 +102,67 @@ def reservation_of(dataset: str) -> str:
     return f"dataset {dataset}"
 
 
-def ensure_loaded(store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet) -> None:
-    """Load a dataset unless the graph holds it unchanged. Raises what :func:`load_dataset` raises."""
+def ensure_loaded(
+    store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet, *, partial: bool = False
+) -> bool:
+    """Load a dataset unless the graph holds it unchanged, and return whether its questions are stored only in part.
+
+    ``partial`` leaves out the questions of a dataset that the graph doesn't hold whole. Raises what
+    :func:`load_dataset` raises.
+    """
+    known = {row["name"]: row for row in store.read(cypher("read/datasets"))}.get(dataset.name)
+    part = known is not None and bool(known["partial"])
+    partial = partial and (known is None or part)
     # A history read since then may change what a name in the dataset means, which makes it outdated.
-    held = {row["name"]: row["digest"] for row in store.read(cypher("read/datasets")) if not row["outdated"]}
+    digest = known["digest"] if known is not None and not known["outdated"] else None
     # A load that died before it changed anything still counts as interrupted until another one ends.
     unfinished = any(load.name == reservation_of(dataset.name) and load.interrupted for load in unfinished_loads(store))
-    if unfinished or held.get(dataset.name) != dataset_digest(dataset):
-        load_dataset(store, dataset, problems, progress)
+    if unfinished or (part and not partial) or digest != dataset_digest(dataset):
+        load_dataset(store, dataset, problems, progress, partial=partial)
+    return partial
+
+
+def add_questions(
+    store: Store,
+    dataset: Dataset,
+    ids: Set[str],
+    commits: CommitGraph,
+    invalid: Mapping[str, str],
+    progress: Progress = quiet,
+) -> None:
+    """Add questions with their gold to a dataset that is stored in part, and skip those that are there.
+
+    Parameters
+    ----------
+    commits
+        The commits that the dataset knows.
+    invalid
+        The questions with stale gold, and why.
+    """
+    wanted = ids - question_ids(store, dataset.name)
+    if not wanted:
+        return
+    expect(progress, "questions kept", len(wanted))
+    files, found = dataset.known_files(), dataset.questions(Problems("skip"))
+    with reserved(store, reservation_of(dataset.name)) as held:
+        for batch in batched((question for _, question in found if question.id in wanted), RECORDS):
+            rows = [
+                to_rows.question_row(question, dataset.name, commits, invalid.get(question.id)) for question in batch
+            ]
+            write_questions(store, rows, [], files)
+            progress("questions kept", len(rows))
+            held.beat()
 
 
 class _DatasetLoader:
     """Writes a checked dataset."""
 
-    def __init__(self, store: Store, checked: CheckedDataset, progress: Progress) -> None:
+    def __init__(self, store: Store, checked: CheckedDataset, progress: Progress, partial: bool = False) -> None:
         self.store = store
         self.checked = checked
         self.dataset = checked.dataset
         self.progress = progress
+        self.partial = partial
         self.summary = LoadSummary(checked.dataset.name)
         self.gold = GoldSum()
         self.files = checked.dataset.known_files()
@@ -123,6 +174,8 @@ class _DatasetLoader:
             # The rows of runs depend on where ids are split.
             self.store.write(cypher("load/split_runs"), {"dataset": self.dataset.name})
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
+        if self.partial:
+            self.store.write(cypher("load/dataset_part"), {"name": self.dataset.name})
         self._name_repositories()
         self._source(known, "commits", self._load_commits, held)
         changes = know_histories(self.store, self.dataset.name)
@@ -140,6 +193,7 @@ class _DatasetLoader:
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
         resolve_commits(self.store, self.dataset.name)
+        named = self.dataset.named_files()
         held.complete(
             "load/dataset",
             {
@@ -149,7 +203,10 @@ class _DatasetLoader:
                 "gold_hash": self.gold.hexdigest(),
                 "questions": len(self.checked.ids),
                 "changes": changes,
-                "files": sorted(set(self.dataset.named_files().of_artifacts())),
+                # Without all questions in the graph, it can't tell the files that they expect.
+                "files": sorted(set(named.all() if self.partial else named.of_artifacts())),
+                "partial": True if self.partial else None,
+                "schema": schema_version.SCHEMA_VERSION,
             },
         )
 
@@ -276,9 +333,18 @@ class _DatasetLoader:
     def _expect(self, kind: str, more: int) -> None:
         expect(self.progress, kind, self.summary.written.get(kind, 0) + more)
 
+    def _questions(self, there: Set[str]) -> Iterator[QuestionStruct]:
+        """Yield the questions to load; without them, the gold of the others still counts."""
+        for question in self.checked.questions:
+            if self.partial and question.id not in there:
+                self.gold.add(question.id, gold_number(question))
+            else:
+                yield question
+
     def _load_questions(self, held: Reservation) -> None:
-        self._expect("questions", len(self.checked.ids))
-        for batch in batched(self.checked.questions, RECORDS):
+        there = question_ids(self.store, self.dataset.name)
+        self._expect("questions", len(there) if self.partial else len(self.checked.ids))
+        for batch in batched(self._questions(there), RECORDS):
             rows = [
                 to_rows.question_row(
                     question, self.dataset.name, self.commits, invalid_reason(self.checked.gold.reasons(question))
@@ -292,30 +358,34 @@ class _DatasetLoader:
             changed = [row for row in rows if known.get(row["id"]) != row["properties"]["digest"]]
             self.summary.add("questions", unchanged=len(rows) - len(changed))
             if changed:
-                self._write_questions(changed, [row["id"] for row in changed if row["id"] in known])
+                stale = [row["id"] for row in changed if row["id"] in known]
+                self.summary.created_artifacts += write_questions(self.store, changed, stale, self.files)
                 self._step("questions", len(changed), held)
-        if gone := sorted(question_ids(self.store, self.dataset.name) - set(self.checked.ids)):
+        if gone := sorted(there - set(self.checked.ids)):
             named = {"ids": gone}
             self.store.write_many(
                 [*clear_gold(gone), (cypher("load/stale_runs"), named), (cypher("load/delete_questions"), named)]
             )
             self.summary.add("questions removed", written=len(gone))
 
-    def _write_questions(self, rows: Sequence[dict[str, Any]], stale: Sequence[Any]) -> None:
-        steps = [step for row in rows for step in row["steps"]]
-        paths = [{"question": row["id"], "properties": path} for row in rows for path in row["paths"]]
-        self._name_artifacts(node for step in steps for node in (step["source"], step["target"]))
-        self.store.write_many(
-            [
-                *clear_gold(stale),
-                (
-                    cypher("load/questions"),
-                    {"rows": [{"id": row["id"], "properties": row["properties"]} for row in rows]},
-                ),
-                (cypher("load/gold_paths"), {"rows": paths}),
-                (cypher("load/gold"), {"rows": steps}),
-            ]
-        )
+
+def write_questions(store: Store, rows: Sequence[dict[str, Any]], stale: Sequence[Any], files: KnownFiles) -> list[str]:
+    """Write questions with their gold paths in one transaction, and return the artifacts that they alone name.
+
+    ``stale`` are the ids of those whose former gold goes.
+    """
+    steps = [step for row in rows for step in row["steps"]]
+    paths = [{"question": row["id"], "properties": path} for row in rows for path in row["paths"]]
+    created = name_artifacts(store, {node for step in steps for node in (step["source"], step["target"])}, files)
+    store.write_many(
+        [
+            *clear_gold(stale),
+            (cypher("load/questions"), {"rows": [{"id": row["id"], "properties": row["properties"]} for row in rows]}),
+            (cypher("load/gold_paths"), {"rows": paths}),
+            (cypher("load/gold"), {"rows": steps}),
+        ]
+    )
+    return created
 
 
 def clear_gold(ids: Sequence[Any]) -> list[tuple[str, dict[str, Any]]]:

@@ -28,14 +28,18 @@ def content_digest(path: Path, beside: str = "") -> str:
     return hasher.hexdigest()
 
 
-def file_digests(dataset: Dataset) -> dict[Path, str]:
+def file_digests(dataset: Dataset, version: str | None = None) -> dict[Path, str]:
     """Return the digest of each file that loading a dataset reads, and of the schema version."""
-    return {path: content_digest(path, schema_version.SCHEMA_VERSION) for path in dataset.files()}
+    beside = schema_version.SCHEMA_VERSION if version is None else version
+    return {path: content_digest(path, beside) for path in dataset.files()}
 
 
-def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None) -> str:
-    """Return a digest of all files of a dataset; ``digests`` holds those of the files if they are known."""
-    known = file_digests(dataset) if digests is None else digests
+def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None, version: str | None = None) -> str:
+    """Return a digest of all files of a dataset.
+
+    ``digests`` holds those of the files if they are known; ``version`` is that of the schema, by default this one.
+    """
+    known = file_digests(dataset, version) if digests is None else digests
     return digest([[path.name, content] for path, content in known.items()])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.known_names import require_question, require_run
+from graphkit.graph.known_names import kept_in_words, require_kept, require_question, require_run
 from graphkit.graph.queries import NO_LIMIT, named_query
 from graphkit.records.failed_rows import Failures
 
@@ -37,7 +37,8 @@ def failures(
     if limit is not None and limit < 0:
         raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
     query = named_query(kind)
-    dataset = str(require_run(store, run)["dataset"])
+    known = require_run(store, run)
+    dataset = str(known["dataset"])
     given: dict[str, object] = {"run": run, "question": question, "limit": NO_LIMIT}
     if query.takes("other"):
         if other is None:
@@ -46,6 +47,7 @@ def failures(
         given["other"] = other
     if question is not None:
         require_question(store, question, dataset)
+        require_kept(store, known, question)
     # Reading all rows is cheaper than counting them in a second query: the server sorts them anyway.
     rows = store.read(query.text, query.bind(given))
-    return Failures(rows[:limit], len(rows), query.name, run)
+    return Failures(rows[:limit], len(rows), query.name, run, kept_in_words(known))

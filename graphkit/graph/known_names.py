@@ -11,6 +11,42 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.knowledge import question_ids
 from graphkit.graph.queries import cypher
+from graphkit.records.words import counted
+
+
+def kept_part(known: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the rule by which a run is stored in part, how many questions are stored, and of how many; else None."""
+    if known["kept"] is None:
+        return None
+    return {"rule": known["kept"], "questions": known["kept_questions"], "of": known["kept_of"]}
+
+
+def kept_in_words(known: Mapping[str, Any]) -> str | None:
+    """Return a sentence on a run that is stored in part; None for a whole one."""
+    if (part := kept_part(known)) is None:
+        return None
+    count = f"{part['questions']} of {counted(part['of'], 'question')}"
+    return f"the graph stores {count} of the run {known['id']} ({part['rule']})"
+
+
+def partial_runs(store: Store) -> dict[str, str]:
+    """Return a sentence on each run that is stored in part, by its name."""
+    found = ((str(row["id"]), kept_in_words(row)) for row in store.read(cypher("read/runs")) if row["complete"])
+    return {name: words for name, words in found if words is not None}
+
+
+def require_kept(store: Store, known: Mapping[str, Any], question: str) -> None:
+    """Raise InputError if a run is stored in part, and without a question."""
+    if known["kept"] is not None and question not in kept_questions(store, str(known["id"])):
+        raise InputError(
+            f"{kept_in_words(known)}, and {question!r} isn't among them",
+            remedy="Name the run's file instead, which has them all, or `graphkit evaluate` it without --keep.",
+        )
+
+
+def kept_questions(store: Store, run: str) -> set[str]:
+    """Return the questions of a run in part that are stored."""
+    return {str(row["id"]) for row in store.read(cypher("load/kept_questions"), {"run": run})}
 
 
 def known_runs(store: Store) -> set[str]:
@@ -73,7 +109,8 @@ def run_source(store: Store, run: str) -> tuple[Path, Path]:
             where=str(file),
             remedy="Put it back, or name the file where it is now.",
         )
-    if run_digest(content_digest(file), question_ids(store, dataset)) != known["digest"]:
+    asked = question_ids(store, dataset) if known["kept"] is None else [known["kept"], *kept_questions(store, run)]
+    if run_digest(content_digest(file), asked) != known["digest"]:
         raise InputError(
             f"the run {run!r} is no longer what was loaded: this file, or which questions its dataset has, has changed",
             where=str(file),

@@ -6,7 +6,7 @@ A run is marked as incomplete before anything of it is deleted, so an interrupte
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,17 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph import rows as to_rows
+from graphkit.graph import schema_version
 from graphkit.graph.commit_names import resolve_commits
 from graphkit.graph.digests import content_digest, run_digest
-from graphkit.graph.execution_nodes import clear_executions
+from graphkit.graph.execution_nodes import clear_executions, executed
 from graphkit.graph.knowledge import known_files, question_ids
+from graphkit.graph.known_names import kept_questions
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
-from graphkit.graph.score_nodes import clear_scores
-from graphkit.graph.verdict_nodes import clear_verdicts
-from graphkit.graph.writing import batched, clear, name_artifacts
+from graphkit.graph.score_nodes import clear_scores, gradings
+from graphkit.graph.verdict_nodes import clear_verdicts, judgings
+from graphkit.graph.writing import BATCH, batched, clear, name_artifacts
 from graphkit.records.ids import KnownFiles
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct
@@ -47,6 +49,29 @@ class RunLoad:
 
 
 @dataclass(frozen=True, slots=True)
+class RunPart:
+    """The part of a run that the graph stores, and the numbers of the whole run.
+
+    Attributes
+    ----------
+    rule
+        The rule that selected its questions, as ``--keep`` takes it.
+    questions
+        The selected questions, those without a record too.
+    of
+        The number of all questions.
+    records, failed
+        The number of all records, and of those with an error.
+    """
+
+    rule: str
+    questions: Set[str]
+    of: int
+    records: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecords:
     """The records of a run file, collected while the file is read for another purpose, or still to be read.
 
@@ -56,6 +81,8 @@ class RunRecords:
         The questions of the dataset in the graph, from before the file is read.
     content
         The digest of the file, from before it is read.
+    part
+        The part of the run that is stored; None for all of it.
     wanted
         Whether to collect the records: False if the graph already holds exactly these.
     """
@@ -63,6 +90,7 @@ class RunRecords:
     answers: Iterable[AnswerStruct]
     questions: set[str]
     content: str
+    part: RunPart | None = None
     wanted: bool = True
 
     @classmethod
@@ -78,10 +106,17 @@ class RunRecords:
         answers = records_of(run_file, Problems("skip"), run)
         return cls((answer for _, answer in answers), question_ids(store, dataset), content_digest(run_file))
 
+    def in_part(self, part: RunPart, run_file: Path, run: str) -> RunRecords:
+        """Return the records of a part of the run; those that weren't collected are read again."""
+        answers = self.answers
+        if not self.wanted:
+            answers = (answer for _, answer in records_of(run_file, Problems("skip"), run))
+        return dataclasses.replace(self, answers=answers, part=part, wanted=True)
+
     @property
     def digest(self) -> str:
         """The digest of the run, from the file and from the questions, which decide the records to load."""
-        return run_digest(self.content, self.questions)
+        return run_digest(self.content, self.questions if self.part is None else [self.part.rule, *self.questions])
 
 
 def load_run(
@@ -124,9 +159,12 @@ def load_run(
         if not records.wanted:  # another process has replaced what the graph held, or another run has this content
             records = RunRecords.of_file(store, dataset, run, run_file)
         if known and known[0]["digest"] != records.digest:
-            clear_run(store, run)
+            same = known[0]["content"] == records.content
+            (clear_answers if same else clear_run)(store, run)
         begun = {"id": run, "dataset": dataset, "digest": records.digest, "content": records.content}
-        store.write(cypher("load/run"), {**begun, "file": source.file, "origin": source.origin})
+        rule = records.part.rule if records.part is not None else None
+        begun |= {"schema": schema_version.SCHEMA_VERSION}
+        store.write(cypher("load/run"), {**begun, "kept": rule, "file": source.file, "origin": source.origin})
         written = _write_run(store, dataset, run, records, held, progress)
     return dataclasses.replace(written, replaced=bool(known) and known[0]["content"] != records.content)
 
@@ -183,9 +221,41 @@ def clear_run(store: Store, run: str) -> None:
     clear_scores(store, run)
     clear_verdicts(store, run)
     clear_executions(store, run)
-    clear(store, "load/clear_traversed", {"run": run})
-    clear(store, "load/clear_tool_calls", {"run": run})
-    clear(store, "load/clear_answers", {"run": run})
+    clear_answers(store, run)
+
+
+def clear_answers(store: Store, run: str) -> None:
+    """Delete the answers of a run, but no score, verdict or execution, which only their authors could give again."""
+    store.write(cypher("load/run_changes"), {"id": run})
+    for part in ("traversed", "tool_calls", "answers", "kept"):
+        clear(store, f"load/clear_{part}", {"run": run})
+
+
+def _link_again(store: Store, run: str) -> None:
+    """Link scores, verdicts and executions to the answers of a run, which were loaded again."""
+    links = [("scores", name) for name in gradings(store, run)]
+    links += [(part, judge) for judge in judgings(store, run) for part in ("verdicts", "claims", "citations")]
+    if executed(store, run) is not None:
+        links.append(("executions", ""))
+    for part, name in links:
+        clear(store, f"load/relink_{part}", {"run": run, "name": name})
+
+
+def is_whole(store: Store, run: str, records: RunRecords) -> bool:
+    """Return whether the graph holds exactly these records of a run, and all of them."""
+    known = store.read(cypher("load/known_run"), {"id": run})
+    return bool(known and known[0]["complete"] and known[0]["digest"] == records.digest)
+
+
+def stored_part(store: Store, run: str, run_file: Path) -> set[str] | None:
+    """Return the questions of a run that the graph holds completely, but only in part.
+
+    None if the graph holds it whole, not to its end, not by this file's content, or not at all.
+    """
+    known = store.read(cypher("load/known_run"), {"id": run})
+    if not known or not known[0]["complete"] or known[0]["kept"] is None:
+        return None
+    return kept_questions(store, run) if known[0]["content"] == content_digest(run_file) else None
 
 
 def _write_run(
@@ -194,8 +264,9 @@ def _write_run(
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
     resumed, written, failed, opened = len(there), 0, 0, False
     files = known_files(store, dataset)
-    expect(progress, "answers", len(records.questions - there))
-    kept = (answer for answer in records.answers if answer.question_id in records.questions)
+    wanted = records.questions if records.part is None else records.part.questions
+    expect(progress, "answers", len(wanted - there))
+    kept = (answer for answer in records.answers if answer.question_id in wanted)
     for batch in batched(kept, RECORDS):
         fresh = []
         for answer in batch:
@@ -212,7 +283,14 @@ def _write_run(
             progress("answers", len(fresh))
             held.beat()
     resolve_commits(store, dataset, run)
-    held.complete("load/run_complete", {"id": run, "questions": len(there), "failed": failed})
+    _link_again(store, run)
+    counts = {"questions": len(there), "failed": failed, "kept_questions": None, "kept_of": None}
+    if (part := records.part) is not None:
+        for ids in batched(sorted(part.questions), BATCH):
+            store.write(cypher("load/kept"), {"run": run, "ids": ids})
+        counts = {"questions": part.records, "failed": part.failed}
+        counts |= {"kept_questions": len(part.questions), "kept_of": part.of}
+    held.complete("load/run_complete", {"id": run, **counts})
     return RunLoad(run, written, resumed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "10"
+SCHEMA_VERSION = "11"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "83e219951737823596fad5154414dd0f"
+SCHEMA_DIGEST = "10eef89d5afb2d62a924b810ce6cfba6"

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.known_names import require_question, require_run
+from graphkit.graph.known_names import partial_runs, require_question, require_run
 from graphkit.graph.queries import NO_LIMIT, named_query, parse_value, read_query
 
 #: The parameters that name something which the graph must hold: in the named queries, and by custom in any other.
@@ -41,6 +41,12 @@ class UserQuery:
                 (require_question if name == "question" else require_run)(store, value)
             except InputError as error:
                 yield error
+
+    def notes(self, store: Store) -> list[str]:
+        """Return a sentence on each named run that is stored in part; of a query without one, on all such runs."""
+        partial = partial_runs(store)
+        named = {value for name, value in self.names.items() if name != "question"}
+        return [words for name, words in partial.items() if name in named or not named]
 
     def run(self, store: Store) -> QueryRows:
         """Return the rows.

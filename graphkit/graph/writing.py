@@ -29,8 +29,8 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:
-    """Run a query that deletes a limited number of items, until none is left."""
-    while int(str(store.write(cypher(query), {**parameters, "limit": CLEARED})[0]["deleted"])):
+    """Run a query that deletes or links a limited number of items and returns how many, until none is left."""
+    while any(store.write(cypher(query), {**parameters, "limit": CLEARED})[0].values()):
         pass
 
 

@@ -13,21 +13,31 @@ SHOWN = 240
 
 
 class Failures(list[dict[str, object]]):
-    """The rows of one kind of failure; ``total`` counts them all, also those beyond a limit."""
+    """The rows of one kind of failure; ``total`` counts them all, also those beyond a limit.
 
-    def __init__(self, rows: Iterable[dict[str, object]], total: int, kind: str = "", run: str = "") -> None:
+    ``kept`` is a sentence on a run that is stored in part, whose rows are those of the stored questions.
+    """
+
+    def __init__(
+        self, rows: Iterable[dict[str, object]], total: int, kind: str = "", run: str = "", kept: str | None = None
+    ) -> None:
         super().__init__(rows)
         self.total = total
         self.kind = kind
         self.run = run
+        self.kept = kept
 
     @property
     def verdict(self) -> str:
         """A sentence: how many failures of which kind the run has."""
         if not self.total:
-            return f"{self.run}: no {self.kind}"
+            return f"{self.run}: no {self.kind}{self._part}"
         cut = f", {len(self)} shown" if len(self) < self.total else ""
-        return f"{self.run}: {counted(self.total, 'row')} of {self.kind}{cut}"
+        return f"{self.run}: {counted(self.total, 'row')} of {self.kind}{cut}{self._part}"
+
+    @property
+    def _part(self) -> str:
+        return f"; {self.kept}" if self.kept else ""
 
     def __repr__(self) -> str:
         first = f"; the first: {dict(self[0])}" if self else ""

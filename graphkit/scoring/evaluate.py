@@ -19,15 +19,19 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.options import EvaluationOptions
-from graphkit.scoring.results import Evaluation
-from graphkit.scoring.run_pass import RunPass, known_from_files
+from graphkit.scoring.results import Evaluation, Kept
+from graphkit.scoring.run_pass import RunPass, invalid_by_files, known_from_files
+from graphkit.scoring.selection import Selection
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
+    from graphkit.graph.runs import RunPart
     from graphkit.records.scores import Score
 
 
 DEFAULTS = EvaluationOptions()
+
+STAYS_WHOLE = "the graph holds this run whole already, and it stays so"
 
 
 def evaluate(
@@ -109,12 +113,16 @@ def evaluate_pass(
         chosen += resolve_measures(run.tool_measures)
     if options.engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
+    selection = None
+    if options.keep:
+        selection, chosen = _keeping(options, chosen, scores, store)
+        options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or selection.failures)
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
     if store is None:
         result = _score(run, options, chosen, known_from_files(run.dataset, chosen, found), found)
         result = result.with_scores(scores)
     else:
-        result = _score_in_graph(run, options, chosen, found, store, scores, progress)
+        result = _score_in_graph(run, options, chosen, found, store, scores, progress, selection)
     warnings = found.unknown_fields() if problems is None else ()
     return dataclasses.replace(result, failed_as=options.failed_as, warnings=(*result.warnings, *warnings))
 
@@ -150,22 +158,29 @@ def _score_in_graph(
     store: Store,
     scores: Sequence[Score],
     progress: Progress,
+    selection: Selection | None = None,
 ) -> Evaluation:
     """Score a run, and keep dataset, run and scores in the graph.
 
     With Cypher, too, it first reads the files to their end: what can't be used is reported before anything is stored.
     """
+    from graphkit.graph.datasets import add_questions
     from graphkit.graph.knowledge import history_changes
-    from graphkit.graph.runs import IN_MEMORY, RunRecords, load_run, order_run
+    from graphkit.graph.runs import IN_MEMORY, RunRecords, is_whole, load_run, order_run
     from graphkit.scoring.kept_scores import keep_results
 
     dataset, history = run.dataset.name, history_changes(store)
-    context = _known_from_graph(run.dataset, chosen, store, problems, progress)
+    context = _known_from_graph(run.dataset, chosen, store, problems, progress, partial=selection is not None)
     with Spool(AnswerStruct) as answers:
         records = RunRecords.of_unread_file(store, dataset, run.run_file, answers)
         result = _score(run, options, chosen, context, problems, answers=answers, keep_answers=records.wanted)
-        result.with_scores(scores)  # refuses wrong scores before anything is stored
+        scored = result.with_scores(scores)  # refuses wrong scores before anything is stored
         answers.flush()
+        whole = selection is not None and is_whole(store, result.run, records)
+        if selection is not None and not whole:
+            part = _selected(scored, selection)
+            add_questions(store, run.dataset, part.questions, *context, progress)
+            records = records.in_part(part, run.run_file, result.run)
         origin = str(options.origin.resolve()) if isinstance(options.origin, Path) else options.origin
         loaded = load_run(
             store, dataset, result.run, run.run_file, progress, records, origin=origin, replace=options.replace
@@ -177,30 +192,81 @@ def _score_in_graph(
         in_graph = [measure for measure in chosen if measure.query]
         result = _merged(chosen, score_run(store, dataset, result.run, in_graph, options.keep_rows), result)
     result = result.with_scores(scores)
+    if whole:
+        result = dataclasses.replace(result, warnings=(*result.warnings, STAYS_WHOLE))
+    if records.part is not None:
+        result = dataclasses.replace(result, kept=Kept(records.part.rule, len(records.part.questions)))
     if options.keep_rows:
-        keep_results(store, result, {str(measure): history for measure in chosen if measure.needs_commits})
+        only = None if records.part is None else records.part.questions
+        keep_results(store, result, {str(measure): history for measure in chosen if measure.needs_commits}, only)
     if loaded.replaced and not options.replace and origin == IN_MEMORY:
         warning = f"these records take the place of others that were the run {result.run!r}; name= gives another name"
         result = dataclasses.replace(result, warnings=(*result.warnings, warning))
     return result
 
 
+def _keeping(
+    options: EvaluationOptions, chosen: tuple[Measure, ...], scores: Sequence[Score], store: Store | None
+) -> tuple[Selection, tuple[Measure, ...]]:
+    """Return which questions are stored, and the measures with those that decide it.
+
+    Raise InputError if the options don't go together, or a measure is unknown.
+    """
+    selection = Selection.parse(options.keep)
+    if store is None:
+        raise InputError("--keep says what to store, and nothing is stored", remedy="Give a store, or leave it out.")
+    if options.engine == "cypher":
+        raise InputError(
+            "--engine cypher computes in the graph, which would hold only the kept questions",
+            where=f"--keep {selection}",
+            remedy="Leave out --engine cypher: files have the whole run.",
+        )
+    given = {score.measure for score in scores}
+    named = {one.measure: one.measure for one in selection.filters if one.measure in {*given, *map(str, chosen)}}
+    for one in selection.filters:
+        if one.measure not in named:
+            own = resolve_measures([one.measure], k=options.k)
+            require_computed(own)
+            named[one.measure] = str(own[0])
+            chosen = tuple(dict.fromkeys([*chosen, *own]))
+    return selection.named(lambda name: named[name]), chosen
+
+
+def _selected(result: Evaluation, selection: Selection) -> RunPart:
+    """Return the part of a run that a rule selects."""
+    from graphkit.graph.runs import RunPart
+
+    chooser = selection.chooser(result.measures)
+    for row in result.rows:
+        chooser.see(row)
+    records = result.questions - result.missing
+    return RunPart(str(selection), chooser.chosen, result.questions, records, result.failed)
+
+
 def _known_from_graph(
-    dataset: Dataset, measures: Sequence[Measure], store: Store, problems: Problems, progress: Progress
+    dataset: Dataset,
+    measures: Sequence[Measure],
+    store: Store,
+    problems: Problems,
+    progress: Progress,
+    partial: bool,
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Load the dataset if needed; return its commits if a measure reads them, and the reason of each unscored question.
 
-    The graph knows both since the dataset was loaded.
+    The graph knows both since the dataset was loaded. If it holds only a part of the questions (``partial`` allows
+    that), the files tell the reasons, with all commits of the graph.
     """
     from graphkit.graph.datasets import ensure_loaded
     from graphkit.graph.knowledge import commit_graph, invalid_questions
 
     loading = Problems(problems.on_error, strict=problems.strict)
-    ensure_loaded(store, dataset, loading, progress)
+    partial = ensure_loaded(store, dataset, loading, progress, partial=partial)
     problems.merge(loading.without(dataset.questions_file))
-    needed = any(measure.needs_commits for measure in measures)
+    needed = partial or any(measure.needs_commits for measure in measures)
     commits = commit_graph(store, dataset.name, dataset.artifact_commits()) if needed else CommitGraph()
     commits.files = dataset.known_files()
+    if partial:
+        return commits, invalid_by_files(dataset, commits)
     return commits, invalid_questions(store, dataset.name)
 
 

@@ -191,20 +191,27 @@ def _keep_beside(run_file: Path, executed: ExecutedRun) -> None:
 
 
 def _into_graph(store: Store, run_file: Path, source: Dataset, executed: ExecutedRun, problems: Problems) -> None:
-    """Put scores and executions beside the answers in the graph; load the run first if it is missing."""
+    """Put scores and executions beside the answers in the graph; load the run first if it is missing.
+
+    A run that the graph stores in part stays so, and gets those of its stored questions; files have them all.
+    """
     from graphkit.graph.execution_nodes import keep_executions
+    from graphkit.graph.runs import stored_part
     from graphkit.graph.score_nodes import load_scores
     from graphkit.scoring.evaluate import evaluate
 
-    # Problems of the files were reported when they were read.
-    evaluate(
-        run_file,
-        source,
-        measures=["EdgeRecall"],
-        store=store,
-        on_error=problems.on_error,
-        keep_rows=False,
-        name=executed.run,
-    )
-    load_scores(store, executed.scores)
-    keep_executions(store, executed.run, executed.executions)
+    part = stored_part(store, executed.run, run_file)
+    if part is None:
+        # Problems of the files were reported when they were read.
+        evaluate(
+            run_file,
+            source,
+            measures=["EdgeRecall"],
+            store=store,
+            on_error=problems.on_error,
+            keep_rows=False,
+            name=executed.run,
+        )
+    load_scores(store, [score for score in executed.scores if part is None or score.question in part])
+    kept = [one for one in executed.executions if part is None or one.question in part]
+    keep_executions(store, executed.run, kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from graphkit import __version__
 from graphkit.database.store import Store
@@ -11,27 +11,32 @@ from graphkit.records.scores import GRAPHKIT
 from graphkit.scoring.results import Evaluation
 
 
-def keep_results(store: Store, result: Evaluation, histories: Mapping[str, int]) -> None:
+def keep_results(store: Store, result: Evaluation, histories: Mapping[str, int], only: Set[str] | None = None) -> None:
     """Keep the scores of a result in the graph, computed and given ones.
 
     Parameters
     ----------
     histories
         For each measure that reads commits, how often the histories had changed before it was computed.
+    only
+        The questions of which scores are kept; by default all.
     """
     given = {score.measure for score in result.given}
+    given_scores = [score for score in result.given if only is None or score.question in only]
     computed = [(place, name) for place, name in enumerate(result.measures) if name not in given]
 
     def rows() -> Iterator[Mapping[str, object]]:
         for row in result.rows:
+            if only is not None and row.question not in only:
+                continue
             score = {"question": row.question, "grader": GRAPHKIT, "gold_hash": row.gold_hash}
             for place, name in computed:
                 value = row.values[place]
                 yield {**score, "measure": name, "reason" if isinstance(value, str) else "value": value}
-        yield from rows_of(result.given)
+        yield from rows_of(given_scores)
 
     gradings = [
         Grading(name, GRAPHKIT, __version__, history=histories.get(name), gold_hash=result.gold_hash)
         for _, name in computed
     ]
-    keep_scores(store, result.run, gradings + gradings_of(result.given), rows())
+    keep_scores(store, result.run, gradings + gradings_of(given_scores), rows())

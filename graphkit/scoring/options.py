@@ -48,6 +48,10 @@ class EvaluationOptions:
     failed_as
         How gates, targets and thresholds count questions that failed or have no record: each as the worst value of its
         measure, or not at all (``"unscored"``). Means always cover the scored questions.
+    keep
+        Store only some questions of the run, such as ``"failures"``, ``"sample=1000"`` or ``"EdgeRecall<0.5"``, or
+        several of these; see :mod:`graphkit.scoring.selection`. Means and gates still cover the whole run. A run that
+        the store holds whole, with the same content, stays whole.
     hash_gold
         Compute the hash of the gold, which takes a tenth of the time. A result with rows always has it.
     """
@@ -64,4 +68,5 @@ class EvaluationOptions:
     replace: bool = False
     origin: str | Path | None = None
     failed_as: FailedAs = "worst"
+    keep: str | Sequence[str] = ()
     hash_gold: bool = True

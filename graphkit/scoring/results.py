@@ -177,6 +177,14 @@ class Row:
     failure: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The rule by which the graph stores only some questions of a run, and how many it stores."""
+
+    rule: str
+    questions: int
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """The scores of one run.
@@ -214,6 +222,8 @@ class Evaluation:
         not at all.
     unanswered
         The number of failed or missing questions with valid gold.
+    kept
+        The part of the run that the store holds; None for the whole run, or without a store. It changes no figure.
     """
 
     run: str
@@ -233,6 +243,7 @@ class Evaluation:
     gold_hash: str | None = None
     failed_as: FailedAs = "worst"
     unanswered: int = 0
+    kept: Kept | None = None
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
@@ -354,6 +365,7 @@ class Evaluation:
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
             "unscored": {name: dict(reasons) for name, reasons in self.unscored.items()},
             "warnings": list(self.warnings),
+            **({"kept": dataclasses.asdict(self.kept)} if self.kept is not None else {}),
             **({"known": self.known.as_json()} if self.known is not None else {}),
             **(
                 {"without_commit": {"chunks": self.without_commit[0], "commit_of_artifact": self.without_commit[1]}}

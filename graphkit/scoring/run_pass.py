@@ -92,5 +92,13 @@ def known_from_files(
     """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
     needed = any(measure.needs_commits for measure in measures)
     commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(files=dataset.known_files())
-    stale = stale_gold(dataset, commits, problems)
-    return commits, {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
+    return commits, invalid_by_files(dataset, commits, problems)
+
+
+def invalid_by_files(dataset: Dataset, commits: CommitGraph, problems: Problems | None = None) -> dict[str, str]:
+    """Return the questions with stale gold, which no run is scored on, and why.
+
+    Without ``problems``, those of the files are reported elsewhere.
+    """
+    stale = stale_gold(dataset, commits, Problems("skip") if problems is None else problems)
+    return {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
