@@ -109,7 +109,7 @@ def report(
 
     found = found_runs(expanded(runs or []))
     grades = given.beside(found)
-    for note in grades.notes:
+    for note in (*found.notes, *grades.notes):
         say(f"note: {note}")
     out = _page(found, shown.dataset) if out is None else out
     check_output(out, "a page", [*found.folders.values(), *grades.all], force=True)

@@ -89,7 +89,7 @@ def view(
     asked, found = _asked(runs or [])
     source = _PageSource(found, shown, given, reading)
     place = _fragment(asked, found(), shown)
-    for note in given.beside(found(), people=False).notes:
+    for note in (*found().notes, *given.beside(found(), people=False).notes):
         say(f"note: {note}")
     with shown_progress("building the page"):
         page = ServedPage(source.files, source.write)

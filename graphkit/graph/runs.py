@@ -116,7 +116,8 @@ class RunRecords:
     @property
     def digest(self) -> str:
         """The digest of the run, from the file and from the questions, which decide the records to load."""
-        return run_digest(self.content, self.questions if self.part is None else [self.part.rule, *self.questions])
+        part = self.part
+        return run_digest(self.content, self.questions if part is None else [part.rule, *part.questions])
 
 
 def load_run(

@@ -17,7 +17,7 @@ from graphkit.files.person_grades import is_by_person
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import first_run, is_run_file
 from graphkit.files.verdict_files import SCORES, VERDICTS, clashing, graded_files
-from graphkit.graph.known_names import run_source
+from graphkit.graph.known_names import partial_runs, run_source
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -33,21 +33,26 @@ class RunFiles:
         The name of each run in the graph; None for a run that is given as a file.
     folders
         The dataset of each run in the graph, by its file.
+    notes
+        A sentence on each run that the graph stores in part; its file has the whole run.
     """
 
     files: Sequence[Path]
     names: Sequence[str | None] = ()
     folders: Mapping[Path, Path] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 def files_of(runs: Iterable[str], named: Iterable[str], store: Store) -> RunFiles:
     """Return the files of runs, some of which are named as in the graph."""
     sources = {run: run_source(store, run) for run in named}
+    partial = partial_runs(store) if sources else {}
     runs = list(runs)
     return RunFiles(
         [sources[run][0] if run in sources else Path(run) for run in runs],
         [run if run in sources else None for run in runs],
         dict(sources.values()),
+        [f"{partial[run]}; the page reads its file, and covers all" for run in sources if run in partial],
     )
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULTS = EvaluationOptions()
 
-STAYS_WHOLE = "the graph holds this run whole already, and it stays so"
+STAYS_WHOLE = "the graph holds this run whole, and it stays whole"
 
 
 def evaluate(

@@ -1,0 +1,211 @@
+"""Runs stored in part: which questions a rule selects, what the graph then holds, and that its outputs say so."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import graphkit
+from graphkit.analysis.compare_runs import compare_runs
+from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.graph.content import graph_content
+from graphkit.graph.verdict_nodes import keep_verdicts
+from graphkit.measures.outcome import Outcome, Stage
+from graphkit.records.verdicts import Verdict
+from graphkit.scoring.results import Row
+from graphkit.scoring.selection import Selection
+from tests.helpers.cli import Graph
+from tests.helpers.cli import inside as command
+from tests.helpers.datasets import STOREFRONT
+from tests.helpers.loading import RUN, contents
+
+OTHER = "storefront-bm25"
+
+RIGHT, WRONG = (Outcome(answer, True, Stage("q", "right", "")) for answer in (True, False))
+
+#: Targets: EdgeRecall has 0.8 (docs/measures.md). Each row fails for one reason, or for none.
+ROWS = (
+    Row("good", (0.9,), outcome=RIGHT),
+    Row("under-target", (0.7,), outcome=RIGHT),
+    Row("wrong-answer", (1.0,), outcome=WRONG),
+    Row("failed", ("failed: timeout",), failure="failed: timeout"),
+    Row("undecided", ("no gold path",), outcome=Outcome(None, None, Stage("q", "undecided", ""))),
+)
+
+
+def chosen(rule: str | list[str], rows: tuple[Row, ...] = ROWS) -> set[str]:
+    """Return the questions that a rule selects."""
+    chooser = Selection.parse(rule).chooser(["EdgeRecall"])
+    for row in rows:
+        chooser.see(row)
+    return chooser.chosen
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("failures", {"under-target", "wrong-answer", "failed"}),
+        ("EdgeRecall<0.9", {"under-target"}),
+        ("EdgeRecall <= 0.9", {"good", "under-target"}),
+        ("EdgeRecall=1", {"wrong-answer"}),
+        (["EdgeRecall>=1", "EdgeRecall<0.8"], {"wrong-answer", "under-target"}),
+        ("sample=9", {row.question for row in ROWS}),
+    ],
+)
+def test_rules_select(rule: str | list[str], expected: set[str]) -> None:
+    """Failures are failed, wrong or under a target; a filter selects by value; several rules add up."""
+    assert chosen(rule) == expected
+
+
+def test_sample_depends_on_the_ids_alone() -> None:
+    """The sample of shuffled parts, merged, is that of the whole, whatever the values are."""
+    rows = [Row(f"q{number}", (number % 2 / 1,)) for number in range(500)]
+    whole = chosen("sample=20", tuple(rows))
+    random.Random(3).shuffle(rows)
+    choosers = [Selection.parse("sample=20").chooser(["EdgeRecall"]) for _ in range(7)]
+    for number, row in enumerate(rows):
+        choosers[number % 7].see(row)
+    first, *others = choosers
+    for other in others:
+        first.merge(other)
+    assert len(whole) == 20
+    assert first.chosen == whole
+    assert chosen("sample=19", tuple(rows)) < whole
+
+
+@pytest.mark.parametrize("rule", ["", "failure", "sample=0", "sample=-1", "sample=x", "EdgeRecall<", "<0.5", "A<nan"])
+def test_unclear_rules_are_refused(rule: str) -> None:
+    """A rule that selects nothing clear is refused, with the three forms."""
+    with pytest.raises(InputError, match="sample=N"):
+        Selection.parse([rule])
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A copy of the storefront dataset with its runs."""
+    return shutil.copytree(STOREFRONT, tmp_path / "shop")
+
+
+def run_of(shop: Path, name: str = RUN) -> Path:
+    """Return the log of a run."""
+    return shop / "runs" / f"{name}.jsonl"
+
+
+def test_part_of_a_run_is_stored(store: Store, shop: Path) -> None:
+    """Only the selected questions are there, with gold and scores; figures and counts are those of the whole run."""
+    whole = graphkit.evaluate(run_of(shop), measures=["EdgeRecall"])
+    part = graphkit.evaluate(run_of(shop), measures=["EdgeRecall"], store=store, keep="EdgeRecall<0.5")
+    assert part.measures == whole.measures
+    low = {row.question for row in whole.rows if isinstance(row.values[0], float) and row.values[0] < 0.5}
+    assert 0 < len(low) < 30
+    for found in (
+        "MATCH (q:Question) RETURN q.id AS id",
+        "MATCH (a:Answer) RETURN a.question AS id",
+        "MATCH (s:Score) RETURN s.question AS id",
+        "MATCH (:Run)-[:KEPT]->(q) RETURN q.id AS id",
+    ):
+        assert {row["id"] for row in store.read(found)} == low, found
+    [run] = store.read("MATCH (r:Run) RETURN r.kept_questions AS kept, r.kept_of AS of, r.kept AS rule")
+    assert (run["kept"], run["of"], run["rule"]) == (len(low), 30, "EdgeRecall<0.5")
+    words = f"the graph stores {len(low)} of 30 questions of the run {RUN} (EdgeRecall<0.5)"
+    assert graph_content(store).partial[1:] == [words]
+    assert graphkit.failures(store, RUN, "failed-questions").kept == words
+    assert words in graphkit.why(RUN, sorted(low)[0], store=store).lines()[-2]
+    other = next(row.question for row in whole.rows if row.question not in low)
+    with pytest.raises(InputError):  # the question isn't in the graph at all
+        graphkit.why(RUN, other, store=store)
+
+
+def test_same_part_is_unchanged(store: Store, shop: Path) -> None:
+    """Evaluating again with the same rule changes nothing."""
+    for _ in range(2):
+        graphkit.evaluate(run_of(shop), store=store, keep="failures")
+        held = contents(store)
+    assert contents(store) == held
+
+
+def test_part_becomes_whole(store: Store, shop: Path) -> None:
+    """Without the rule, dataset and run are completed: the graph then is what a plain evaluation makes."""
+    graphkit.evaluate(run_of(shop), store=store, keep=["failures", "sample=3"])
+    graphkit.evaluate(run_of(shop), store=store)
+    completed = contents(store)
+    store.write("MATCH (n) DETACH DELETE n")
+    graphkit.evaluate(run_of(shop), store=store)
+    assert completed == contents(store)
+
+
+def test_whole_run_stays_whole(store: Store, shop: Path) -> None:
+    """What is stored whole isn't cut down, and the result says so."""
+    graphkit.evaluate(run_of(shop), store=store)
+    held = contents(store)
+    found = graphkit.evaluate(run_of(shop), store=store, keep="failures")
+    assert contents(store) == held
+    assert any("stays whole" in warning for warning in found.warnings)
+
+
+def test_other_questions_are_not_missing(store: Store, shop: Path) -> None:
+    """In a whole dataset, questions of the run that aren't stored don't count as missing, and none is explained."""
+    graphkit.load(store, shop)
+    found = graphkit.evaluate(run_of(shop), store=store, keep="sample=4")
+    assert graphkit.failures(store, RUN, "failed-questions") == []
+    assert len(graphkit.failures(store, RUN, "questions-by-score")) <= 4
+    kept = {row["id"] for row in store.read("MATCH (:Run)-[:KEPT]->(q) RETURN q.id AS id")}
+    other = next(row.question for row in found.rows if row.question not in kept)
+    for asked in (
+        lambda: graphkit.why(RUN, other, store=store),
+        lambda: graphkit.failures(store, RUN, "missed-edges", question=other),
+    ):
+        with pytest.raises(InputError, match="isn't among them"):
+            asked()
+
+
+def test_comparison_covers_common_questions(store: Store, shop: Path) -> None:
+    """Two runs in part are compared on the questions that both store, and the comparison says so."""
+    graphkit.evaluate(run_of(shop), store=store, keep="sample=10")
+    graphkit.evaluate(run_of(shop, OTHER), store=store)
+    found = compare_runs(store, RUN, OTHER, measures=["EdgeRecall"])
+    assert found.questions == 10
+    assert any("the graph stores 10 of 30 questions" in warning for warning in found.warnings)
+
+
+def test_verdicts_outlast_another_part(store: Store, shop: Path) -> None:
+    """Verdicts stay when other questions of the same answers are stored, and are linked to their answers again."""
+    graphkit.evaluate(run_of(shop), store=store, keep="sample=5")
+    question = str(store.read("MATCH (a:Answer) RETURN a.question AS id ORDER BY id LIMIT 1")[0]["id"])
+    verdict = Verdict(run=RUN, question=question, grader="rubric", judge="me", model=None, prompt_hash="0")
+    keep_verdicts(store, RUN, "me", [verdict])
+    graphkit.evaluate(run_of(shop), store=store)
+    linked = store.read("MATCH (a:Answer)-[:JUDGED]->(v:Verdict) RETURN a.question AS id, v.judge AS judge")
+    assert linked == [{"id": question, "judge": "me"}]
+
+
+def test_engine_in_the_graph_is_refused(store: Store, shop: Path) -> None:
+    """The graph can't compute the means of a run of which it stores a part."""
+    with pytest.raises(InputError, match="only the kept questions"):
+        graphkit.evaluate(run_of(shop), store=store, engine="cypher", keep="failures")
+
+
+def test_commands_say_that_a_run_is_in_part(graph: Graph, shop: Path) -> None:
+    """Each command that reads the graph names the part on standard error, and its JSON holds it."""
+    run, ask = run_of(shop), partial(command, cwd=shop.parent, env=graph.env)
+    made = ask("evaluate", run, "--keep", "sample=3", "--json", code=0)
+    assert made.object()["kept"] == {"rule": "sample=3", "questions": 3}
+    assert made.object()["questions"] == 30
+    words = f"the graph stores 3 of 30 questions of the run {RUN} (sample=3)"
+    for asked in (["failures", RUN], ["query", "missed-edges", "-p", f"run={RUN}"], ["query", "-e", "RETURN 1"]):
+        assert words in ask(*asked, code=0).err
+    rows = ask("failures", RUN, "--kind", "questions-by-score", "--json", code=0).out.splitlines()
+    assert [json.loads(row)["kept"] for row in rows] == [words] * len(rows)
+    assert words in ask("db", "status", code=0).out
+    assert words in " ".join(ask("report", RUN, "-o", "page.html", code=0).err.split())
+    refused = ask("evaluate", run, "--keep", "failures", "--no-store", code=2)
+    assert "--no-store stores nothing" in refused.err
+    ask("evaluate", run_of(shop, OTHER), code=0)
+    gated = ask("compare", OTHER, RUN, "--fail-on-drop", "0", code=2)
+    assert "a gate holds for whole runs" in gated.err
