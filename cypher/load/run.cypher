@@ -4,4 +4,4 @@
 // columns:
 MERGE (r:Run {id: $id})
 SET r.dataset = $dataset, r.digest = $digest, r.content = $content, r.file = $file, r.origin = $origin,
-  r.kept = $kept, r.kept_questions = null, r.kept_of = null, r.schema = $schema, r.complete = false
+  r.kept = $kept, r.schema = $schema, r.complete = false

@@ -95,6 +95,23 @@ def remove(
     present(f"removed the {kind} {name}{beside}", {"removed": name, "kind": kind, "runs": runs})
 
 
+@db.command()
+@command(graph=True)
+def migrate() -> None:
+    """Bring what an earlier graphkit loaded into the form of this one, from the files that the graph names."""
+    import dataclasses
+
+    from graphkit.cli.progress import shown_progress
+    from graphkit.graph.migration import migrate
+
+    with open_graph() as store, shown_progress("migrating the graph") as progress:
+        found = migrate(store, progress)
+    lines = [f"migrated the dataset {name}" for name in found.datasets]
+    lines += [f"migrated the run {name}" for name in found.runs]
+    lines += [f"left: {one}" for one in found.left]
+    present(lines or "everything is in the form of this version", dataclasses.asdict(found))
+
+
 def _embedded_settings() -> Settings:
     """Return the settings of the running command; refuse a Neo4j server."""
     chosen = settings()

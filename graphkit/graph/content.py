@@ -7,6 +7,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.known_names import partial_runs
+from graphkit.graph.migration import in_older_form
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import unfinished_loads
 
@@ -25,6 +26,8 @@ class GraphContent:
         The names of the complete runs.
     partial
         A sentence on each run that is stored in part, and on each dataset without all of its questions.
+    older
+        The datasets and runs in the form of another version of graphkit, which `graphkit db migrate` brings into this.
     unfinished
         The loads that didn't end, each in words.
     """
@@ -34,6 +37,7 @@ class GraphContent:
     datasets: dict[str, Any]
     runs: list[str]
     partial: list[str]
+    older: list[str]
     unfinished: list[str]
 
 
@@ -47,5 +51,6 @@ def graph_content(store: Store) -> GraphContent:
         datasets={str(row["name"]): row["questions"] for row in known},
         runs=[str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]],
         partial=[*datasets, *partial_runs(store).values()],
+        older=in_older_form(store),
         unfinished=[str(load) for load in unfinished_loads(store)],
     )

@@ -43,6 +43,6 @@ def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None, 
     return digest([[path.name, content] for path, content in known.items()])
 
 
-def run_digest(content: str, questions: Iterable[str]) -> str:
+def run_digest(content: str, questions: Iterable[str], version: str | None = None) -> str:
     """Return the digest of a run from that of its file, and from the questions, which decide the records to load."""
-    return digest([schema_version.SCHEMA_VERSION, content, sorted(questions)])
+    return digest([schema_version.SCHEMA_VERSION if version is None else version, content, sorted(questions)])

@@ -8,6 +8,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError, did_you_mean
+from graphkit.graph import schema_version
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.knowledge import question_ids
 from graphkit.graph.queries import cypher
@@ -61,6 +62,11 @@ def require_run(store: Store, run: str) -> Mapping[str, Any]:
     """
     runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
     if run in runs and runs[run]["complete"]:
+        if runs[run]["schema"] != schema_version.SCHEMA_VERSION:
+            raise InputError(
+                f"the run {run!r} is in the form of another version of graphkit",
+                remedy="`graphkit db migrate` brings the graph into this form; nothing in it is lost.",
+            )
         return runs[run]
     if run in runs:
         raise InputError(

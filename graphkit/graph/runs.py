@@ -166,6 +166,8 @@ def load_run(
         rule = records.part.rule if records.part is not None else None
         begun |= {"schema": schema_version.SCHEMA_VERSION}
         store.write(cypher("load/run"), {**begun, "kept": rule, "file": source.file, "origin": source.origin})
+        for ids in batched(sorted(records.part.questions) if records.part is not None else (), BATCH):
+            store.write(cypher("load/kept"), {"run": run, "ids": ids})
         written = _write_run(store, dataset, run, records, held, progress)
     return dataclasses.replace(written, replaced=bool(known) and known[0]["content"] != records.content)
 
@@ -287,8 +289,6 @@ def _write_run(
     _link_again(store, run)
     counts = {"questions": len(there), "failed": failed, "kept_questions": None, "kept_of": None}
     if (part := records.part) is not None:
-        for ids in batched(sorted(part.questions), BATCH):
-            store.write(cypher("load/kept"), {"run": run, "ids": ids})
         counts = {"questions": part.records, "failed": part.failed}
         counts |= {"kept_questions": len(part.questions), "kept_of": part.of}
     held.complete("load/run_complete", {"id": run, **counts})

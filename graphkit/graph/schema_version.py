@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "11"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "10eef89d5afb2d62a924b810ce6cfba6"
+SCHEMA_DIGEST = "bf1d4a1aa96fd429cbc269ff57593189"

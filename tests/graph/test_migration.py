@@ -1,0 +1,196 @@
+"""A graph that version 10 wrote: it is refused with the command that migrates it, and nothing given is lost."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.graph.content import graph_content
+from graphkit.graph.execution_nodes import executed
+from graphkit.graph.migration import in_older_form, migrate
+from graphkit.graph.score_nodes import gradings, held_values
+from graphkit.graph.verdict_nodes import judgings
+from tests.helpers.cli import Graph, inside
+from tests.helpers.loading import contents
+
+#: Written by the commit before version 11: a dataset with its run, scores of a person, a verdict and an execution.
+FORMER = Path(__file__).with_name("version_10")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """The dataset that the graph was loaded from."""
+    return shutil.copytree(FORMER / "shop", tmp_path / "shop")
+
+
+def value(of: object, folder: Path) -> object:
+    """Return a property as the database holds it."""
+    if isinstance(of, Mapping):
+        return datetime.fromisoformat(of["datetime"])
+    return of.replace("FOLDER", str(folder)) if isinstance(of, str) else of
+
+
+def restored(store: Store, folder: Path) -> None:
+    """Write the graph as version 10 left it, with its files in a folder."""
+    for number, line in enumerate((FORMER / "graph.jsonl").read_text().splitlines()):
+        [(kind, one)] = json.loads(line).items()
+        properties = {name: value(held, folder) for name, held in one["properties"].items()}
+        if kind == "node":
+            labels = ":".join(one["labels"])
+            store.write(f"CREATE (n:{labels}) SET n = $p, n.place = $place", {"p": properties, "place": number})
+        else:
+            ends = {"source": one["source"], "target": one["target"], "p": properties}
+            store.write(
+                f"MATCH (a {{place: $source}}), (b {{place: $target}}) CREATE (a)-[r:{one['type']}]->(b) SET r = $p",
+                ends,
+            )
+    store.write("MATCH (n) REMOVE n.place")
+
+
+def given(store: Store) -> dict[str, Any]:
+    """Return what no file could give again, with the answers that it is linked to."""
+    return {
+        name: sorted(map(str, store.read(query)))
+        for name, query in {
+            "scores": "MATCH (a:Answer)-[:SCORED]->(s:Score) RETURN a.question, s.measure, s.value, s.grader",
+            "verdicts": "MATCH (a:Answer)-[:JUDGED]->(v:Verdict) RETURN a.question, v.judge",
+            "claims": "MATCH (a:Answer)-[:CLAIMS]->(c:Claim)-->(k:Chunk) RETURN a.question, c.text, k.id",
+            "executions": "MATCH (a:Answer)-[:EXECUTED]->(e:Execution) RETURN a.question, e.status",
+        }.items()
+    }
+
+
+def whole(store: Store) -> None:
+    """Check that the migrated graph holds all, in this form, and counts it as current."""
+    assert in_older_form(store) == []
+    assert held_values(store, "r", "Style")[0] == {"q1": 0.5, "q2": 0.5}
+    assert held_values(store, "r", "EdgeRecall")[0] == {"q1": 0.5, "q2": 1.0}
+    assert all(one.complete and one.current for one in gradings(store, "r").values())
+    assert judgings(store, "r")["me"].current
+    done = executed(store, "r")
+    assert done is not None
+    assert done.current
+
+
+def test_older_graph_is_refused_with_the_command(empty_store: Store, shop: Path) -> None:
+    """A run in an older form isn't read, and the message and the status name what migrates it."""
+    restored(empty_store, shop.parent)
+    assert graph_content(empty_store).older == ["the dataset shop", "the run r"]
+    with pytest.raises(InputError, match="graphkit db migrate"):
+        graphkit.failures(empty_store, "r", "missed-edges")
+
+
+def test_migration_keeps_what_was_given(empty_store: Store, shop: Path) -> None:
+    """Dataset and run are loaded again; scores, verdicts and executions stay, linked and current."""
+    restored(empty_store, shop.parent)
+    before = given(empty_store)
+    assert [len(rows) for rows in before.values()] == [6, 1, 1, 1]
+    found = migrate(empty_store)
+    assert (found.datasets, found.runs, found.left) == (["shop"], ["r"], [])
+    assert given(empty_store) == before
+    whole(empty_store)
+    held = contents(empty_store)
+    assert migrate(empty_store).datasets == []
+    graphkit.evaluate(shop / "runs" / "r.jsonl", store=empty_store, measures=["EdgeRecall", "EdgePrecision"])
+    assert contents(empty_store) == held
+
+
+def test_evaluation_of_an_older_run_keeps_what_was_given(empty_store: Store, shop: Path) -> None:
+    """Without a migration, too, loading the same answers again loses no verdict, given score or execution."""
+    restored(empty_store, shop.parent)
+    before = given(empty_store)
+    graphkit.evaluate(shop / "runs" / "r.jsonl", store=empty_store, measures=["EdgeRecall", "EdgePrecision"])
+    assert given(empty_store) == before
+
+
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [
+        ("shop/runs/r.jsonl", ["the run r: {folder}/shop/runs/r.jsonl is gone"]),
+        ("shop", ["the dataset shop: its files in {folder}/shop can't be read", "the run r: its dataset shop"]),
+    ],
+)
+def test_what_cannot_be_read_stays(empty_store: Store, shop: Path, gone: str, left: list[str]) -> None:
+    """Without its file, a run stays as it is with all that was given, and the message says what helps."""
+    restored(empty_store, shop.parent)
+    before = given(empty_store)
+    path = shop.parent / gone
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    found = migrate(empty_store)
+    assert len(found.left) == len(left)
+    for sentence, beginning in zip(found.left, left, strict=True):
+        assert sentence.startswith(beginning.format(folder=shop.parent))
+    assert given(empty_store) == before
+
+
+def test_changed_files_are_not_taken_for_the_old(empty_store: Store, shop: Path) -> None:
+    """Changed gold is never loaded as if the scores were by it; the message names the command that loads it."""
+    restored(empty_store, shop.parent)
+    questions = shop / "questions.jsonl"
+    questions.write_text(questions.read_text().replace("Who calls z?", "Who calls it?"))
+    before = contents(empty_store)
+    found = migrate(empty_store)
+    assert "graphkit load" in found.left[0]
+    assert contents(empty_store) == before
+
+
+def killed_at(settings: Settings, step: int) -> None:
+    """Migrate, and kill the process itself at its n-th write."""
+    writes = 0
+    with Store.open(settings) as store:
+        write, write_many = store.write, store.write_many
+
+        def counted(*arguments: Any, then: Any) -> Any:
+            nonlocal writes
+            writes += 1
+            if writes == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return then(*arguments)
+
+        store.write = lambda *given: counted(*given, then=write)  # type: ignore[method-assign]
+        store.write_many = lambda *given: counted(*given, then=write_many)  # type: ignore[method-assign]
+        migrate(store)
+
+
+@pytest.mark.slow("about twenty processes are killed")
+def test_killed_migration_goes_on(empty_store: Store, shop: Path, engine_settings: Any) -> None:
+    """Killed at any write, the next migration ends it, and nothing given is lost."""
+    restored(empty_store, shop.parent)
+    before = given(empty_store)
+    context, ended, step = multiprocessing.get_context("spawn"), False, 1
+    while not ended:
+        process = context.Process(target=killed_at, args=(engine_settings.settings, step))
+        process.start()
+        process.join()
+        ended = process.exitcode == 0
+        assert ended or process.exitcode == -signal.SIGKILL
+        found = migrate(empty_store)
+        assert found.left == [], step
+        assert given(empty_store) == before, step
+        whole(empty_store)
+        empty_store.write("MATCH (n) DETACH DELETE n")
+        restored(empty_store, shop.parent)
+        step += 1 if step < 4 else 3
+    assert step > 20
+
+
+def test_command_migrates(graph: Graph, shop: Path) -> None:
+    """``graphkit db migrate`` says what it migrated, and then that nothing is left."""
+    restored(graph.store, shop.parent)
+    first = inside("db", "migrate", cwd=shop.parent, env=graph.env, code=0)
+    assert first.out.splitlines() == ["migrated the dataset shop", "migrated the run r"]
+    second = inside("db", "migrate", "--json", cwd=shop.parent, env=graph.env, code=0)
+    assert second.object() == {"datasets": [], "runs": [], "left": []}
