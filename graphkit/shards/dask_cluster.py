@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
-from graphkit.shards.executors import Engine, needs, unreachable
+from graphkit.shards.executors import Engine, check_offered, needs, unreachable
 
 T = TypeVar("T")
 
@@ -39,12 +39,14 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
                         host="127.0.0.1",
                         dashboard_address=None,
                         silence_logs=logging.CRITICAL,
-                        resources=dict(engine.resources) or None,
                     )
                 )
             client = stack.enter_context(Client(place, timeout=PATIENCE, set_as_default=False))
         except (OSError, ValueError) as error:  # a timeout is an OSError; an address that isn't one a ValueError
             raise unreachable(engine, error) from None
+        if engine.resources:
+            workers = client.scheduler_info(n_workers=-1)["workers"].values()
+            check_offered(engine, engine.resources, [each["resources"] for each in workers])
         yield DaskExecutor(client, engine)
 
 

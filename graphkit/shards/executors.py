@@ -7,7 +7,7 @@ An entry point leads to a function that takes an :class:`Engine` and returns a c
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -136,6 +136,24 @@ def no_resources(place: str, resources: Mapping[str, float]) -> InputError:
         where="--resources",
         remedy="Leave the option out, or use --on dask=ADDRESS or --on ray=ADDRESS, whose workers declare theirs.",
     )
+
+
+def check_offered(engine: Engine, wanted: Mapping[str, float], offered: Sequence[Mapping[str, float]]) -> None:
+    """Refuse resources that no machine of a cluster offers: its tasks would wait forever.
+
+    Raises
+    ------
+    InputError
+        There are machines, and none offers enough.
+    """
+    if offered and not any(all(each.get(name, 0) >= amount for name, amount in wanted.items()) for each in offered):
+        known = sorted({f"{name}={amount:g}" for each in offered for name, amount in each.items() if ":" not in name})
+        asked = ", ".join(f"{name}={amount:g}" for name, amount in engine.resources.items())
+        raise InputError(
+            f"no worker of the {engine.name} cluster offers {asked}",
+            where="--resources",
+            remedy=f"The workers declare: {', '.join(known) or 'nothing'}. Start workers with what a task needs.",
+        )
 
 
 def needs(extra: str, package: str) -> InputError:
