@@ -80,6 +80,7 @@ MAY_IMPORT = {
     "records": {"errors"},
     "files": {"errors", "records"},
     "measures": {"errors", "records"},
+    "shards": {"errors", "records", "files"},
     "database": {"errors", "records"},
     "llm": {"errors", "records", "files"},
     "adapters": {"errors", "records", "files", "measures", "llm"},
@@ -96,7 +97,19 @@ MAY_IMPORT = {
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "cli": {
         *("errors", "records", "files", "measures", "database", "llm", "adapters", "judges"),
-        *("readers", "imports", "gold", "systems", "execution", "graph", "scoring", "analysis", "trust", "report"),
+        *(
+            "shards",
+            "readers",
+            "imports",
+            "gold",
+            "systems",
+            "execution",
+            "graph",
+            "scoring",
+            "analysis",
+            "trust",
+            "report",
+        ),
     },
 }
 
