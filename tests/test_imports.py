@@ -91,7 +91,9 @@ MAY_IMPORT = {
     "judges": {"errors", "records", "files", "measures", "llm"},
     "execution": {"errors", "records", "files", "measures"},
     "graph": {"errors", "records", "files", "measures", "database"},
-    "scoring": {"errors", "records", "files", "measures", "database", "llm", "judges", "execution", "graph"},
+    "scoring": {
+        *("errors", "records", "files", "shards", "measures", "database", "llm", "judges", "execution", "graph"),
+    },
     "analysis": {"errors", "records", "files", "measures", "database", "graph", "scoring"},
     "trust": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},

@@ -22,6 +22,8 @@ from graphkit.files.leftovers import held_folder
 from graphkit.records.secrets import masked_message
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+#: A URL as a path writes it.
+_ONE_SLASH = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
 _BLOCK = 1 << 20
 
 #: What file systems call the fields that change with a file's content.
@@ -56,6 +58,8 @@ class Location:
         if isinstance(given, Location):
             return given
         text = str(given)
+        if isinstance(given, Path):
+            text = _ONE_SLASH.sub(r"\1://", text)
         return cls(text.removeprefix("file://")) if text.startswith("file://") else cls(text)
 
     @property
@@ -76,6 +80,15 @@ class Location:
             return Location(str(path / name))
         parts = urlsplit(self.given)
         return Location(urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{name}")))
+
+    @property
+    def parent(self) -> Location:
+        """The folder that holds this."""
+        path = self.path
+        if path is not None:
+            return Location(str(path.parent if path.name else path))
+        parts = urlsplit(self.given)
+        return Location(urlunsplit(parts._replace(path=parts.path.rstrip("/").rpartition("/")[0])))
 
     def is_folder(self) -> bool:
         """Return whether there is a folder here."""
