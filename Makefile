@@ -107,7 +107,7 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@.venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/docs.txt
 	@touch $@
 
-.venv-ragas/.done .venv-live/.done: .venv-%/.done: requirements/%.txt pyproject.toml
+.venv-ragas/.done .venv-live/.done .venv-cluster/.done: .venv-%/.done: requirements/%.txt pyproject.toml
 	@echo "Making .venv-$* (once; some minutes)"
 	@$(PYTHON) -m venv .venv-$*
 	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/$*.txt

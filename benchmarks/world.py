@@ -1,11 +1,19 @@
-"""A world with hubs: a seeded dataset with commits, a graph and two runs, its artifacts drawn from a power law."""
+"""A world with hubs: a seeded dataset with commits, a graph and two runs, its artifacts drawn from a power law.
+
+``python -m benchmarks.world FOLDER QUESTIONS`` writes one in shards, with one run and without its graph.
+"""
 
 from __future__ import annotations
 
+import argparse
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -17,15 +25,22 @@ COMMITS = 4
 GOLD_EDGES = 8
 RUNS = ("walker", "drifter")
 
+#: The questions of a shard, and the most artifacts that a world in shards has: each process holds their names.
+SHARD = 50_000
+ARTIFACTS = 1_000_000
+
 
 class World:
-    """Draws the records of a dataset with ``count`` questions: the same ones every time."""
+    """Draws the records of a dataset with ``count`` questions: the same ones every time.
 
-    def __init__(self, count: int) -> None:
+    ``seed`` decides what it draws, by default the count; ``artifacts`` is the number of them, by default the count.
+    """
+
+    def __init__(self, count: int, seed: int | str | None = None, artifacts: int | None = None) -> None:
         self.count = count
-        self.draw = random.Random(count)
+        self.draw = random.Random(count if seed is None else seed)
         self.gold: list[Record] = []
-        size = max(500, count)
+        size = max(500, count if artifacts is None else artifacts)
         self.artifacts = [f"{REPOSITORIES[number % 6]}:src/m{number // 40}.py#f{number % 40}" for number in range(size)]
 
     def artifact(self) -> str:
@@ -137,6 +152,45 @@ class World:
                 stream.writelines(map(_line, records))
 
 
+def write_shards(folder: Path, count: int, ending: str = ".zst", size: int = SHARD, processes: int = 2) -> None:
+    """Write ``count`` questions in shards of ``size``, and the run ``walker`` in as many, without a graph.
+
+    Each shard has a seed of its own, so processes share the work and write the same files. ``ending`` is ``""`` or
+    ``".zst"``.
+    """
+    for part in (f"runs/{RUNS[0]}", "questions"):
+        (folder / part).mkdir(parents=True)
+    small = World(0)
+    for name, records in {"commits": small.commits(), "compatibility": small.compatibility()}.items():
+        (folder / f"{name}.jsonl").write_bytes(b"".join(map(_line, records)))
+    write = partial(_write_shard, folder, count, ending, size)
+    with ProcessPoolExecutor(processes) as pool:
+        for _ in pool.map(write, range(0, count, size)):
+            pass
+
+
+def _write_shard(folder: Path, count: int, ending: str, size: int, first: int) -> None:
+    world = World(count, f"{count}/{first}", min(count, ARTIFACTS))
+    name = f"{first // size:05}.jsonl{ending}"
+    with _opened(folder / "questions" / name) as questions, _opened(folder / "runs" / RUNS[0] / name) as answers:
+        for number in range(first, min(first + size, count)):
+            question = world.question(number)
+            questions.write(_line(question))
+            answers.write(_line(world.answer(RUNS[0], question)))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with path.open("wb") as stream:
+        if path.suffix == ".zst":
+            import zstandard
+
+            with zstandard.ZstdCompressor().stream_writer(stream) as packed:
+                yield packed
+        else:
+            yield stream
+
+
 def _line(record: Record) -> bytes:
     return msgspec.json.encode(record) + b"\n"
 
@@ -149,3 +203,28 @@ def world(folder: Path, count: int) -> Path:
         World(count).write(partial)
         partial.rename(target)
     return target
+
+
+def sharded_world(folder: Path, count: int, ending: str = "", size: int = SHARD) -> Path:
+    """Write the world of ``count`` questions in shards unless the folder holds it, and return its folder."""
+    target = folder / f"world-{count}-in-{size}{ending}"
+    if not target.exists():
+        partial_folder = folder / f".{target.name}"
+        write_shards(partial_folder, count, ending, size)
+        partial_folder.rename(target)
+    return target
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.world", description="Write a world in shards.")
+    parser.add_argument("folder", type=Path, help="the new folder of the dataset")
+    parser.add_argument("questions", type=int, help="how many there are")
+    parser.add_argument("--shard", type=int, default=SHARD, help=f"the questions of a shard ({SHARD})")
+    parser.add_argument("--plain", action="store_true", help="write plain files; without it they are .zst")
+    parser.add_argument("--processes", type=int, default=2, help="how many write (2)")
+    given = parser.parse_args()
+    write_shards(given.folder, given.questions, "" if given.plain else ".zst", given.shard, given.processes)
+
+
+if __name__ == "__main__":
+    main()

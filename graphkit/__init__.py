@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
     from graphkit.scoring.options import EvaluationOptions
     from graphkit.scoring.results import Evaluation, Summary
+    from graphkit.scoring.results_folder import ResultsFolder, read_results
     from graphkit.systems.context import Context
     from graphkit.systems.runner import Limits
     from graphkit.systems.session import RunSummary, run_systems
@@ -117,6 +118,7 @@ _HOMES = {
     "graphkit.records.scores": ("Score",),
     "graphkit.scoring.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
     "graphkit.scoring.results": ("Evaluation", "Summary"),
+    "graphkit.scoring.results_folder": ("ResultsFolder", "read_results"),
     "graphkit.analysis.config": ("load_config",),
     "graphkit.analysis.layers": ("Scorecard", "score_layers"),
     "graphkit.files.dataset": ("Dataset",),
@@ -179,6 +181,7 @@ __all__ = [
     "Prices",
     "Question",
     "QuestionSpine",
+    "ResultsFolder",
     "RunBoard",
     "RunComparison",
     "RunSummary",
@@ -215,6 +218,7 @@ __all__ = [
     "open_store",
     "parse_measure",
     "read_executions",
+    "read_results",
     "read_scores",
     "read_verdicts",
     "record_searches",

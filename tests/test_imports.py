@@ -80,6 +80,7 @@ MAY_IMPORT = {
     "records": {"errors"},
     "files": {"errors", "records"},
     "measures": {"errors", "records"},
+    "shards": {"errors", "records", "files"},
     "database": {"errors", "records"},
     "llm": {"errors", "records", "files"},
     "adapters": {"errors", "records", "files", "measures", "llm"},
@@ -90,13 +91,27 @@ MAY_IMPORT = {
     "judges": {"errors", "records", "files", "measures", "llm"},
     "execution": {"errors", "records", "files", "measures"},
     "graph": {"errors", "records", "files", "measures", "database"},
-    "scoring": {"errors", "records", "files", "measures", "database", "llm", "judges", "execution", "graph"},
+    "scoring": {
+        *("errors", "records", "files", "shards", "measures", "database", "llm", "judges", "execution", "graph"),
+    },
     "analysis": {"errors", "records", "files", "measures", "database", "graph", "scoring"},
     "trust": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "cli": {
         *("errors", "records", "files", "measures", "database", "llm", "adapters", "judges"),
-        *("readers", "imports", "gold", "systems", "execution", "graph", "scoring", "analysis", "trust", "report"),
+        *(
+            "shards",
+            "readers",
+            "imports",
+            "gold",
+            "systems",
+            "execution",
+            "graph",
+            "scoring",
+            "analysis",
+            "trust",
+            "report",
+        ),
     },
 }
 

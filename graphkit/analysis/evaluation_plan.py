@@ -23,9 +23,11 @@ from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate_pass
+from graphkit.scoring.evaluate_shards import ShardPlan
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Label
 from graphkit.scoring.run_pass import RunPass
+from graphkit.scoring.run_shards import RunShards
 from graphkit.scoring.selection import Selection
 
 if TYPE_CHECKING:
@@ -183,7 +185,27 @@ class EvaluationPlan:
         cards = [score_layers(result, self._layers) for result in results] if self.layered else []
         return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
 
-    def _chosen(self, runs: Sequence[RunPass], notify: Callable[[str], None]) -> tuple[Measure, ...]:
+    def evaluate_shards(
+        self,
+        run: RunShards,
+        shards: ShardPlan,
+        *,
+        progress: Progress = quiet,
+        notify: Callable[[str], None] = lambda _: None,
+        on_problems: Callable[[Problems], None] = lambda _: None,
+    ) -> EvaluatedRuns:
+        """Evaluate one run in shards, and write its results folder; see :meth:`evaluate`."""
+        options = dataclasses.replace(
+            self.options, measures=self._chosen([run], notify), outcomes=self.layered and not self.undirected
+        )
+        problems = Problems(options.on_error, strict=options.strict)
+        result = evaluate_pass(run, options, problems=problems, progress=progress, plan=shards)
+        on_problems(problems)
+        cards = [score_layers(result, self._layers)] if self.layered else []
+        source = RunSource(Path(run.given), Path(run.given))
+        return EvaluatedRuns(self, (result,), tuple(cards), tuple(self._outcomes([source], [result], cards)))
+
+    def _chosen(self, runs: Sequence[RunPass | RunShards], notify: Callable[[str], None]) -> tuple[Measure, ...]:
         """Return the measures with those of tool calls, and notify what is special about them."""
         chosen = self.measures
         if self.undirected:

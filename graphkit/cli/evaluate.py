@@ -20,6 +20,7 @@ from graphkit.cli.options import (
     SCORES,
     UNDIRECTED,
     UNORDERED,
+    ExecutorOptions,
     FailedAs,
     LogOptions,
     ReadingOptions,
@@ -70,7 +71,9 @@ class StoringOptions:
 
     no_store: bool = NO_STORE
     out: list[Path] | None = option(
-        "--out -o FILE", "Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md.", writes="results"
+        "--out -o FILE|FOLDER",
+        "Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md, or into a folder without an ending.",
+        writes="results",
     )
     run_name: str | None = RUN_NAME
     replace: bool = option("--replace", "Replace a run of this name from another file.")
@@ -89,10 +92,16 @@ def evaluate(
     storing: StoringOptions,
     logs: LogOptions,
     reading: ReadingOptions,
+    executors: ExecutorOptions,
     full: bool = FULL,
 ) -> None:
     """Score run logs against their dataset, and keep the scores in the graph."""
+    from graphkit.cli.evaluate_shards import is_folder
     from graphkit.cli.progress import shown_progress
+
+    if executors.on is not None or any(map(is_folder, storing.out or ())):
+        _in_shards(given, scoring, gates, storing, logs, reading, executors, full)
+        return
 
     title = f"evaluating {', '.join(run.name for run in (given.runs or [])[:3]) or 'the runs of this folder'}"
     with shown_progress(title):  # what is imported and read takes a moment
@@ -142,8 +151,42 @@ def evaluate(
     pairs = zip(files, evaluated.results, strict=True)
     names = [as_typed(run if storing.no_store else result.run) for run, result in pairs]
     more = f" --dataset {as_typed(given.dataset)}" if storing.no_store and given.dataset is not None else ""
-    show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
+    show = (lambda: show_fully(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))
+    hold(evaluated.gates, brief=not full)
+
+
+def _in_shards(
+    given: InputOptions,
+    scoring: ScoringOptions,
+    gates: RunGateOptions,
+    storing: StoringOptions,
+    logs: LogOptions,
+    reading: ReadingOptions,
+    executors: ExecutorOptions,
+    full: bool,
+) -> None:
+    from graphkit.analysis.gates import hold
+    from graphkit.cli.evaluate_shards import evaluate_in_shards, refuse_with_shards
+
+    refuse_with_shards(
+        {
+            "--format": given.format,
+            "--scores": given.scores,
+            "--engine cypher": scoring.engine == "cypher",
+            "--replace": storing.replace,
+            "--min-kappa": gates.min_kappa is not None,
+            **dict.fromkeys(logs.given(), True),
+        }
+    )
+    if not storing.no_store:
+        raise InputError(
+            "--on and a results folder keep no scores in the graph yet", remedy="Add --no-store: the folder holds them."
+        )
+    if len(given.runs or ()) != 1:
+        raise InputError("a results folder is of one run", remedy="Name one run: a file, a folder, a pattern or a URL.")
+    plan = _plan(given, scoring, gates, storing, reading)
+    evaluated = evaluate_in_shards(plan, (given.runs or [])[0], given.dataset, storing.out or [], executors, full=full)
     hold(evaluated.gates, brief=not full)
 
 
@@ -195,7 +238,8 @@ def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: 
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 
-def _show(evaluated: EvaluatedRuns) -> None:
+def show_fully(evaluated: EvaluatedRuns) -> None:
+    """Print everything about the runs."""
     from graphkit.cli.scorecards import print_groups, print_outcomes, print_scoreboard, print_scorecard
 
     print_scoreboard(evaluated.results)

@@ -144,6 +144,40 @@ REPLIES = option(
 CHANGED_REPLIES = dataclasses.replace(REPLIES, writes="replies", replaces=False)
 
 
+ON = option(
+    "--on processes|dask|ray[=N|=ADDRESS]",
+    "Spread the work over N workers of this machine (by default one a core), or over a cluster.",
+)
+
+
+@dataclass(frozen=True)
+class ExecutorOptions:
+    """The workers that share the work, and what each task needs of them."""
+
+    on: str | None = ON
+    resources: list[str] | None = option(
+        "--resources NAME=AMOUNT", "Reserve this for each task on a cluster, such as gpu=1; may be repeated."
+    )
+
+    def reserved(self) -> dict[str, float]:
+        """Return the amounts by name; raise an InputError if one is no amount, or there are no workers."""
+        found = {}
+        for text in self.resources or []:
+            name, value = assignment("--resources", text)
+            try:
+                found[name] = float(value)
+            except ValueError:
+                found[name] = math.nan
+            if not 0 < found[name] < math.inf:
+                raise InputError(f"--resources takes NAME=AMOUNT with an amount above 0, not {text!r}")
+        if found and self.on is None:
+            raise InputError(
+                "--resources reserves what a cluster has, and --on names none",
+                remedy="Add --on dask=ADDRESS or --on ray=ADDRESS.",
+            )
+        return found
+
+
 ON_ERROR = option("--on-error", "Refuse input with bad records, or skip and report these.", default="fail")
 
 

@@ -158,6 +158,10 @@ class Dataset:
                 continue
             yield number, question
 
+    def every_question(self) -> Iterator[QuestionStruct]:
+        """Yield each usable question; what is wrong with the others is reported elsewhere."""
+        return (question for _, question in RecordReader(self.questions_file, QuestionStruct, Problems("skip")))
+
     def commits(self, problems: Problems) -> list[Commit]:
         """Return the commits; a second record of a commit, and a cycle of parents, is a problem."""
         path = find_file(self.folder, "commits")

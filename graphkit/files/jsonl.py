@@ -177,32 +177,63 @@ def _rest(stream: IO[bytes], path: Path, block: bytes) -> bytes:
 
 
 def _line_blocks(path: Path) -> Iterator[list[bytes]]:
-    done = 0
-    begun: list[bytes] = []  # the parts of a line that continues in the next block, and their size
-    size = 0
     with open_binary(path) as stream:
         _, block = first_block(stream, path)
         if block.lstrip()[:1] == b"[":
             yield _items(stream, path, block)
-            return
-        blank = _Blank(path)
-        while block:
-            blank.count(block)
-            lines = block.split(b"\n")
-            begun.append(lines[0])
-            size += len(lines[0])
-            # Only a line that began in an earlier block can be too long: a block is shorter.
-            if size > MAX_LINE:
-                raise _too_long(path, done + 1)
-            if len(lines) > 1:
-                lines[0] = b"".join(begun)
-                begun = [lines.pop()]
-                size = len(begun[0])
-                done += len(lines)
-                yield lines
-            block = read_block(stream, path, done)
-        if size:
-            yield [b"".join(begun)]
+        else:
+            yield from _lines_of(stream, path, block, 0)
+
+
+def _lines_of(stream: IO[bytes], path: Path, block: bytes, done: int) -> Iterator[list[bytes]]:
+    """Yield the lines of a block and of what follows it in a stream, after ``done`` lines of the file."""
+    begun: list[bytes] = []  # the parts of a line that continues in the next block, and their size
+    size = 0
+    blank = _Blank(path)
+    while block:
+        blank.count(block)
+        lines = block.split(b"\n")
+        begun.append(lines[0])
+        size += len(lines[0])
+        # Only a line that began in an earlier block can be too long: a block is shorter.
+        if size > MAX_LINE:
+            raise _too_long(path, done + 1)
+        if len(lines) > 1:
+            lines[0] = b"".join(begun)
+            begun = [lines.pop()]
+            size = len(begun[0])
+            done += len(lines)
+            yield lines
+        block = read_block(stream, path, done)
+    if size:
+        yield [b"".join(begun)]
+
+
+def span_lines(path: Path, offset: int, length: int, first: int) -> Iterator[bytes]:
+    """Yield the lines of a span of :func:`line_spans`; ``first`` is the number of its first line in the file.
+
+    Raises
+    ------
+    InputError
+        The file can't be read.
+    """
+    with open_binary(path) as stream:
+        stream.seek(offset)
+        span = cast(IO[bytes], _Span(stream, length))
+        yield from chain.from_iterable(_lines_of(span, path, read_block(span, path, first - 1), first - 1))
+
+
+class _Span:
+    """The next bytes of a stream, so many of them."""
+
+    def __init__(self, stream: IO[bytes], length: int) -> None:
+        self._stream = stream
+        self._left = length
+
+    def read(self, size: int) -> bytes:
+        block = self._stream.read(min(size, self._left))
+        self._left -= len(block)
+        return block
 
 
 def is_array(path: Path) -> bool:

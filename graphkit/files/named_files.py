@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,13 +37,7 @@ class NamedFiles:
 
     def all(self) -> Iterator[str]:
         """Yield the files as ``repo/path``, some more than once."""
-        decoder = msgspec.json.Decoder(_Expected)
-        for line in raw_lines(self.questions_file):
-            if b'"expected_files"' in line:
-                try:
-                    yield from map(listed_file, decoder.decode(line).expected_files)
-                except (msgspec.MsgspecError, UnicodeError):
-                    continue
+        yield from files_expected(raw_lines(self.questions_file))
         yield from self.of_artifacts()
 
     def of_artifacts(self) -> Iterator[str]:
@@ -58,6 +52,17 @@ class NamedFiles:
                         continue
                     if found is not None:
                         yield found
+
+
+def files_expected(lines: Iterable[bytes]) -> Iterator[str]:
+    """Yield the files that questions expect as ``repo/path``, some more than once."""
+    decoder = msgspec.json.Decoder(_Expected)
+    for line in lines:
+        if b'"expected_files"' in line:
+            try:
+                yield from map(listed_file, decoder.decode(line).expected_files)
+            except (msgspec.MsgspecError, UnicodeError):
+                continue
 
 
 def file_of_artifact(artifact: _Place | ArtifactStruct) -> str | None:

@@ -6,6 +6,7 @@ compared in the spelling of the dataset's gold. Ids of the gold that differ only
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -24,15 +25,17 @@ Form = Literal["NFC", "NFD"]
 class GoldSpelling:
     """The gold's spelling of ids that aren't ASCII. The questions are read when a run has such an id.
 
-    A pipe can't be read again: its spelling is unknown.
+    A pipe can't be read again: its spelling is unknown. ``ids`` are the ids of the gold that aren't ASCII, if they were
+    read before.
     """
 
-    def __init__(self, questions_file: Path | None = None) -> None:
+    def __init__(self, questions_file: Path | None = None, ids: Collection[str] | None = None) -> None:
         self._questions_file = questions_file if questions_file is not None and questions_file.is_file() else None
+        self._ids = () if ids is None and self._questions_file is None else ids
 
     def of(self, name: str) -> str:
         """Return a name in the spelling of the gold."""
-        if name.isascii() or self._questions_file is None or not self._read[0]:
+        if name.isascii() or not self._read[0]:
             return name
         ids, form = self._read
         return ids.get(normalize("NFC", name)) or (name if form is None else normalize(form, name))
@@ -40,16 +43,23 @@ class GoldSpelling:
     @cached_property
     def _read(self) -> tuple[dict[str, str], Form | None]:
         """The gold's spelling of each id by its form NFC, and the form of all ids; None if their forms differ."""
-        assert self._questions_file is not None
         found: dict[str, set[str]] = {}
-        for _, question in RecordReader(self._questions_file, QuestionStruct, Problems("skip")):
-            for one in chain(gold_ids(question), question.expected_files):
-                if not one.isascii():
-                    found.setdefault(normalize("NFC", one), set()).add(one)
+        for one in self._ids if self._ids is not None else self._of_file():
+            found.setdefault(normalize("NFC", one), set()).add(one)
         every = set().union(*found.values())
         forms: tuple[Form, ...] = ("NFC", "NFD")
         form = next((form for form in forms if all(is_normalized(form, one) for one in every)), None)
         return {nfc: min(some) for nfc, some in found.items() if len(some) == 1}, form
+
+    def _of_file(self) -> Iterator[str]:
+        assert self._questions_file is not None
+        for _, question in RecordReader(self._questions_file, QuestionStruct, Problems("skip")):
+            yield from not_ascii(question)
+
+
+def not_ascii(question: QuestionStruct) -> Iterator[str]:
+    """Yield the ids and the expected files of a question's gold that aren't ASCII."""
+    return (one for one in chain(gold_ids(question), question.expected_files) if not one.isascii())
 
 
 #: A line of only ASCII without this byte has only ids in ASCII. Searching a number is ten times as fast as a text.

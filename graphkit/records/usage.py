@@ -123,6 +123,10 @@ class Tally:
             self._answered[name].extend(other._answered[name])
             self._failed[name].extend(other._failed[name])
 
+    def packed(self) -> dict[str, tuple[bytes, bytes]]:
+        """Return the bare numbers of each figure, of answered questions and of failed ones."""
+        return {name: (self._answered[name].tobytes(), self._failed[name].tobytes()) for name in FIGURES}
+
     def spreads(self) -> dict[str, Spread]:
         """Return each figure over the records."""
         return {name: _spread(self._answered[name], self._failed[name]) for name in FIGURES}

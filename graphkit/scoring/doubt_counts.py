@@ -15,6 +15,11 @@ OTHERS = "other doubts"
 LONGEST = 300
 
 
+def plain(doubts: Iterable[str]) -> list[str]:
+    """Return the doubts of a record as they are counted, each once."""
+    return list(dict.fromkeys(shortened(" ".join(doubt.split()), LONGEST) for doubt in doubts))
+
+
 class Doubts:
     """The number of records of a run that hold each doubt."""
 
@@ -23,13 +28,13 @@ class Doubts:
 
     def add(self, doubts: Iterable[str]) -> None:
         """Count the doubts of a record."""
-        for doubt in dict.fromkeys(shortened(" ".join(doubt.split()), LONGEST) for doubt in doubts):
-            self._count(doubt, 1)
+        for doubt in plain(doubts):
+            self.count(doubt, 1)
 
     def merge(self, other: Doubts) -> None:
         """Count those of another part of the run."""
         for doubt, count in other._counts.items():
-            self._count(doubt, count)
+            self.count(doubt, count)
 
     def warnings(self) -> tuple[str, ...]:
         """Return a sentence for each doubt, the most frequent first.
@@ -41,6 +46,7 @@ class Doubts:
         """
         return tuple(f"doubtful in {counted(count, 'answer')}: {doubt}" for doubt, count in self._counts.most_common())
 
-    def _count(self, doubt: str, count: int) -> None:
+    def count(self, doubt: str, count: int) -> None:
+        """Count a doubt in some records."""
         known = doubt in self._counts or len(self._counts) < MOST
         self._counts[doubt if known else OTHERS] += count

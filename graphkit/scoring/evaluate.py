@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,14 @@ from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.structs import AnswerStruct
+from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards, score_shards
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Kept
 from graphkit.scoring.run_pass import RunPass, invalid_by_files, known_from_files
+from graphkit.scoring.run_shards import RunShards
 from graphkit.scoring.selection import Selection
+from graphkit.shards.executors import opened_executor
+from graphkit.shards.locations import Location
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -43,6 +48,8 @@ def evaluate(
     scores: Sequence[Score] = (),
     problems: Problems | None = None,
     progress: Progress = quiet,
+    executor: Executor | str | None = None,
+    out: str | Path | None = None,
     **changes: Any,
 ) -> Evaluation:
     """Score a run log.
@@ -62,6 +69,12 @@ def evaluate(
         Scores that others gave the answers of this run; those of other runs are ignored. They need ``keep_rows``.
     problems
         Collects what is wrong with the files. By default the warnings of the result name unknown fields.
+    executor
+        Scores the run in shards, and writes the results to ``out``: any :class:`concurrent.futures.Executor`, or what
+        the option ``--on`` accepts, such as ``"processes"`` or ``"dask=tcp://HOST:8786"``.
+    out
+        The results folder, a path or a URL, which :func:`graphkit.read_results` reads. With it, run and dataset may
+        be shards: files, folders, patterns or URLs. Without an executor, this process alone works.
     changes
         Single options by name, such as ``measures=["EdgeRecall"]``, instead of those in ``options``.
 
@@ -78,6 +91,18 @@ def evaluate(
         The database refuses.
     """
     options = dataclasses.replace(options, **changes)
+    if out is not None or executor is not None:
+        if store is not None or scores or isinstance(dataset, Dataset) or not isinstance(run, str | Path):
+            raise InputError(
+                "scoring in shards takes a run and a dataset by their paths or URLs, and neither a store nor scores",
+                remedy="Leave out executor= and out=, or the others.",
+            )
+        if out is None:
+            raise InputError("an executor needs a results folder", remedy='Give out="results".')
+        with opened_executor(executor) as opened:
+            plan = ShardPlan(Location.of(out), opened)
+            with opened_shards(run, dataset, plan) as shards:
+                return evaluate_pass(shards, options, problems=problems, progress=progress, plan=plan)
     if isinstance(run, str | Path):
         file = located(run)
         run_pass = RunPass(Dataset.of_run(file, dataset), file)
@@ -96,15 +121,19 @@ def evaluate(
 
 @read_once()
 def evaluate_pass(
-    run: RunPass,
+    run: RunPass | RunShards,
     options: EvaluationOptions,
     *,
     store: Store | None = None,
     scores: Sequence[Score] = (),
     problems: Problems | None = None,
     progress: Progress = quiet,
+    plan: ShardPlan | None = None,
 ) -> Evaluation:
-    """Score a run whose first records may have been read before; see :func:`evaluate`."""
+    """Score a run whose first records may have been read before; see :func:`evaluate`.
+
+    One in shards needs a plan, and no store.
+    """
     chosen = resolve_measures(options.measures, k=options.k)
     require_computed(chosen)
     if options.name is not None:
@@ -118,7 +147,10 @@ def evaluate_pass(
         selection, chosen = _keeping(options, chosen, scores, store)
         options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or selection.failures)
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
-    if store is None:
+    if isinstance(run, RunShards):
+        assert plan is not None
+        result = score_shards(run, options, chosen, plan, problems=found, progress=progress)
+    elif store is None:
         result = _score(run, options, chosen, known_from_files(run.dataset, chosen, found), found)
         result = result.with_scores(scores)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,9 @@ from typing import Any
 from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import LogCoverage, Meaning, read_known
 from graphkit.files.normal_forms import GoldSpelling, respell
-from graphkit.files.problems import Problems
-from graphkit.files.reading import RecordReader
 from graphkit.measures.edges import EdgeMeasure
 from graphkit.measures.paths import PathMeasure
 from graphkit.measures.registry import known_measure
-from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.first_records import RECORDS, FirstRecords
 
@@ -84,7 +80,11 @@ class GoldSeen:
 
 
 def known_share(
-    dataset: Dataset, run_file: Path, first: FirstRecords | None = None, gold: GoldSeen | None = None
+    dataset: Dataset,
+    run_file: Path,
+    first: FirstRecords | None = None,
+    gold: GoldSeen | None = None,
+    respelled: int | None = None,
 ) -> KnownShare | None:
     """Return the share of a run's first records that the dataset knows; None for a pipe, which can't be read again.
 
@@ -96,18 +96,23 @@ def known_share(
         The first records, if they were read before.
     gold
         The ids that scoring found in the gold; by default this function reads the questions.
+    respelled
+        The number of the first records that were written in the spelling of the gold before scoring, if they were.
     """
     first = first or FirstRecords.read(dataset, run_file)
     if first is None:
         return None
     looked_at, more = first.answers, first.has_more
-    spelling = GoldSpelling(dataset.questions_file)
-    respelled = sum(respell(answer, spelling) > 0 for answer in looked_at)
+    unread = gold is None
+    if respelled is None:
+        spelling = GoldSpelling(dataset.questions_file)
+        respelled = sum(respell(answer, spelling) > 0 for answer in looked_at)
+        unread = unread or respelled > 0
     chunks = dict.fromkeys(chunk.id for answer in looked_at for chunk in answer.retrieved or ())
     ids = chunks | dict.fromkeys(
         end for answer in looked_at for step in answer.traversal or () for end in (step.source, step.target)
     )
-    known, graph = read_known(dataset, _questions(dataset) if gold is None or respelled else (), ids)
+    known, graph = read_known(dataset, dataset.every_question() if unread else (), ids)
     if gold is not None:
         known.gold |= gold.ids & ids.keys()
         known.expects_files |= gold.expects_files
@@ -118,7 +123,7 @@ def known_share(
             met.count_edge(step.source, step.relation, step.target, held)
 
     def every() -> set[str]:
-        return read_known(dataset, _questions(dataset))[0].all()
+        return read_known(dataset, dataset.every_question())[0].all()
 
     return KnownShare(
         records=len(looked_at),
@@ -133,10 +138,6 @@ def known_share(
 def _command(dataset: Dataset, run_file: Path) -> str:
     """Return the command that evaluates a run by a table of ids."""
     return shlex.join(["graphkit", "evaluate", str(run_file), "--dataset", str(dataset.folder), "--ids", "ids.jsonl"])
-
-
-def _questions(dataset: Dataset) -> Iterator[QuestionStruct]:
-    return (question for _, question in RecordReader(dataset.questions_file, QuestionStruct, Problems("skip")))
 
 
 def _line(met: LogCoverage, more: bool) -> str:

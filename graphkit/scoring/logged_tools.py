@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
@@ -27,11 +29,19 @@ def tool_measures(dataset: Dataset, first: FirstRecords | None) -> tuple[str, ..
     A pipe has none, since it can't be read twice. If an agent opened whole files and gold names symbols, its files are
     compared as well.
     """
+
+    def expected() -> bool:
+        reader = RecordReader(dataset.questions_file, QuestionStruct, Problems("skip"))
+        lines = (each for each in read_lines(dataset.questions_file) if _NAMED in each[1])
+        parsed = (reader.parse(number, line) for number, line in lines)
+        return any(question is not None and question.expected_tool_calls for question in parsed)
+
+    return measures_of_calls(first, expected)
+
+
+def measures_of_calls(first: FirstRecords | None, expected: Callable[[], bool]) -> tuple[str, ...]:
+    """Return the measures of tool calls; ``expected`` returns whether a question expects calls."""
     if first is None or all(answer.tool_calls is None for answer in first.answers):
         return ()
     by_file = OF_FILES if any(OPENED_FILES in answer.doubts for answer in first.answers) else ()
-    questions = RecordReader(dataset.questions_file, QuestionStruct, Problems("skip"))
-    for number, line in read_lines(dataset.questions_file):
-        if _NAMED in line and (question := questions.parse(number, line)) is not None and question.expected_tool_calls:
-            return OF_EXPECTED_CALLS + OF_CALLS + by_file
-    return OF_CALLS + by_file
+    return (OF_EXPECTED_CALLS if expected() else ()) + OF_CALLS + by_file

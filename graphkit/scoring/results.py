@@ -224,6 +224,10 @@ class Evaluation:
         The number of failed or missing questions with valid gold.
     kept
         The part of the run that the store holds; None for the whole run, or without a store. It changes no figure.
+    groups
+        The summaries by label, for a result without rows.
+    ended
+        The number of questions by right or wrong answer and path, and by stage, for a result without rows.
     """
 
     run: str
@@ -244,6 +248,8 @@ class Evaluation:
     failed_as: FailedAs = "worst"
     unanswered: int = 0
     kept: Kept | None = None
+    groups: Mapping[str, Mapping[str, Mapping[str, Summary]]] = field(default_factory=dict, repr=False)
+    ended: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
@@ -334,14 +340,16 @@ class Evaluation:
 
         outcomes = self.outcomes()
         if not outcomes:
-            return {}
+            return {name: dict(counts) for name, counts in self.ended.items()}
         return {"two_by_two": dataclasses.asdict(two_by_two(outcomes)), "stages": stage_counts(outcomes)}
 
     def grouped(self, by: Label) -> dict[str, dict[str, Summary]]:
         """Return the summary of each measure within each category, difficulty or group, sorted by its name.
 
-        Questions without one are the group ``"(none)"``. The result is empty if no question has one, or without rows.
+        Questions without one are the group ``"(none)"``. The result is empty if no question has one.
         """
+        if not self.rows:
+            return {name: dict(group) for name, group in self.groups.get(by, {}).items()}
         place = LABELS.index(by)
         members: dict[str, list[Row]] = {}
         for row in self.rows:
@@ -516,7 +524,10 @@ def _summary(name: str, place: int, rows: Sequence[Row]) -> Summary:
 def count_reasons(values: Iterable[float | str | Unscored]) -> tuple[Counter[str], int, int]:
     """Return the number of each reason, without failed and missing questions, and the numbers of these."""
     reasons = (value.reason if isinstance(value, Unscored) else value for value in values)
-    found = Counter(one for one in reasons if isinstance(one, str))
+    return _parted(Counter(one for one in reasons if isinstance(one, str)))
+
+
+def _parted(found: Counter[str]) -> tuple[Counter[str], int, int]:
     missing = found.pop(MISSING, 0)
     failed = sum(found.pop(one) for one in [one for one in found if one.startswith(FAILED)])
     return _bounded(found), failed, missing
@@ -571,6 +582,11 @@ class Totals:
         for reason in self.apart & found.keys():
             del found[reason]
         self.reasons[index] = _bounded(self.reasons[index] + found)
+
+    def add_reasons(self, index: int, found: Counter[str]) -> None:
+        """Count reasons by the measure of that index, without those of failed and missing questions."""
+        apart = Counter({reason: count for reason, count in found.items() if reason not in self.apart})
+        self.reasons[index] = _bounded(self.reasons[index] + _parted(apart)[0])
 
     def count_without_commit(self, lacking: int, of_artifact: int) -> None:
         """Count chunks without a commit, and those of them that get the commit of their artifact."""

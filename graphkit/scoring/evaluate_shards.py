@@ -1,0 +1,427 @@
+"""Scores a run in shards on any executor, and writes a results folder that doesn't depend on who computed it."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from graphkit.errors import InputError
+from graphkit.files.leftovers import held_folder
+from graphkit.files.problems import KEPT, Problem, Problems
+from graphkit.measures.base import Measure
+from graphkit.measures.outcome import STAGES, TwoByTwo
+from graphkit.records.progress import Progress, expect, quiet
+from graphkit.scoring.file_scoring import digest
+from graphkit.scoring.known_share import GoldSeen, known_share
+from graphkit.scoring.options import EvaluationOptions
+from graphkit.scoring.results import Evaluation, Row, Totals
+from graphkit.scoring.results_folder import ResultsWriter, check_results_folder, remove_folder, rows_of
+from graphkit.scoring.run_shards import RunShards, opened_dataset, surveyed
+from graphkit.scoring.scorer import Job
+from graphkit.scoring.shard_join import Exchange, Hashes, Routes, exchange, segments
+from graphkit.scoring.shard_parts import Groups, Leftover, SentProblem, ShardPart, arrow, reason_of, unpacked_table
+from graphkit.scoring.shard_problems import ProblemsOnDisk
+from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, score_shard, survey
+from graphkit.scoring.usage_on_disk import UsageOnDisk
+from graphkit.shards.executors import InThisProcess
+from graphkit.shards.inputs import shards_of
+from graphkit.shards.locations import Location
+from graphkit.shards.work import ShardTask, finished_parts, key_of
+
+#: Up to so many questions, a result also holds its rows: what is printed names questions, and has intervals.
+ROWS = 100_000
+
+UNKNOWN = "the question id is not in the dataset"
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """Where a run is scored in shards, and where its results go.
+
+    Attributes
+    ----------
+    out
+        The results folder.
+    executor
+        Runs a task per shard.
+    say
+        Receives a sentence for each task that is repeated.
+    """
+
+    out: Location
+    executor: Executor = field(default_factory=InThisProcess)
+    say: Callable[[str], None] = lambda message: None
+
+    @property
+    def work(self) -> Location:
+        """The folder of the parts in progress, beside the results."""
+        path = self.out.path
+        if path is not None:
+            return Location(str(path.resolve().with_name(f".{path.resolve().name}.parts")))
+        return Location(f"{self.out.given.rstrip('/')}.parts")
+
+
+def score_shards(
+    run: RunShards,
+    options: EvaluationOptions,
+    measures: tuple[Measure, ...],
+    plan: ShardPlan,
+    *,
+    problems: Problems,
+    progress: Progress = quiet,
+) -> Evaluation:
+    """Score a run in shards, and write its results folder.
+
+    Returns
+    -------
+    Evaluation
+        Without rows if there are more than ``ROWS`` questions.
+
+    Raises
+    ------
+    InputError
+        A file can't be read, or records can't be used and ``problems`` doesn't skip them. Finished parts stay.
+    """
+    if not isinstance(plan.executor, InThisProcess) and any(
+        type(measure).__module__ == "__main__" for measure in measures
+    ):
+        what = "other processes can't find a measure that is defined in the script itself"
+        raise InputError(what, remedy="Move it into a module of its own, and import it.")
+    with held_folder() as scratch:
+        found = _Scoring(run, options, measures, plan, problems, progress, scratch).evaluation()
+    remove_folder(plan.work)
+    return found
+
+
+class _Scoring:
+    """One evaluation in shards."""
+
+    def __init__(
+        self,
+        run: RunShards,
+        options: EvaluationOptions,
+        measures: tuple[Measure, ...],
+        plan: ShardPlan,
+        problems: Problems,
+        progress: Progress,
+        scratch: Path,
+    ) -> None:
+        self.run = run
+        self.options = options
+        self.plan = plan
+        self.problems = problems
+        self.progress = progress
+        self.scratch = scratch
+        self.names = [str(measure) for measure in measures]
+        self.known = run.known(measures, problems)
+        self.context = ShardContext(self._job(measures), tuple(run.questions), tuple(run.answers), run.extra)
+        self.key = self._key()
+        self.parts: list[Location] = []
+        self.several: dict[tuple[int, int], int] = {}
+        self.routes = Routes(scratch)
+        self.hashes = Hashes(scratch)
+        self.sent = ProblemsOnDisk(scratch / "problems")
+
+    def _job(self, measures: tuple[Measure, ...]) -> Job:
+        commits, invalid = self.known
+        return Job(
+            Path(),
+            Path(),
+            measures,
+            commits,
+            invalid,
+            keep_rows=True,
+            outcomes=self.options.outcomes,
+            unordered=self.options.unordered,
+            versions=any(measure.needs_commits for measure in measures),
+            name=self.options.name,
+            spelling=self.run.spelling,
+            wanted=frozenset(self.run.first.ids()),
+        )
+
+    # The passes ------------------------------------------------------------------------------------------------------
+
+    def evaluation(self) -> Evaluation:
+        """Make all parts, and then the results of them."""
+        work = self._first_works()
+        expect(self.progress, "shards", len(work))
+        self.parts = [Location("")] * len(work)
+        self._make(work)
+        repeated = self._repeated()
+        for place, taken in sorted(repeated.items()):
+            work[place] = dataclasses.replace(work[place], taken=taken)
+        self._make([work[place] for place in sorted(repeated)])
+        routed, unknown = self._routed()
+        if routed:
+            self._make([dataclasses.replace(work[place], routed=tuple(routed[place])) for place in sorted(routed)])
+        return self._merged(unknown)
+
+    def _key(self) -> str:
+        """Return the digest of everything that decides the parts."""
+        from graphkit import __version__
+
+        own = [code_of(measure) for measure in self.context.job.measures if measure.is_custom()]
+        options = self.options.outcomes, self.options.unordered, self.options.name
+        return key_of(__version__, self.names, own, options, self.run.key)
+
+    def _first_works(self) -> list[ShardWork]:
+        key = self.key
+        with self.plan.work.staging() as staging:
+            file = staging / f"{key}.context"
+            file.write_bytes(pickle.dumps(self.context))
+            self.plan.work.put(file, file.name)
+        context = self.plan.work.child(f"{key}.context")
+        return [ShardWork(context, place, tuple(answers)) for place, answers in enumerate(self.run.beside)]
+
+    def _make(self, works: Sequence[ShardWork]) -> None:
+        """Make the part of each work, in place of a former one of the same questions."""
+        tasks = [
+            ShardTask(
+                key_of(self.key, work.place, work.answers, sorted(work.taken.items()), work.routed),
+                work,
+                self.run.questions[work.place].name,
+            )
+            for work in works
+        ]
+        parts = finished_parts(
+            self.plan.executor, score_shard, tasks, self.plan.work, progress=self.progress, say=self.plan.say
+        )
+        for work, path in zip(works, parts, strict=True):
+            self.parts[work.place] = self.plan.work.child(path.name)
+            part = ShardPart.read(path)
+            if not work.routed:
+                self.hashes.put(work.place, part.hashes)
+                self.routes.put(work.place, part.leftovers)
+
+    def _part(self, place: int) -> ShardPart:
+        with self.parts[place].local_copy() as path:
+            return ShardPart.read(path)
+
+    def _repeated(self) -> dict[int, dict[str, str]]:
+        """Return for each shard the ids that an earlier one has, with their places."""
+        import numpy
+
+        of_shards: dict[int, set[int]] = {}
+        for hashed, shards in self.hashes.repeated().items():
+            for shard in shards:
+                of_shards.setdefault(shard, set()).add(hashed)
+        first: dict[str, str] = {}
+        taken: dict[int, dict[str, str]] = {}
+        for shard, wanted in sorted(of_shards.items()):
+            part = self._part(shard)
+            hashes = numpy.frombuffer(part.hashes, dtype=numpy.int64).tolist()
+            lines = numpy.frombuffer(part.lines, dtype=numpy.int64).tolist()
+            ids = {digest(name): name for name in unpacked_table(part.rows).column("id").to_pylist()}
+            for hashed, line in zip(hashes, lines, strict=True):
+                if hashed in wanted:
+                    where = f"{self.run.questions[shard].location}:{line}"
+                    if (name := ids[hashed]) in first:
+                        taken.setdefault(shard, {})[name] = first[name]
+                    else:
+                        first[name] = where
+        return taken
+
+    def _routed(self) -> tuple[dict[int, list[Segment]], list[Leftover]]:
+        """Route records to the shards of their questions; return what each gets, and the records of no question."""
+        unknown: list[Leftover] = []
+        tasks: list[ShardTask] = []
+        for source, targets in self.routes.find(self.hashes):
+            if not targets:
+                continue
+            lost = [at for at, some in enumerate(targets) if not some]
+            more = [at for at, some in enumerate(targets) if len(some) > 1]
+            if lost or more:
+                leftovers = self._part(source).leftovers
+                unknown += [leftovers[at] for at in lost]
+                self.several |= {(leftovers[at].shard, leftovers[at].line): len(targets[at]) for at in more}
+            if len(lost) < len(targets):
+                part = self.parts[source]
+                key = key_of("exchange", part.name, targets)
+                tasks.append(ShardTask(key, Exchange(part, tuple(targets)), str(part)))
+        routed: dict[int, list[Segment]] = {}
+        for path in finished_parts(self.plan.executor, exchange, tasks, self.plan.work, suffix=".exchange"):
+            file = self.plan.work.child(path.name)
+            for target, offset, length in segments(path):
+                routed.setdefault(target, []).append(Segment(file, offset, length))
+        return routed, unknown
+
+    # The results -----------------------------------------------------------------------------------------------------
+
+    def _merged(self, unknown: list[Leftover]) -> Evaluation:
+        totals = Totals(len(self.names), self.context.job.invalid.values())
+        groups, usage, gold = Groups(len(self.names)), UsageOnDisk(self.scratch), GoldSeen()
+        runs: set[str] = set()
+        strangers: list[Leftover] = []
+        for place in range(len(self.parts)):
+            part = self._part(place)
+            part.sums.add_to(totals, groups)
+            usage.add(part.sums.figures)
+            gold.merge(GoldSeen(set(part.gold[0]), part.gold[1]))
+            runs |= set(part.runs)
+            strangers += part.strangers
+            self.sent.add(part.problems)
+            part.questions.add_to(self.problems, str(self.run.dataset.questions_file))
+            part.answers.add_to(self.problems, self.run.given)
+        self._add_unknown(unknown, strangers)
+        self._refuse(totals, runs)
+        with _cut(self.plan, self.scratch) as writer:
+            rows = totals.questions <= ROWS
+            kept: list[Row] = []
+            ended = Ended()
+            for part_rows in self._written(writer):
+                self._count_reasons(totals, part_rows)
+                if self.options.outcomes and not rows:
+                    ended.add(part_rows)
+                kept += rows_of(part_rows, self.names) if rows else ()
+            result = self._result(totals, groups, usage, runs)
+            known = known_share(self.run.dataset, Path(self.run.given), self.run.first, gold, self.run.respelled)
+            result = dataclasses.replace(
+                result, known=known, rows=tuple(kept), ended=ended.counts, failed_as=self.options.failed_as
+            )
+            writer.finish(self._manifest(result), self._summary(result), self.sent.as_json())
+        return result
+
+    def _written(self, writer: ResultsWriter) -> Iterator[Any]:
+        for place in range(len(self.parts)):
+            yield from writer.add(unpacked_table(self._part(place).rows))
+        yield from writer.rest()
+
+    def _count_reasons(self, totals: Totals, rows: Any) -> None:
+        for index, name in enumerate(self.names):
+            counts = rows.column(reason_of(name)).drop_null().value_counts()
+            found = Counter({one["values"]: one["counts"] for one in counts.to_pylist()})
+            totals.add_reasons(index, found)
+
+    def _add_unknown(self, unknown: Sequence[Leftover], strangers: Sequence[Leftover]) -> None:
+        """Report records of no question, also those that only share their hash with one."""
+        refused = Counter((one.shard, one.line) for one in strangers)
+        alone = {place for place, count in refused.items() if count == self.several.get(place, 1)}
+        every = {(one.shard, one.line): one for one in strangers if (one.shard, one.line) in alone}
+        self.sent.add(
+            SentProblem(one.shard, one.line, one.where, UNKNOWN, one.question, "Check --dataset.", 0)
+            for one in (*unknown, *every.values())
+        )
+
+    def _refuse(self, totals: Totals, runs: set[str]) -> None:
+        if len(runs) > 1:
+            raise InputError(
+                f"the files hold records of {len(runs)} runs: {', '.join(sorted(runs)[:5])}",
+                where=self.run.given,
+                remedy="Write each run into files of its own.",
+            )
+        for sent in self.sent.first(KEPT):
+            self.problems.add(Problem(sent.where, sent.what, sent.record, sent.remedy, sent.more))
+        self.problems.beyond += max(0, len(self.sent) - KEPT)
+        self.problems.raise_if_refused(usable=totals.questions - totals.missing)
+        if not totals.questions:
+            raise InputError("the files hold no question", where=str(self.run.dataset.questions_file))
+        if not runs:
+            raise InputError("the files hold no record", where=self.run.given)
+
+    def _result(self, totals: Totals, groups: Groups, usage: UsageOnDisk, runs: set[str]) -> Evaluation:
+        return Evaluation(
+            run=self.options.name if self.options.name is not None else next(iter(runs)),
+            dataset=self.run.dataset.name,
+            questions=totals.questions,
+            failed=totals.failed,
+            missing=totals.missing,
+            unanswered=totals.no_answer,
+            measures=totals.summaries(self.names),
+            invalid=dict(self.context.job.invalid),
+            efficiency=usage.spreads(),
+            unscored=totals.unscored(self.names),
+            without_commit=(totals.without_commit, totals.commit_of_artifact) if self.context.job.versions else None,
+            gold_hash=totals.gold.hexdigest(),
+            warnings=totals.doubts.warnings(),
+            groups=groups.summaries(self.names, totals),
+        )
+
+    def _manifest(self, result: Evaluation) -> dict[str, Any]:
+        from graphkit import __version__
+
+        measures = [
+            {"name": str(measure), "version": __version__, "parameters": measure.settings()}
+            for measure in self.context.job.measures
+        ]
+        return {
+            "graphkit": __version__,
+            "run": result.run,
+            "dataset": result.dataset,
+            "gold_hash": result.gold_hash,
+            "questions": result.questions,
+            "measures": msgspec.to_builtins(measures),
+        }
+
+    def _summary(self, result: Evaluation) -> dict[str, Any]:
+        return {**result.as_json(), "groups": result.groups_as_json(), **result.outcomes_as_json()}
+
+
+class Ended:
+    """The number of questions by right or wrong answer and path, and by stage."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, dict[str, int]] = {}
+
+    def add(self, rows: Any) -> None:
+        """Add some rows."""
+        if not self.counts:
+            self.counts = {"two_by_two": TwoByTwo().counts, "stages": dict.fromkeys(STAGES, 0)}
+        cells, stages = self.counts.values()
+        grouped = rows.group_by(["right_answer", "right_path"]).aggregate([([], "count_all")])
+        for one in grouped.to_pylist():
+            judged = one["right_answer"], one["right_path"]
+            cells["undecided" if None in judged else _CELLS[judged]] += one["count_all"]
+        for one in rows.column("stage").value_counts().to_pylist():
+            stages[one["values"]] += one["counts"]
+
+
+_CELLS = {(True, True): "sound", (True, False): "luck", (False, True): "misread", (False, False): "lost"}
+
+
+def code_of(measure: Measure) -> str:
+    """Return a digest of the module of a user's own measure: a changed one gives other parts."""
+    import inspect
+
+    try:
+        return key_of(inspect.getsource(inspect.getmodule(type(measure)) or type(measure)))
+    except (OSError, TypeError):
+        return ""
+
+
+@contextmanager
+def opened_shards(
+    run: str | Path | Location, dataset: str | Path | None, plan: ShardPlan, progress: Progress = quiet
+) -> Iterator[RunShards]:
+    """Open a run and its dataset as shards, and ask all questions what scoring must know before.
+
+    Raises
+    ------
+    InputError
+        A file is missing or can't be read, or there are no questions.
+    """
+    arrow()  # refused at once, and not after an hour
+    check_results_folder(plan.out)
+    place = Location.of(run)
+    answers = shards_of(place)
+    with opened_dataset(place, dataset) as found:
+        key = key_of("survey", *(shard.key for shard in found.shards))
+        tasks = [ShardTask(f"{key_of(key, shard.key)}", shard, shard.name) for shard in found.shards]
+        parts = finished_parts(plan.executor, survey, tasks, plan.work, suffix=".survey", say=plan.say)
+        asked = surveyed(parts)
+        found.expected = frozenset(asked.files)
+        yield RunShards(str(place), found, [*found.shards], answers, asked)
+
+
+@contextmanager
+def _cut(plan: ShardPlan, scratch: Path) -> Iterator[ResultsWriter]:
+    with plan.out.staging() as staging:
+        yield ResultsWriter(plan.out, staging)

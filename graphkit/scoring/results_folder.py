@@ -1,0 +1,255 @@
+"""Results as a folder: rows in Parquet parts of a fixed size, a summary, problems, and a manifest written last."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError
+from graphkit.measures.outcome import Outcome, Stage
+from graphkit.scoring.results import LABELS, Row
+from graphkit.scoring.shard_parts import arrow, reason_of
+from graphkit.shards.locations import Location
+
+#: How many questions a part holds, and how many of them a group of its rows.
+QUESTIONS = 50_000
+GROUP = 10_000
+
+#: The form of the folder; a reader refuses a newer one.
+FORMAT = 1
+
+MANIFEST, SUMMARY, PROBLEMS = "manifest.json", "summary.json", "problems.jsonl"
+
+#: How Parquet is written: fixed, so that the same rows give the same bytes.
+_OPTIONS: dict[str, Any] = {
+    "version": "2.6",
+    "data_page_version": "1.0",
+    "compression": "zstd",
+    "compression_level": 3,
+    "use_dictionary": True,
+    "write_statistics": True,
+    "store_schema": True,
+}
+
+
+def check_results_folder(out: Location) -> None:
+    """Refuse a folder with files of others; former results, finished or not, are replaced.
+
+    Raises
+    ------
+    InputError
+        Another file is there.
+    """
+    for file in out.files():
+        if file.name not in (MANIFEST, SUMMARY, PROBLEMS) and not re.fullmatch(r"part-\d+\.parquet", file.name):
+            raise InputError(
+                f"the folder holds another file, {file.name}", where=str(out), remedy="Name a new or an empty folder."
+            )
+
+
+class ResultsWriter:
+    """Cuts rows into parts and writes them into a folder; :meth:`finish` makes them results.
+
+    Parameters
+    ----------
+    out
+        The folder. Former results in it are none from now on.
+    staging
+        A folder of this machine from which files move there.
+    """
+
+    def __init__(self, out: Location, staging: Path, questions: int = QUESTIONS) -> None:
+        self._out = out
+        self._staging = staging
+        self._questions = questions
+        self._waiting: list[Any] = []
+        self._count = 0
+        self.parts: list[dict[str, Any]] = []
+        out.child(MANIFEST).remove()
+
+    def add(self, table: Any) -> Iterator[Any]:
+        """Add rows, and yield the rows of each part that is written."""
+        self._waiting.append(table)
+        self._count += table.num_rows
+        while self._count >= self._questions:
+            yield self._write()
+
+    def rest(self) -> Iterator[Any]:
+        """Write the last part, and yield its rows."""
+        if self._count:
+            yield self._write()
+
+    def _write(self) -> Any:
+        from pyarrow import parquet
+
+        every = arrow().concat_tables(self._waiting)
+        part, rest = every.slice(0, self._questions), every.slice(self._questions)
+        self._waiting, self._count = [rest], rest.num_rows
+        name = f"part-{len(self.parts):05}.parquet"
+        file = self._staging / name
+        # The bytes must not depend on how the rows arrived.
+        parquet.write_table(part.combine_chunks(), file, row_group_size=GROUP, **_OPTIONS)
+        self.parts.append({"name": name, "rows": part.num_rows, "digest": digest_of(file)})
+        self._out.put(file, name)
+        return part
+
+    def finish(self, manifest: dict[str, Any], summary: dict[str, Any], problems: Iterable[dict[str, Any]]) -> None:
+        """Write summary, problems and, at last, the manifest; remove parts of former results."""
+        file = self._staging / PROBLEMS
+        count = 0
+        with file.open("w", encoding="utf-8") as stream:
+            for count, problem in enumerate(problems, 1):  # noqa: B007 - counted
+                stream.write(json.dumps(problem, ensure_ascii=False) + "\n")
+        listed = {"problems": {"name": PROBLEMS, "rows": count, "digest": digest_of(file)}}
+        self._out.put(file, PROBLEMS)
+        file = self._staging / SUMMARY
+        file.write_text(json.dumps({"runs": [summary]}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        listed["summary"] = {"name": SUMMARY, "digest": digest_of(file)}
+        self._out.put(file, SUMMARY)
+        known = {part["name"] for part in self.parts}
+        for former in self._out.files():
+            if former.name.startswith("part-") and former.name.endswith(".parquet") and former.name not in known:
+                former.remove()
+        file = self._staging / MANIFEST
+        whole = {"format": FORMAT, **manifest, "parts": self.parts, **listed}
+        file.write_text(json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        self._out.put(file, MANIFEST)
+
+
+def digest_of(file: Path) -> str:
+    """Return the digest of a file as a manifest states it."""
+    digest = blake2b(digest_size=20)
+    with file.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class ResultsFolder:
+    """Results in a folder.
+
+    Attributes
+    ----------
+    manifest
+        Versions, run, dataset, hash of the gold, the number of questions, and the parts with their digests.
+    summary
+        What ``.summary.json`` holds of the run.
+    """
+
+    folder: Location
+    manifest: dict[str, Any]
+    summary: dict[str, Any]
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures, in their order."""
+        return [measure["name"] for measure in self.manifest["measures"]]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows in the order of the questions; each part is compared with its digest first.
+
+        Raises
+        ------
+        InputError
+            A part is missing or was changed.
+        """
+        for part in self.manifest["parts"]:
+            with self._checked(part) as path:
+                yield from _rows(path, self.measures)
+
+    def problems(self) -> Iterator[dict[str, Any]]:
+        """Yield the records that couldn't be used: file, line, record, what is wrong, and the remedy."""
+        with self._checked(self.manifest["problems"]) as path, path.open(encoding="utf-8") as stream:
+            yield from map(json.loads, stream)
+
+    @contextmanager
+    def _checked(self, listed: dict[str, Any]) -> Iterator[Path]:
+        file = self.folder.child(listed["name"])
+        with file.local_copy() as path:
+            if not path.is_file() or digest_of(path) != listed["digest"]:
+                raise InputError(
+                    "the file isn't the one of the manifest: it was changed, or is gone",
+                    where=str(file),
+                    remedy="Make the results anew.",
+                )
+            yield path
+
+
+def read_results(folder: str | Path) -> ResultsFolder:
+    """Return the results in a folder that ``evaluate`` wrote with ``--out FOLDER``.
+
+    Parameters
+    ----------
+    folder
+        A path or a URL.
+
+    Raises
+    ------
+    InputError
+        There are no results, they aren't complete, or another version of graphkit wrote a newer form.
+    """
+    place = Location.of(folder)
+    file = place.child(MANIFEST)
+    if not file.exists():
+        raise InputError(
+            "the folder holds no manifest.json: it holds no results, or they aren't finished",
+            where=str(place),
+            remedy="`graphkit evaluate RUN --out FOLDER` writes some.",
+        )
+    try:
+        with file.opened() as stream:
+            manifest = json.load(stream)
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
+            raise ValueError("it names no format")
+    except ValueError as error:
+        raise InputError(f"this is no manifest of results: {error}", where=str(file)) from None
+    if manifest["format"] > FORMAT:
+        raise InputError("a newer graphkit wrote these results", where=str(file), remedy="Update graphkit.")
+    found = ResultsFolder(place, manifest, {})
+    with found._checked(manifest["summary"]) as path:
+        return ResultsFolder(place, manifest, json.loads(path.read_text(encoding="utf-8"))["runs"][0])
+
+
+def _rows(path: Path, measures: Sequence[str]) -> Iterator[Row]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=GROUP):
+            yield from rows_of(batch, measures)
+
+
+def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows of a table of Arrow, or of a batch of one."""
+    columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
+    given = [(columns[name], columns[reason_of(name)]) for name in measures]
+    for at, question in enumerate(columns["id"]):
+        judged = None
+        if "stage" in columns:
+            stage = Stage(question, columns["stage"][at], columns["stage_reason"][at])
+            right = columns["right_answer"][at], columns["right_path"][at]
+            judged = Outcome(*right, stage, columns["undecided"][at])
+        yield Row(
+            question,
+            tuple([reasons[at] if values[at] is None else values[at] for values, reasons in given]),
+            (columns[LABELS[0]][at], columns[LABELS[1]][at], columns[LABELS[2]][at]),
+            judged,
+            columns["gold_hash"][at],
+            columns["failure"][at],
+        )
+
+
+def remove_folder(folder: Location) -> None:
+    """Remove a folder of parts."""
+    if folder.path is not None:
+        shutil.rmtree(folder.path, ignore_errors=True)
+        return
+    for file in folder.files():
+        file.remove()

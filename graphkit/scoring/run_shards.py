@@ -1,0 +1,256 @@
+"""A run and its dataset as shards: found, paired, and asked what scoring must know before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from graphkit.errors import InputError
+from graphkit.files.assets import located
+from graphkit.files.dataset import Dataset
+from graphkit.files.extra_fields import extra_fields
+from graphkit.files.leftovers import held_folder
+from graphkit.files.named_files import NamedFiles
+from graphkit.files.normal_forms import GoldSpelling, respell
+from graphkit.files.problems import Problems
+from graphkit.files.reading import RecordReader
+from graphkit.measures.base import Measure
+from graphkit.records.commits import CommitGraph, ReadAt
+from graphkit.records.ids import KnownFiles
+from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.scoring.first_records import RECORDS, FirstRecords
+from graphkit.scoring.logged_tools import measures_of_calls
+from graphkit.scoring.run_pass import known_from_files
+from graphkit.scoring.shard_scoring import Survey
+from graphkit.shards.inputs import ENDINGS, Shard, shard_lines, shards_of
+from graphkit.shards.locations import Location
+
+#: How many questions are looked at to name the id closest to an unknown one.
+LOOKED_AT = 10_000
+
+#: The files of a dataset that are read whole, or copied from another machine.
+_SMALL = ("commits", "compatibility", "artifacts", "edges", "dataset.json")
+
+
+class ShardedDataset(Dataset):
+    """A dataset whose questions are shards.
+
+    Parameters
+    ----------
+    folder
+        The folder of this machine with its other files.
+    shards
+        The shards of its questions.
+    copied
+        Whether the folder is a copy that workers don't see.
+    """
+
+    def __init__(self, folder: Path, shards: Sequence[Shard], copied: bool) -> None:
+        super().__init__(folder.resolve(), questions=False)
+        self.shards = tuple(shards)
+        self._copied = copied
+        self.expected: frozenset[str] = frozenset()
+
+    def every_question(self) -> Iterator[QuestionStruct]:
+        """Yield the first usable questions: enough to name one that is close to an unknown id."""
+        return islice((question for _, question in self._read()), LOOKED_AT)
+
+    def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
+        """Yield (line number, question) of each usable one; scoring reports the others."""
+        return self._read()
+
+    def _read(self) -> Iterator[tuple[int, QuestionStruct]]:
+        for shard in self.shards:
+            reader = RecordReader(Path(str(shard.location)), QuestionStruct, Problems("skip"))
+            for number, line in shard_lines(shard):
+                question = reader.parse(number, line)
+                if question is not None:
+                    yield number, question
+
+    def known_files(self) -> KnownFiles:
+        """Return the files that the dataset names, as the survey of the questions found them."""
+        artifacts = (path for path, _ in self.graphs.values() if path is not None)
+        every = {*self.expected, *NamedFiles(self.questions_file, tuple(artifacts)).of_artifacts()}
+        return KnownFiles(partial(tuple, sorted(every)))
+
+    def artifact_commits(self) -> ReadAt:
+        """Return a lookup of the commits at which the knowledge graphs read an artifact."""
+        found = super().artifact_commits()
+        if self._copied:
+            found("", None)  # workers can't read the copy
+        return found
+
+
+@dataclass
+class RunShards:
+    """A run in shards, beside its questions.
+
+    Attributes
+    ----------
+    given
+        The run as the user names it, without credentials.
+    questions, answers
+        The shards of both.
+    beside
+        The places of the records that are read beside each shard of questions.
+    survey
+        What scoring must know of the gold.
+    """
+
+    given: str
+    dataset: ShardedDataset
+    questions: list[Shard]
+    answers: list[Shard]
+    survey: Survey
+
+    @cached_property
+    def beside(self) -> list[list[int]]:
+        """The places of the records that are read beside each shard of questions: those at the same part of the run."""
+        beside: list[list[int]] = [[] for _ in self.questions]
+        by_file = [_by_file(self.questions), _by_file(self.answers)]
+        pairs = [(0, len(self.questions), 0, len(self.answers))]
+        if len(by_file[0]) == len(by_file[1]):
+            pairs = [(*first, *second) for first, second in zip(*by_file, strict=True)]
+        for begin, end, first, last in pairs:
+            for place in range(first, last):
+                # The same number of shards: each beside its own. Otherwise each is beside the one at its share.
+                wanted = begin + (place - first) * (end - begin) // max(last - first, 1)
+                same = begin + place - first
+                near = abs((end - begin) - (last - first)) <= 1 or len(pairs) > 1
+                beside[min(same, end - 1) if near else wanted].append(place)
+        return beside
+
+    @property
+    def extra(self) -> frozenset[str]:
+        """The dataset's own fields."""
+        return extra_fields(self.dataset.folder)
+
+    @cached_property
+    def spelling(self) -> GoldSpelling:
+        """The gold's spelling of ids that aren't ASCII."""
+        return GoldSpelling(ids=self.survey.not_ascii)
+
+    @cached_property
+    def _first(self) -> tuple[FirstRecords, int]:
+        def records() -> Iterator[AnswerStruct]:
+            for shard in self.answers:
+                reader = RecordReader(Path(str(shard.location)), AnswerStruct, Problems("skip"))
+                for number, line in shard_lines(shard):
+                    answer = reader.parse(number, line)
+                    if answer is not None:
+                        yield answer
+
+        found = [*islice(records(), RECORDS + 1)]
+        first = FirstRecords(found[:RECORDS], len(found) > RECORDS)
+        return first, sum(respell(answer, self.spelling) > 0 for answer in first.answers)
+
+    @property
+    def first(self) -> FirstRecords:
+        """The first records of the run, in the spelling of the gold."""
+        return self._first[0]
+
+    @property
+    def respelled(self) -> int:
+        """The number of the first records with ids in another spelling than the gold's."""
+        return self._first[1]
+
+    @property
+    def name(self) -> str | None:
+        """The name of the run by its first record; None without a usable one."""
+        return self.first.answers[0].run if self.first.answers else None
+
+    @property
+    def tool_measures(self) -> tuple[str, ...]:
+        """The measures of tool calls that score this run by default."""
+        return measures_of_calls(self.first, lambda: self.survey.tools)
+
+    def known(self, measures: Sequence[Measure], problems: Problems) -> tuple[CommitGraph, dict[str, str]]:
+        """Return the commits that a measure reads, and the reason of each question that isn't scored."""
+        return known_from_files(self.dataset, measures, problems)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What decides the content of the run and its dataset."""
+        small = [Location(str(path)) for path in self.dataset.files() if path.is_file()]
+        return (
+            *(shard.key for shard in (*self.questions, *self.answers)),
+            *((file.name, file.version()) for file in small if not file.name.startswith("questions.")),
+            *sorted(self.extra),
+        )
+
+
+def _by_file(shards: Sequence[Shard]) -> list[tuple[int, int]]:
+    """Return where the shards of each file begin and end."""
+    begins = [at for at, one in enumerate(shards) if at == 0 or one.location != shards[at - 1].location]
+    return [*zip(begins, [*begins[1:], len(shards)], strict=True)]
+
+
+@contextmanager
+def opened_dataset(run: Location, given: str | Path | None) -> Iterator[ShardedDataset]:
+    """Open the dataset of a run in shards: the given one, else the folder above it that holds questions.
+
+    Raises
+    ------
+    InputError
+        There are no questions.
+    """
+    with ExitStack() as stack:
+        folder = _given(given) if given is not None else _above(run)
+        questions = _questions(folder)
+        if questions is None:
+            raise InputError(
+                "the folder holds no questions.jsonl and no folder questions/ of shards",
+                where=str(folder),
+                remedy="A dataset needs one of them; name its folder by --dataset.",
+            )
+        shards = shards_of(questions)
+        path = folder.path
+        if path is None:
+            path = stack.enter_context(held_folder()) / (folder.name or "dataset")
+            path.mkdir()
+            for file in folder.files():
+                if file.name.startswith(_SMALL):
+                    with file.opened() as stream:
+                        (path / file.name).write_bytes(stream.read())
+        yield ShardedDataset(path, shards, folder.path is None)
+
+
+def _given(given: str | Path) -> Location:
+    place = Location.of(given)
+    return Location(str(located(given))) if place.path is not None else place
+
+
+def _questions(folder: Location) -> Location | None:
+    """Return the file or the folder of a dataset's questions."""
+    for ending in ENDINGS:
+        if (file := folder.child(f"questions{ending}")).exists():
+            return file
+    return shards if (shards := folder.child("questions")).is_folder() else None
+
+
+def _above(run: Location) -> Location:
+    place = run
+    for _ in range(3):
+        place = place.parent
+        if _questions(place) is not None:
+            return place
+    raise InputError("no questions are found beside this run", where=str(run), remedy="Name its dataset by --dataset.")
+
+
+def surveyed(parts: Iterator[Path]) -> Survey:
+    """Return the survey of all shards of questions."""
+    every = Survey([], [], False)
+    files: set[str] = set()
+    strange: set[str] = set()
+    for path in parts:
+        one = msgspec.msgpack.decode(path.read_bytes(), type=Survey)
+        files.update(one.files)
+        strange.update(one.not_ascii)
+        every.tools |= one.tools
+    return Survey(sorted(files), sorted(strange), every.tools)

@@ -1,0 +1,109 @@
+"""Processes of this machine, where one that dies costs only the task that it was working on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context, parent_process
+from typing import Any, TypeVar
+
+from graphkit.errors import InputError
+from graphkit.shards.executors import Engine, no_resources
+
+T = TypeVar("T")
+
+
+@contextmanager
+def opened_processes(engine: Engine) -> Iterator[Executor]:
+    """Open processes of this machine: ``processes`` or ``processes=N``."""
+    if engine.resources:
+        raise no_resources("processes", engine.resources)
+    if engine.address is not None:
+        raise InputError(
+            f"{engine.address!r} isn't a number of processes", where="--on", remedy="Write processes=4, or processes."
+        )
+    executor = SeparateProcesses(engine.local_workers())
+    try:
+        yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+class SeparateProcesses(Executor):
+    """An executor of single processes, each started again if it dies.
+
+    A :class:`~concurrent.futures.ProcessPoolExecutor` is lost as a whole when one of its processes is killed; here
+    each thread has a pool of one process. Processes are spawned, since forking is unsafe beside threads. Those that
+    still work at the shutdown are killed; a process ends by itself when this one is killed.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._threads = ThreadPoolExecutor(workers, "graphkit-worker")
+        self._own = threading.local()
+        self._lock = threading.Lock()
+        self._pools: dict[ProcessPoolExecutor, int] = {}
+        self._ended = False
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Run a task in one of the processes; a future of a task whose process dies raises ``BrokenExecutor``."""
+        return self._threads.submit(self._run, fn, args, kwargs)
+
+    def _run(self, fn: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
+        pool: ProcessPoolExecutor = getattr(self._own, "pool", None) or self._started()
+        try:
+            return pool.submit(fn, *args, **kwargs).result()
+        except BrokenExecutor:
+            self._own.pool = None
+            with self._lock:
+                self._pools.pop(pool, None)
+            pool.shutdown(wait=False)
+            raise
+
+    def _started(self) -> ProcessPoolExecutor:
+        pool = ProcessPoolExecutor(1, get_context("spawn"), _begin)
+        process = pool.submit(os.getpid).result()
+        with self._lock:
+            self._pools[pool] = process
+            ended = self._ended
+        if ended:
+            _kill(process)
+        self._own.pool = pool
+        return pool
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes: at once if waiting tasks are cancelled, else after their tasks."""
+        if cancel_futures:
+            with self._lock:
+                self._ended = True
+                processes = [*self._pools.values()]
+            for process in processes:
+                _kill(process)
+        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+        for pool in [*self._pools]:
+            pool.shutdown(wait=wait)
+
+
+def _kill(process: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def _begin() -> None:
+    """Begin a process: Ctrl-C is for the one that started it, and so is standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
