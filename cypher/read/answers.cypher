@@ -1,9 +1,9 @@
 // title: Answers of a run
-// answers: Which questions of the dataset has the run answered, failed on, or no record for?
-// parameters: dataset, run
+// answers: Which of these questions has the run answered, failed on, or no record for?
+// parameters: run, questions
 // columns: question, missing, failed, category, difficulty, group
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 RETURN q.id AS question, a IS NULL AS missing, a.error IS NOT NULL AS failed,
   q.category AS category, q.difficulty AS difficulty, q.group AS group
-ORDER BY question
