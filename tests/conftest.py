@@ -1,7 +1,7 @@
 """Fixtures for every test, its marks, and how tests are shared out among processes.
 
 ``make test`` runs the fast suite (``GRAPHKIT_TESTS=fast``), ``make test-all`` everything. Marks follow from fixtures.
-Each module runs in one process, except that all tests on Neo4j run in a single one, which starts the only server.
+Each module runs in one process, except that all tests on one version of Neo4j run in a single one, which starts it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,15 @@ from tests.helpers import FAST, engines
 from tests.helpers.absent import absent
 from tests.helpers.cli import Graph, Process, graphkit
 from tests.helpers.datasets import SharedLog, find_data
-from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
+from tests.helpers.engines import (
+    ENGINES,
+    ENVIRONMENT,
+    NEWEST,
+    SETTINGS_PREFIXES,
+    EngineSettings,
+    Neo4jServer,
+    Unavailable,
+)
 from tests.helpers.guard import sitecustomize as guard
 from tests.helpers.sandboxes import WALL_NAMES, wall_here
 
@@ -55,7 +63,7 @@ atexit.register(_refusals.unlink)
 _MARKS = {
     "database": {"embedded_dir", "graph", "store", "any_graph", "engine_settings", "full_store"},
     "process": {"process"},
-    "neo4j": {"neo4j_server", "neo4j_store"},
+    "neo4j": {"neo4j_server", "neo4j_store", "newest_neo4j_server"},
     "browser": {"browsers"},
     "libraries": {"ragas"},
     "data": {"pallets", "real_logs", "traced_packages", "shared_log"},
@@ -130,19 +138,29 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, int]]:
 @pytest.fixture(scope="session")
 def neo4j_server() -> Iterator[Neo4jServer]:
     """A real Neo4j that tests may empty; skips where there is none, and fails under GRAPHKIT_REQUIRE_NEO4J=1."""
+    yield from _neo4j("neo4j", engines.LTS_VERSION)
+
+
+@pytest.fixture(scope="session")
+def newest_neo4j_server() -> Iterator[Neo4jServer]:
+    """A real Neo4j of the newest version, likewise."""
+    yield from _neo4j(NEWEST, engines.NEWEST_VERSION)
+
+
+def _neo4j(name: str, version: str) -> Iterator[Neo4jServer]:
     try:
         with pytest.MonkeyPatch.context() as patch:
-            for name in ENVIRONMENT:
-                if name.startswith(SETTINGS_PREFIXES):
-                    patch.delenv(name, raising=False)
-            with engines.neo4j_server() as server:
+            for variable in ENVIRONMENT:
+                if variable.startswith(SETTINGS_PREFIXES):
+                    patch.delenv(variable, raising=False)
+            with engines.neo4j_server(version=version) as server:
                 with Store.open(server.settings) as store:
-                    _names["neo4j"] = f"Neo4j {store.version} ({server.source})"
+                    _names[name] = f"Neo4j {store.version} ({server.source})"
                 yield server
                 with Store.open(server.settings) as store:
                     engines.empty(store)
     except Unavailable as error:
-        _missing["neo4j"] = str(error)
+        _missing[name] = str(error)
         absent("GRAPHKIT_REQUIRE_NEO4J", f"no Neo4j: {error}")
 
 
@@ -157,7 +175,14 @@ def embedded_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     embedded.stop(directory)
 
 
-@pytest.fixture(params=ENGINES)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what uses a database on each engine in turn, and what is marked ``newest`` on the newest Neo4j as well."""
+    if "engine_settings" in metafunc.fixturenames:
+        also = [NEWEST] if metafunc.definition.get_closest_marker("newest") else []
+        metafunc.parametrize("engine_settings", [*ENGINES, *also], indirect=True)
+
+
+@pytest.fixture
 def engine_settings(request: pytest.FixtureRequest) -> EngineSettings:
     """Each engine in turn, its database emptied."""
     engine: str = request.param
@@ -168,6 +193,7 @@ def engine_settings(request: pytest.FixtureRequest) -> EngineSettings:
     with Store.open(settings) as store:
         engines.empty(store)
     _tests_run[engine] += 1
+    engine = "neo4j" if engine == NEWEST else engine
     return EngineSettings(engine, settings, engines.child_environment(settings))
 
 
@@ -295,7 +321,7 @@ def _marks(item: pytest.Item) -> set[str]:
     marks = {mark for mark, names in _MARKS.items() if fixtures & names}
     if values.get("wall") == "none":
         marks.discard("sandbox")
-    if any(value == "neo4j" for value in values.values() if isinstance(value, str)):
+    if any(value in {"neo4j", NEWEST} for value in values.values() if isinstance(value, str)):
         marks.add("neo4j")
     if item.path.parent.name == "live":
         marks.add("libraries")
@@ -312,7 +338,7 @@ _ON_NEO4J = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each process whole modules, and one of them all tests on Neo4j, so that a single Neo4j is started.
+    """Give each process whole modules, and one of them all tests on a version of Neo4j, so that each is started once.
 
     The groups of xdist's own scheduler are part of a test's id, which pytest 9.2 no longer lets plugins change.
     """
@@ -321,6 +347,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByDatabase(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             module = nodeid.partition("::")[0]
+            if NEWEST in nodeid:
+                return NEWEST
             return "neo4j" if "neo4j" in nodeid or module in _ON_NEO4J else module
 
     return ByDatabase(config, log)
@@ -380,7 +408,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say in a line which engines the tests ran on, and in another what wasn't run."""
-    parts = [f"{_names[engine]}: {_tests_run[engine]} tests" for engine in ENGINES if engine in _names]
+    parts = [f"{_names[engine]}: {_tests_run[engine]} tests" for engine in (*ENGINES, NEWEST) if engine in _names]
     if parts:
         terminalreporter.write_line(f"engines: {'; '.join(parts)}")
     reasons: Counter[str] = Counter()

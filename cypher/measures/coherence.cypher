@@ -1,12 +1,13 @@
 // title: Version coherence
 // answers: Which share of the pairs of retrieved chunks comes from commits that belong together?
-// parameters: dataset, run, window_ms, default_branches, no_chunk, no_commit, no_commits_known, unlogged
+// parameters: dataset, run, questions, window_ms, default_branches, no_chunk, no_commit, no_commits_known, unlogged
 // columns: question, value, reason
 // Known to a dataset are the commits that it lists or pins, and those of its repositories whose history was read.
 WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) }
   OR EXISTS { MATCH (d:Dataset {name: $dataset}) WHERE size(d.histories) > 0 }
   OR EXISTS { MATCH (:Stack {dataset: $dataset})-[:PINS]->(:Commit) } AS known
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, known, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat
@@ -26,7 +27,7 @@ WITH i, j, pins, [question, missing, error, chunks, committed, known, logged] AS
 WHERE pairs > 0 OR i IS NULL OR (i = 0 AND j = 0)
 WITH asked, pairs, one.commit AS first, one.branch AS first_branch, two.commit AS second, two.branch AS second_branch,
   coalesce(one.commit IN pins AND two.commit IN pins, false) AS pinned
-// Each pair of versions is decided once for the whole run. What is grouped is kept small: a database holds it all.
+// Each pair of versions is decided once for all of these questions. What is grouped is kept small: a database holds it all.
 WITH first, first_branch, second, second_branch, pinned, collect([asked, pairs]) AS uses
 OPTIONAL MATCH (c:Commit {key: first})
 OPTIONAL MATCH (d:Commit {key: second})

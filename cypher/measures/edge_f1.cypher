@@ -1,8 +1,9 @@
 // title: Edge F1
 // answers: What is the harmonic mean of edge recall and edge precision?
-// parameters: dataset, run, relation, directed, unscored, unlogged
+// parameters: run, questions, relation, directed, unscored, unlogged
 // columns: question, value, reason
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

@@ -1,8 +1,9 @@
 // title: Edge precision
 // answers: Which share of the distinct traversed edges is in any gold path? With $boundary over edges between repositories only.
-// parameters: dataset, run, relation, directed, boundary, unscored, untraversed, unlogged
+// parameters: run, questions, relation, directed, boundary, unscored, untraversed, unlogged
 // columns: question, value, reason
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

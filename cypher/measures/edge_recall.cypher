@@ -1,8 +1,9 @@
 // title: Edge recall (traversal accuracy)
 // answers: Which share of the required gold edges does the traversal contain? With $boundary over edges between repositories only.
-// parameters: dataset, run, relation, directed, static, boundary, unscored, unlogged
+// parameters: run, questions, relation, directed, static, boundary, unscored, unlogged
 // columns: question, value, reason
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

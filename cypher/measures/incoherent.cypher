@@ -1,13 +1,14 @@
 // title: Incoherent commits
 // answers: Is there no compatible row or deployment that holds every commit retrieved and traversed?
-// parameters: dataset, run, unversioned, no_commits_known, no_sets, unlogged
+// parameters: dataset, run, questions, unversioned, no_commits_known, no_sets, unlogged
 // columns: question, value, reason
 // Known to a dataset are the commits that it lists or pins, and those of its repositories whose history was read.
 WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) }
   OR EXISTS { MATCH (d:Dataset {name: $dataset}) WHERE size(d.histories) > 0 }
   OR EXISTS { MATCH (:Stack {dataset: $dataset})-[:PINS]->(:Commit) } AS known,
   EXISTS { MATCH (:Stack {dataset: $dataset, compatible: true}) } AS sets
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, known, sets, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key) IS NOT NULL

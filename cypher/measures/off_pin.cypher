@@ -1,8 +1,9 @@
 // title: Off pin
 // answers: Does a commit that was retrieved or traversed differ from the question's pins?
-// parameters: dataset, run, unscored, unversioned, unlogged
+// parameters: run, questions, unscored, unversioned, unlogged
 // columns: question, value, reason
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key) IS NOT NULL

@@ -1,8 +1,9 @@
 // title: Path exact
 // answers: Which share of the required paths does some retrieved path equal step by step, optional steps present or absent?
-// parameters: dataset, run, relation, directed, unscored, unlogged, unordered
+// parameters: run, questions, relation, directed, unscored, unlogged, unordered
 // columns: question, value, reason
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

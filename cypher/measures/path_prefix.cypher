@@ -1,8 +1,9 @@
 // title: Path prefix
 // answers: How much of each gold path was followed from its start without a miss, on the best retrieved path?
-// parameters: dataset, run, relation, directed, complete, unscored, unlogged, unordered
+// parameters: run, questions, relation, directed, complete, unscored, unlogged, unordered
 // columns: question, value, reason
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

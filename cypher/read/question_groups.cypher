@@ -1,8 +1,9 @@
 // title: Groups of questions
-// answers: To which category, difficulty, repositories and relations does each question belong?
-// parameters: dataset
+// answers: To which category, difficulty, repositories and relations does each of these questions belong?
+// parameters: questions
 // columns: question, category, difficulty, repositories, relations
-MATCH (q:Question {dataset: $dataset})
+UNWIND $questions AS question
+MATCH (q:Question {id: question})
 RETURN q.id AS question, q.category AS category, q.difficulty AS difficulty,
   COLLECT { MATCH (q)-[:EXPECTS]->(g:GoldPath) UNWIND g.repositories AS repo RETURN DISTINCT repo } AS repositories,
   COLLECT { MATCH (q)-[:EXPECTS]->(g:GoldPath) UNWIND g.relations AS relation RETURN DISTINCT relation } AS relations

@@ -23,9 +23,10 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.failures import failures
-from graphkit.graph.knowledge import invalid_questions
+from graphkit.graph.knowledge import invalid_questions, question_ids
 from graphkit.graph.known_names import partial_runs, require_run
 from graphkit.graph.queries import cypher
+from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
@@ -65,7 +66,8 @@ def compare_runs(
     dataset = _common_dataset(store, first, second)
     (before, after), gold = values_of(store, dataset, (first, second), measures, engine)
     check = GoldComparison.hold((first, second), (before, after), gold, strict)
-    answers = {run: store.read(cypher("read/answers"), {"dataset": dataset, "run": run}) for run in (first, second)}
+    ids = sorted(question_ids(store, dataset))
+    answers = {run: list(read_questions(store, "read/answers", ids, {"run": run})) for run in (first, second)}
     stale = invalid_questions(store, dataset)
     asked = [{str(row["question"]) for row in rows} for rows in answers.values()]
     questions = asked[0] & asked[1]  # of runs that are stored in part, those that both hold
@@ -138,7 +140,7 @@ def _warnings(
 def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
     """Return the questions of each group, in the order of the groups' names."""
     members: dict[str, set[str]] = {}
-    for row in store.read(cypher("read/question_groups"), {"dataset": dataset}):
+    for row in read_questions(store, "read/question_groups", sorted(question_ids(store, dataset))):
         value: Any = row[{"repo": "repositories", "relation": "relations"}.get(by, by)]
         for name in (value or [None]) if isinstance(value, list) else [value]:
             members.setdefault(str(name) if name else NO_LABEL, set()).add(str(row["question"]))

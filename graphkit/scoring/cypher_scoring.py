@@ -1,4 +1,4 @@
-"""Score a run in the graph by one set-based query per measure, over all questions at once."""
+"""Score a run in the graph by set-based queries, one per measure for each range of questions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.queries import cypher
+from graphkit.graph.question_ranges import question_ranges, read_questions
 from graphkit.measures.base import Measure, Unscored
 from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW
 from graphkit.records.unanswered import MISSING
 from graphkit.scoring.results import Evaluation, Row, Totals
 
+Values = dict[str, float | Unscored]
+
 
 def measure_values(
     store: Store, dataset: str, run: str, measure: Measure, invalid: Mapping[str, str] | None = None
-) -> dict[str, float | Unscored]:
+) -> Values:
     """Return the value of one measure for each question of a dataset, computed by the database.
 
     Parameters
@@ -29,52 +32,34 @@ def measure_values(
     ValueError
         The measure has no Cypher form (``measure.query`` is None).
     """
-    if measure.query is None:
-        raise ValueError(f"{measure} has no Cypher form")
-    parameters: dict[str, Any] = {
-        "dataset": dataset,
-        "run": run,
-        "missing": MISSING,
-        "window_ms": int(WINDOW.total_seconds() * 1000),
-        "default_branches": sorted(DEFAULT_BRANCHES),
-        **measure.parameters(),
-    }
-    values: dict[str, float | Unscored] = {}
-    for row in store.read(cypher(f"measures/{measure.query}"), parameters):
-        value = row["value"]
-        values[str(row["question"])] = Unscored(str(row["reason"])) if value is None else float(str(value))
-    for question, reason in (invalid_questions(store, dataset) if invalid is None else invalid).items():
-        values[question] = Unscored(reason)
+    stale = invalid_questions(store, dataset) if invalid is None else invalid
+    values: Values = {}
+    for questions in question_ranges(store, dataset):
+        values |= _range_values(store, dataset, run, measure, questions, stale)
     return values
 
 
 def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure], keep_rows: bool = True) -> Evaluation:
-    """Score a run that the graph holds. The result is that of the Python engine, to 1e-9."""
+    """Score a run that the graph holds. The result is that of the Python engine, to 1e-9.
+
+    Neither the database nor this process holds more than a range of questions at once, except for the ids and the rows.
+    """
     invalid = invalid_questions(store, dataset)
-    columns = [measure_values(store, dataset, run, measure, invalid) for measure in measures]
     totals = Totals(len(measures), invalid.values())
-    questions = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
-    for index, column in enumerate(columns):
-        values = [column[str(question["question"])] for question in questions]
-        totals.add_values(index, [value for value in values if not isinstance(value, Unscored)])
-        totals.add_unscored(index, values)
-    rows = []
-    for question in questions:
-        name = str(question["question"])
-        totals.questions += 1
-        totals.missing += bool(question["missing"])
-        totals.failed += bool(question["failed"])
-        totals.no_answer += bool(question["missing"] or question["failed"]) and name not in invalid
-        if keep_rows:
-            own = (column[name] for column in columns)
-            labels = (question["category"], question["difficulty"], question["group"])
-            rows.append(
-                Row(
-                    name,
-                    tuple(value.reason if isinstance(value, Unscored) else value for value in own),
-                    tuple(str(label) if label else None for label in labels),
-                )
-            )
+    rows: list[Row] = []
+    for questions in question_ranges(store, dataset):
+        columns = [_range_values(store, dataset, run, measure, questions, invalid) for measure in measures]
+        for index, column in enumerate(columns):
+            totals.add_values(index, [value for value in column.values() if not isinstance(value, Unscored)])
+            totals.add_unscored(index, column.values())
+        for answer in read_questions(store, "read/answers", questions, {"run": run}):
+            name = str(answer["question"])
+            totals.questions += 1
+            totals.missing += bool(answer["missing"])
+            totals.failed += bool(answer["failed"])
+            totals.no_answer += bool(answer["missing"] or answer["failed"]) and name not in invalid
+            if keep_rows:
+                rows.append(_row(name, answer, [column[name] for column in columns]))
     return Evaluation(
         run=run,
         dataset=dataset,
@@ -86,4 +71,38 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
         measures=totals.summaries([str(measure) for measure in measures]),
         rows=tuple(rows),
         unscored=totals.unscored([str(measure) for measure in measures]),
+    )
+
+
+def _range_values(
+    store: Store, dataset: str, run: str, measure: Measure, questions: Sequence[str], invalid: Mapping[str, str]
+) -> Values:
+    """Return the values of some questions; those of questions with stale gold are the reasons."""
+    if measure.query is None:
+        raise ValueError(f"{measure} has no Cypher form")
+    parameters: dict[str, Any] = {
+        "dataset": dataset,
+        "run": run,
+        "missing": MISSING,
+        "window_ms": int(WINDOW.total_seconds() * 1000),
+        "default_branches": sorted(DEFAULT_BRANCHES),
+        **measure.parameters(),
+        "questions": questions,
+    }
+    values: Values = {}
+    for row in store.read(cypher(f"measures/{measure.query}"), parameters):
+        name, value = str(row["question"]), row["value"]
+        if name in invalid:
+            values[name] = Unscored(invalid[name])
+        else:
+            values[name] = Unscored(str(row["reason"])) if value is None else float(str(value))
+    return values
+
+
+def _row(question: str, answer: Mapping[str, object], values: Sequence[float | Unscored]) -> Row:
+    labels = (answer["category"], answer["difficulty"], answer["group"])
+    return Row(
+        question,
+        tuple(value.reason if isinstance(value, Unscored) else value for value in values),
+        tuple(str(label) if label else None for label in labels),
     )

@@ -19,6 +19,8 @@ from graphkit.errors import DatabaseError, GraphkitError, InputError
 from tests.helpers import ROOT
 from tests.helpers.engines import ENGINES, EngineSettings, Neo4jServer
 
+pytestmark = pytest.mark.newest
+
 VALUES: dict[str, object] = {
     "null": None,
     "true": True,

@@ -14,6 +14,8 @@ from graphkit.database.store import Store
 from graphkit.measures.unscored import NO_ORDER
 from tests.helpers.datasets import write_jsonl
 
+pytestmark = pytest.mark.newest
+
 Record = dict[str, Any]
 
 

@@ -20,6 +20,8 @@ from tests.helpers import ROOT
 from tests.helpers.cli import QUESTIONS, Done, Graph, Row, inside, tiny, write_lines
 from tests.helpers.cli import inside as graphkit
 
+pytestmark = pytest.mark.newest
+
 BUILD = ROOT / "fixtures" / "storefront" / "build_repos.py"
 NAMES = ("api", "contracts", "infra", "orders", "schema", "web")
 WHO = {f"GIT_{role}_{what}": "x" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

@@ -22,6 +22,8 @@ from graphkit.scoring.cypher_scoring import score_run
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.loading import RUN, change, contents, load_all
 
+pytestmark = pytest.mark.newest
+
 
 def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
     """The counts of a load agree with the files and with the graph."""

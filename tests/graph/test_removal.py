@@ -16,6 +16,8 @@ from graphkit.scoring.grade_run import grade
 from tests.helpers.cli import tiny
 from tests.helpers.loading import RUN, contents
 
+pytestmark = pytest.mark.newest
+
 
 def test_a_run_is_removed(empty_store: Store, dataset: Path) -> None:
     """Answers, traversals, chunks, scores and verdicts are deleted; the dataset and other runs stay."""

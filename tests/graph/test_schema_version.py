@@ -17,6 +17,8 @@ from graphkit.graph.runs import load_run
 from tests.helpers import ROOT
 from tests.helpers.loading import RUN, load_all
 
+pytestmark = pytest.mark.newest
+
 
 def test_new_form_loads_everything_anew(empty_store: Store, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a new schema version, no file, question or run counts as unchanged."""

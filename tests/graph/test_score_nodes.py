@@ -17,6 +17,8 @@ from graphkit.graph.score_nodes import gradings, load_scores
 from graphkit.records.scores import GRAPHKIT, Score
 from tests.helpers.datasets import write_jsonl
 
+pytestmark = pytest.mark.newest
+
 QUESTIONS = ("q1", "q2", "q3", "q4")
 MEASURE = "FactualCorrectness"
 

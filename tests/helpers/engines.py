@@ -9,10 +9,12 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -31,6 +33,11 @@ SETTINGS_PREFIXES = (
 )
 #: One of each database that graphkit works with; a server of it is the fixture NAME_server.
 ENGINES = tuple(dialect.engine for dialect in dialects())
+#: The newest Neo4j, on which the tests run that are marked so.
+NEWEST = "newest_neo4j"
+#: The versions of Neo4j that the tests run on, and the Java that each needs.
+LTS_VERSION, NEWEST_VERSION = "5.26.30", "2026.08.1"
+_JAVA = {LTS_VERSION: 17, NEWEST_VERSION: 21}
 
 _FOLDER = Path(__file__).parent / "neo4j"
 _MAVEN_SECONDS = 600
@@ -94,23 +101,23 @@ def empty(store: Store) -> None:
 
 
 @contextlib.contextmanager
-def neo4j_server(heap: str = "1g") -> Iterator[Neo4jServer]:
+def neo4j_server(heap: str = "1g", version: str = LTS_VERSION) -> Iterator[Neo4jServer]:
     """Provide a real Neo4j: the one that NEO4J_URI names, else a container, else one from Maven.
 
-    ``heap`` is the memory of one that is started.
+    ``heap`` is the memory of one that is started. NEO4J_URI doesn't count for the newest version.
 
     Raises
     ------
     Unavailable
         When none of them can be had.
     """
-    if ENVIRONMENT.get("NEO4J_URI"):
+    if ENVIRONMENT.get("NEO4J_URI") and version == LTS_VERSION:
         yield _named_server()
     elif _docker_answers():
-        with _container(heap) as server:
+        with _container(heap, version) as server:
             yield server
     else:
-        with _maven_server(heap) as server:
+        with _maven_server(heap, version) as server:
             yield server
 
 
@@ -150,12 +157,11 @@ def _docker_answers() -> bool:
 
 
 @contextlib.contextmanager
-def _container(heap: str) -> Iterator[Neo4jServer]:
+def _container(heap: str, version: str) -> Iterator[Neo4jServer]:
     try:
         from testcontainers.neo4j import Neo4jContainer
     except ImportError as error:
         raise Unavailable("a Docker engine answers, but the package testcontainers isn't installed") from error
-    version = _version()
     try:
         container = Neo4jContainer(f"neo4j:{version}", password="tests-only-1")
         container.with_env("NEO4J_server_memory_heap_max__size", heap).start()
@@ -168,31 +174,34 @@ def _container(heap: str) -> Iterator[Neo4jServer]:
 
 
 @contextlib.contextmanager
-def _maven_server(heap: str) -> Iterator[Neo4jServer]:
+def _maven_server(heap: str, version: str) -> Iterator[Neo4jServer]:
     with tempfile.TemporaryDirectory(prefix="graphkit-neo4j-", ignore_cleanup_errors=True) as home:
         port = free_port()
-        process = start_neo4j(Path(home), port, heap)
+        process = start_neo4j(Path(home), port, heap, version)
         try:
             yield Neo4jServer(f"bolt://127.0.0.1:{port}", "maven")
         finally:
             _end(process)
 
 
-def start_neo4j(home: Path, port: int, heap: str = "1g") -> subprocess.Popen[bytes]:
+def start_neo4j(
+    home: Path, port: int, heap: str = "1g", version: str = LTS_VERSION, settings: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
     """Start a Neo4j from Maven over a folder, and return its process when it answers.
+
+    ``settings`` are settings of Neo4j by their names.
 
     Raises
     ------
     Unavailable
         Java or Maven is missing, or the server doesn't start.
     """
-    jars = _maven_jars()
+    java, jars = _java(version), _maven_jars(version)
     log = home / "output.log"
-    # The folder of jars as a whole: the launcher for single source files doesn't know the "*" in every version.
-    command = ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(_FOLDER / "Neo4jServer.java")]
+    command = [sys.executable, str(_FOLDER / "server.py"), str(java), str(jars), heap, str(home / "home"), str(port)]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*command, str(home / "home"), str(port)],
+            [*command, *(f"{name}={value}" for name, value in (settings or {}).items())],
             stdin=subprocess.PIPE,  # its end, even by our sudden death, ends the server
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -207,27 +216,52 @@ def start_neo4j(home: Path, port: int, heap: str = "1g") -> subprocess.Popen[byt
     return process
 
 
-def _maven_jars() -> Path:
+def _java(version: str) -> Path:
+    """Return the folder of a Java that runs this Neo4j: of the machine, else the one of the embedded database."""
+    least = _JAVA[version]
+    found = {}
+    for home in _java_homes():
+        release = home / "release"
+        if release.is_file() and (home / "lib/server/libjvm.so").is_file():
+            number = re.search(r'^JAVA_VERSION="(\d+)', release.read_text("utf-8"), re.MULTILINE)
+            found[home] = int(number.group(1)) if number is not None else 0
+    fitting = [home for home, number in found.items() if number >= least]
+    if not fitting:
+        here = f"only Java {max(found.values())}" if found else "no Java"
+        raise Unavailable(f"Neo4j {version} needs Java {least} or newer, and {here} is installed here")
+    return fitting[0]
+
+
+def _java_homes() -> Iterator[Path]:
+    if ENVIRONMENT.get("JAVA_HOME"):
+        yield Path(ENVIRONMENT["JAVA_HOME"])
+    if program := shutil.which("java"):
+        yield Path(program).resolve().parents[1]
+    yield from sorted(Path("/usr/lib/jvm").glob("*"))
+    embedded = find_spec("arcadedb_embedded")
+    if embedded is not None and embedded.origin is not None:
+        yield Path(embedded.origin).parent / "jre"
+
+
+def _maven_jars(version: str = LTS_VERSION) -> Path:
     """Return the folder of Neo4j's jars, fetched once and kept between runs."""
-    if not shutil.which("java"):
-        raise Unavailable("there is no NEO4J_URI, no Docker engine and no Java (17 or newer)")
     cache = Path(ENVIRONMENT.get("GRAPHKIT_TEST_CACHE") or _user_cache() / "graphkit-tests")
-    jars = cache / f"neo4j-{_version()}"
+    jars = cache / f"neo4j-{version}"
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not jars.is_dir():
-            _fetch(jars)
+            _fetch(jars, version)
     return jars
 
 
-def _fetch(jars: Path) -> None:
+def _fetch(jars: Path, version: str) -> None:
     if not shutil.which("mvn"):
         raise Unavailable("there is no NEO4J_URI, no Docker engine and no Maven")
-    partial = jars.with_suffix(".partial")
+    partial = jars.with_name(f"{jars.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    goal = "dependency:copy-dependencies"
-    command = ["mvn", "-q", "-B", "-f", str(_FOLDER / "pom.xml"), goal, f"-DoutputDirectory={partial}"]
+    given = [f"-DoutputDirectory={partial}", f"-Dneo4j.version={version}"]
+    command = ["mvn", "-q", "-B", "-f", str(_FOLDER / "pom.xml"), "dependency:copy-dependencies", *given]
     try:
         # What the tests need is fetched in the machine's own environment, before they begin.
         fetched = subprocess.run(
@@ -239,12 +273,6 @@ def _fetch(jars: Path) -> None:
         lines = [line for line in fetched.stdout.splitlines() if "ERROR" in line]
         raise Unavailable(f"Maven couldn't fetch Neo4j: {lines[0] if lines else 'it said nothing'}")
     partial.rename(jars)
-
-
-def _version() -> str:
-    found = re.search(r"<artifactId>neo4j</artifactId>\s*<version>([\d.]{3,})<", (_FOLDER / "pom.xml").read_text())
-    assert found is not None
-    return found.group(1)
 
 
 def _user_cache() -> Path:

@@ -12,7 +12,7 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from tests.helpers import FAST, engines
 from tests.helpers.datasets import STOREFRONT, find_data, generate, without_graph
-from tests.helpers.engines import ENGINES
+from tests.helpers.engines import ENGINES, NEWEST
 from tests.scoring.compared_runs import MEASURED, SEEDS, Run, Values, loaded, values
 
 
@@ -38,7 +38,13 @@ def neo4j_store(neo4j_server: engines.Neo4jServer, runs: list[Run]) -> Iterator[
     yield from loaded(neo4j_server.settings, runs)
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="module")
+def newest_neo4j_store(newest_neo4j_server: engines.Neo4jServer, runs: list[Run]) -> Iterator[Store]:
+    """The newest Neo4j with every run."""
+    yield from loaded(newest_neo4j_server.settings, runs)
+
+
+@pytest.fixture(scope="module", params=[*ENGINES, NEWEST])
 def full_store(request: pytest.FixtureRequest) -> Store:
     """Each database in turn, with every run."""
     store: Store = request.getfixturevalue(f"{request.param}_store")

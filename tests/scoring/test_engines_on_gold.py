@@ -6,12 +6,16 @@ import random
 from pathlib import Path
 from typing import Any, Literal
 
+import pytest
+
 import graphkit
 from graphkit.database.store import Store
 from tests.helpers.cli import tiny, write_lines
 from tests.scoring.compared_runs import MEASURED
 
 ENGINES: tuple[Literal["python", "cypher"], ...] = ("python", "cypher")
+
+pytestmark = pytest.mark.newest
 
 
 def drawn_paths(rng: random.Random) -> list[dict[str, Any]]:

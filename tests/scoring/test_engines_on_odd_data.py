@@ -16,6 +16,8 @@ from tests.helpers.cli import tiny
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.scoring.compared_runs import MEASURED, Run, values
 
+pytestmark = pytest.mark.newest
+
 
 def test_gains_of_zero_and_less(store: Store, tmp_path: Path) -> None:
     """On both databases, by both engines: a gain of 0 or less is not relevant, and alone leaves an ideal of 0."""
