@@ -1,4 +1,4 @@
-"""``graphkit db`` with its commands: ``start``, ``stop``, ``status``, ``path`` and ``remove``."""
+"""``graphkit db`` with its commands, such as ``start``, ``status``, ``sizes``, ``remove`` and ``migrate``."""
 
 from __future__ import annotations
 
@@ -70,6 +70,29 @@ def status() -> None:
 
 @db.command()
 @command(graph=True)
+def sizes() -> None:
+    """Show how many nodes and relationships each dataset and each run has, and the bytes of the embedded database."""
+    import dataclasses
+
+    from graphkit.cli.progress import shown_progress
+    from graphkit.cli.tables import print_table
+    from graphkit.graph.sizes import graph_sizes
+
+    chosen = settings()
+    with open_graph(read_only=True) as store, shown_progress("counting"):
+        found = graph_sizes(store)
+    size = None
+    if chosen.uri is None:
+        size = sum(file.stat().st_size for file in chosen.data.rglob("*") if file.is_file())
+    rows = [dataclasses.asdict(one) for one in found]
+    rows[-1]["bytes"] = size
+    columns = ("kind", "name", "nodes", "relationships")
+    caption = "a Neo4j server tells no bytes" if size is None else f"{size} bytes on disk"
+    present(lambda: print_table(None, columns, [[row[column] for column in columns] for row in rows], caption), *rows)
+
+
+@db.command()
+@command(graph=True)
 def path() -> None:
     """Print the folder of the embedded database."""
     folder = str(settings().data.resolve())
@@ -83,14 +106,15 @@ def remove(
     name: str = argument("NAME", "Remove the one that `graphkit db status` calls NAME."),
 ) -> None:
     """Remove a run, or a dataset with its runs, from the graph; files stay as they are."""
+    from graphkit.cli.progress import shown_progress
     from graphkit.graph.removal import remove_dataset, remove_run
 
-    with open_graph() as store:
+    with open_graph() as store, shown_progress(f"removing the {kind} {name}") as progress:
         if kind == "run":
-            remove_run(store, name)
+            remove_run(store, name, progress)
             runs = [name]
         else:
-            runs = remove_dataset(store, name)
+            runs = remove_dataset(store, name, progress)
     beside = f" with its runs {', '.join(runs)}" if kind == "dataset" and runs else ""
     present(f"removed the {kind} {name}{beside}", {"removed": name, "kind": kind, "runs": runs})
 

@@ -11,22 +11,23 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.runs import clear_run, reservation_of_run
 from graphkit.graph.writing import batched, clear
+from graphkit.records.progress import Progress, quiet
 
 #: Questions that one transaction deletes.
 QUESTIONS = 250
 
 
-def remove_run(store: Store, run: str) -> None:
+def remove_run(store: Store, run: str, progress: Progress = quiet) -> None:
     """Delete a run with its answers, traversals, scores, verdicts and executions; its file stays.
 
     Raise InputError if the graph holds no such run, not even an incomplete one.
     """
     _require("run", run, (str(row["id"]) for row in store.read(cypher("read/runs"))))
-    _remove_run(store, run)
-    _clear_unnamed(store)
+    _remove_run(store, run, progress)
+    _clear_unnamed(store, progress)
 
 
-def remove_dataset(store: Store, dataset: str) -> list[str]:
+def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> list[str]:
     """Delete a dataset with its questions, gold, compatibility, knowledge graphs and runs; return those runs.
 
     Commits, artifacts and chunks that another dataset or a history names stay, and so do all files.
@@ -36,7 +37,7 @@ def remove_dataset(store: Store, dataset: str) -> list[str]:
     _require("dataset", dataset, (str(row["name"]) for row in store.read(cypher("read/datasets"))))
     runs = [str(row["id"]) for row in store.read(cypher("read/runs")) if row["dataset"] == dataset]
     for run in runs:
-        _remove_run(store, run)
+        _remove_run(store, run, progress)
     named = {"dataset": dataset}
     with reserved(store, reservation_of(dataset)) as held:
         store.write(cypher("load/dataset_changes"), {"name": dataset})
@@ -46,6 +47,7 @@ def remove_dataset(store: Store, dataset: str) -> list[str]:
         for ids in batched(questions, QUESTIONS):
             store.write_many([*clear_gold(ids), (cypher("load/delete_questions"), {"ids": ids})])
             held.beat()
+            progress("questions removed", len(ids))
         sources = [str(row["key"]) for row in store.read(cypher("load/sources"))]
         for graph in {key.removesuffix("/graph") for key in sources if _is_of(key, dataset) and key.endswith("/graph")}:
             for query in ("load/clear_artifact_commits", "load/clear_edges"):
@@ -53,7 +55,7 @@ def remove_dataset(store: Store, dataset: str) -> list[str]:
             held.beat()
         store.write(cypher("load/forget_sources"), {"keys": [key for key in sources if _is_of(key, dataset)]})
         held.complete("load/delete_dataset", {"name": dataset})
-    _clear_unnamed(store)
+    _clear_unnamed(store, progress)
     return runs
 
 
@@ -69,13 +71,18 @@ def _require(kind: str, name: str, there: Iterable[str]) -> None:
         raise InputError(f"the graph holds no {kind} {name!r}", remedy=f"{hint}It holds: {held}.")
 
 
-def _remove_run(store: Store, run: str) -> None:
+def _remove_run(store: Store, run: str, progress: Progress) -> None:
     with reserved(store, reservation_of_run(run)) as held:
-        clear_run(store, run)
+
+        def done(count: int) -> None:
+            progress("records removed", count)
+            held.beat()  # another process would take a silent one for dead
+
+        clear_run(store, run, done)
         held.complete("load/delete_run", {"id": run})
 
 
-def _clear_unnamed(store: Store) -> None:
+def _clear_unnamed(store: Store, progress: Progress) -> None:
     """Delete chunks, artifacts, commits and repositories that no longer belong to anything."""
     for kind in ("chunks", "artifacts", "commits", "repositories"):
-        clear(store, f"load/clear_unnamed_{kind}", {})
+        clear(store, f"load/clear_unnamed_{kind}", {}, lambda count: progress("records removed", count))

@@ -6,7 +6,7 @@ A run is marked as incomplete before anything of it is deleted, so an interrupte
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -218,20 +218,20 @@ def reservation_of_run(run: str) -> str:
     return f"run {run}"
 
 
-def clear_run(store: Store, run: str) -> None:
+def clear_run(store: Store, run: str, done: Callable[[int], None] = lambda _: None) -> None:
     """Delete the answers, scores, verdicts and executions of a run."""
     store.write(cypher("load/run_changes"), {"id": run})
-    clear_scores(store, run)
+    clear_scores(store, run, done)
     clear_verdicts(store, run)
     clear_executions(store, run)
-    clear_answers(store, run)
+    clear_answers(store, run, done)
 
 
-def clear_answers(store: Store, run: str) -> None:
+def clear_answers(store: Store, run: str, done: Callable[[int], None] = lambda _: None) -> None:
     """Delete the answers of a run, but no score, verdict or execution, which only their authors could give again."""
     store.write(cypher("load/run_changes"), {"id": run})
     for part in ("traversed", "tool_calls", "answers", "kept"):
-        clear(store, f"load/clear_{part}", {"run": run})
+        clear(store, f"load/clear_{part}", {"run": run}, done)
 
 
 def _link_again(store: Store, run: str) -> None:

@@ -7,7 +7,7 @@ may score different questions by a measure; the measure is complete if all of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -136,10 +136,11 @@ def _write(
     return stored
 
 
-def clear_scores(store: Store, run: str) -> None:
+def clear_scores(store: Store, run: str, done: Callable[[int], None] = lambda _: None) -> None:
     """Delete the gradings of a run, then its scores."""
     store.write(cypher("load/clear_gradings"), {"run": run, "measures": None, "kept": []})
-    clear(store, "load/clear_scores", {"run": run, "measures": None, "grader": None, "questions": None})
+    everything = {"run": run, "measures": None, "grader": None, "questions": None}
+    clear(store, "load/clear_scores", everything, done)
 
 
 def gradings(store: Store, run: str) -> dict[str, Grading]:

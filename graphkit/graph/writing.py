@@ -28,10 +28,13 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:
-    """Run a query that deletes or links a limited number of items and returns how many, until none is left."""
-    while any(store.write(cypher(query), {**parameters, "limit": CLEARED})[0].values()):
-        pass
+def clear(store: Store, query: str, parameters: dict[str, Any], done: Callable[[int], None] = lambda _: None) -> None:
+    """Run a query that deletes or links a limited number of items and returns how many, until none is left.
+
+    ``done`` is called with the number after each transaction.
+    """
+    while count := int(str(next(iter(store.write(cypher(query), {**parameters, "limit": CLEARED})[0].values())))):
+        done(count)
 
 
 def name_artifacts(store: Store, nodes: Iterable[str], files: KnownFiles | None = None) -> list[str]:

@@ -1,0 +1,54 @@
+"""The sizes of datasets and runs in the graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.graph.removal import remove_dataset
+from graphkit.graph.sizes import graph_sizes
+from tests.helpers.cli import Graph, inside, tiny
+
+
+def test_sizes_of_dataset_and_run(empty_store: Store, tmp_path: Path) -> None:
+    """Each node and relationship is counted where it belongs; what is shared counts in the whole alone."""
+    run = tiny(tmp_path / "shop")
+    graphkit.evaluate(run, store=empty_store, measures=["EdgeRecall"])
+    dataset, of_run, whole = graph_sizes(empty_store)
+    # The dataset, 2 questions and 2 gold paths; 2 EXPECTS and 3 GOLD.
+    assert (dataset.kind, dataset.name, dataset.nodes, dataset.relationships) == ("dataset", "shop", 5, 5)
+    # The run, 2 answers, 2 traversed paths, 2 scores and a grading. From the answers 2 ANSWERS, 2 WALKED, 3 RETRIEVED
+    # and 2 SCORED; from the run 2 PRODUCED and a GRADED; 2 TRAVERSED.
+    assert (of_run.kind, of_run.name, of_run.nodes, of_run.relationships) == ("run", "r", 8, 14)
+    assert of_run.kinds == {"Answer": 2, "Score": 2, "RetrievedPath": 2, "Grading": 1}
+    # Beside them 4 artifacts, 3 chunks and the file of the questions... are shared or belong to nobody.
+    counted = empty_store.read("MATCH (n) RETURN count(n) AS nodes")[0]["nodes"]
+    assert whole.nodes == counted
+    assert whole.relationships >= 19
+
+
+def test_removal_shows_its_progress(empty_store: Store, tmp_path: Path) -> None:
+    """Each transaction of a removal is reported: at the least the questions, answers and scores."""
+    graphkit.evaluate(tiny(tmp_path / "shop"), store=empty_store, measures=["EdgeRecall"])
+    seen: dict[str, int] = {}
+
+    def progress(kind: str, count: int) -> None:
+        seen[kind] = seen.get(kind, 0) + count
+
+    remove_dataset(empty_store, "shop", progress)
+    assert seen["questions removed"] == 2
+    # 2 answers, 2 scores, 2 traversed edges, 3 chunks, 4 artifacts.
+    assert seen["records removed"] >= 13
+    assert [one.kind for one in graph_sizes(empty_store)] == ["graph"]
+
+
+def test_command_shows_sizes(graph: Graph, tmp_path: Path) -> None:
+    """``graphkit db sizes`` lists datasets and runs, then the whole graph with its bytes."""
+    run = tiny(tmp_path / "shop")
+    inside("evaluate", run, cwd=tmp_path, env=graph.env, code=0)
+    done = inside("db", "sizes", "--json", cwd=tmp_path, env=graph.env, code=0)
+    rows = done.objects()
+    assert [(row["kind"], row["name"]) for row in rows] == [("dataset", "shop"), ("run", "r"), ("graph", "")]
+    assert rows[-1]["bytes"] > 0
+    assert "bytes on disk" in inside("db", "sizes", cwd=tmp_path, env=graph.env, code=0).out
