@@ -110,8 +110,8 @@ def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | Non
         return DatabaseError(
             "The server isn't the leader of the database, so it can't write",
             where=place,
-            remedy="Write NEO4J_URI as neo4j://HOST, which finds the leader. If it is, the cluster elects a new leader: "
-            "run the command again.",
+            remedy="Write NEO4J_URI as neo4j://HOST, which finds the leader. If it is, the cluster elects a new "
+            "leader: run the command again.",
         )
     if code.endswith(dialect.write_refused_codes):
         return write_refused(access)
