@@ -13,6 +13,7 @@ import graphkit
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
+from graphkit.graph.opening import prepared
 from graphkit.graph.removal import remove_run
 from tests.helpers.cli import tiny
 from tests.helpers.engines import Neo4jServer
@@ -87,6 +88,7 @@ def test_no_procedure_is_called(store: Store, tmp_path: Path, caplog: pytest.Log
     """No statement that is sent calls a procedure, or needs an administrator: Aura refuses these."""
     run = tiny(tmp_path / "data")
     with caplog.at_level(logging.DEBUG, "neo4j"):
+        prepared(store)
         assert graphkit.evaluate(run, store=store, engine="cypher").questions == 2
         assert graphkit.failures(store, "r", "missed-edges")
         remove_run(store, "r")
