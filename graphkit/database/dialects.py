@@ -37,7 +37,6 @@ class Dialect:
         "Security.Forbidden",
         "AccessMode",
         "ForbiddenOnReadOnlyDatabase",
-        "Cluster.NotALeader",
     )
     #: Beginnings of the error codes of an invalid query.
     wrong_query_codes: ClassVar[tuple[str, ...]] = (

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0  # for the network connection alone
 ANSWER_SECONDS = 15.0  # for connection, handshake and login together
+# Clouds and firewalls drop idle connections without a word: an idle one is tried first, an old one replaced.
+IDLE_SECONDS = 30.0
+LIFETIME_SECONDS = 480.0
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
@@ -37,6 +40,8 @@ def connected(access: Access, login: Login | None) -> neo4j.Driver:
             auth=login,
             connection_timeout=CONNECT_SECONDS,
             connection_acquisition_timeout=ANSWER_SECONDS,
+            liveness_check_timeout=IDLE_SECONDS,
+            max_connection_lifetime=LIFETIME_SECONDS,
             max_transaction_retry_time=access.retry_seconds,
             warn_notification_severity=neo4j.NotificationMinimumSeverity.OFF,
             telemetry_disabled=True,
@@ -50,6 +55,17 @@ def connected(access: Access, login: Login | None) -> neo4j.Driver:
         ) from error
     except driver_errors() as error:
         raise translated(error, access, access.dialect) from error
+
+
+def session_of(driver: neo4j.Driver, access: Access, *, read_only: bool) -> neo4j.Session:
+    """Return a session that reads what any session of this driver wrote, from whichever member of a cluster."""
+    import neo4j
+
+    return driver.session(
+        database=access.database,
+        default_access_mode=neo4j.READ_ACCESS if read_only else neo4j.WRITE_ACCESS,
+        bookmark_manager=driver.execute_query_bookmark_manager,
+    )
 
 
 def agent_of(driver: neo4j.Driver, access: Access) -> str:

@@ -25,7 +25,14 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
     place = hide_password(access.uri)
     if found := _disk_or_memory(code, message, access, dialect):
         return found
-    if not code or code.endswith("DatabaseUnavailable"):
+    if code.endswith("DatabaseUnavailable"):
+        return access.stopped() or DatabaseError(
+            f"The database {access.database!r} isn't available",
+            where=place,
+            remedy="It may be starting, paused or stopped: wait, or start it (in Aura, resume the instance), and run "
+            "the command again.",
+        )
+    if not code:
         return access.stopped() or _unreachable(error, message, access)
     if found := _refused(code, access, dialect):
         return found
@@ -71,6 +78,9 @@ def _unreachable(error: Exception, message: str, access: Access) -> DatabaseErro
     if any(isinstance(cause, ssl.SSLError) or _NOT_BOLT.search(str(cause)) for cause in causes):
         what = "The server at this address isn't Neo4j, or its encryption differs from the address"
         return DatabaseError(what, where=place, remedy=f"{remedy} Encrypted servers are bolt+s:// or neo4j+s://.")
+    if "routing" in message.lower():
+        what = "The server gives no routing table, by which neo4j:// finds the members of a cluster"
+        return DatabaseError(what, where=place, remedy=f"Write a single server as bolt://HOST:7687. {remedy}")
     # The last line holds the driver's reason; the lines before it repeat the address.
     reason = shortened((message.strip().splitlines() or [type(error).__name__])[-1])
     return DatabaseError(f"The server can't be reached: {reason}", where=place, remedy=remedy)
@@ -96,6 +106,13 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | None:
     place = hide_password(access.uri)
+    if code.endswith("Cluster.NotALeader"):
+        return DatabaseError(
+            "The server isn't the leader of the database, so it can't write",
+            where=place,
+            remedy="Write NEO4J_URI as neo4j://HOST, which finds the leader. If it is, the cluster elects a new "
+            "leader: run the command again.",
+        )
     if code.endswith(dialect.write_refused_codes):
         return write_refused(access)
     if ".Security." in code:

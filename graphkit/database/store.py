@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from graphkit.database.access import Access, access_to
 from graphkit.database.dialects import KnownDialect, recognized
-from graphkit.database.driver import agent_of, connected, driver_errors
+from graphkit.database.driver import agent_of, connected, driver_errors, session_of
 from graphkit.database.messages import translated, write_refused
 from graphkit.database.settings import Settings, query_timeout
 from graphkit.database.values import Row, plain, rows
@@ -34,6 +34,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 
 class Store:
     """An open graph database. Use it as a context manager; open a new one after a fork.
+
+    It reads what it wrote, from whichever member of a cluster: bookmarks order its transactions.
 
     Rows are dictionaries of plain values: a node is a dictionary of its properties and ``_labels``, a relationship one
     of its properties and ``_type``, a path the list of its nodes and relationships, a date or time its ISO text.
@@ -151,13 +153,10 @@ class Store:
         DatabaseError
             The query would write, or the server fails.
         """
-        import neo4j
-
         if not cypher.strip():
             raise InputError("The query is empty", remedy="Write it as: MATCH (n) RETURN count(n)")
         try:
-            driver = self._reading_driver()
-            with driver.session(database=self.database, default_access_mode=neo4j.READ_ACCESS) as session:
+            with session_of(self._reading_driver(), self._access, read_only=True) as session:
                 result = session.run(self._query(cypher), dict(parameters or {}))
                 columns = list(result.keys())
                 rows = [[plain(value) for value in record.values()] for record in result]
@@ -217,13 +216,10 @@ class Store:
 
         The driver's own retries start with pauses of a second, which is too long for conflicts of two loaders.
         """
-        import neo4j
-
-        mode = neo4j.READ_ACCESS if self._read_only else neo4j.WRITE_ACCESS
         begin = time.monotonic()
         for attempt in itertools.count():
             try:
-                with self._driver.session(database=self.database, default_access_mode=mode) as session:
+                with session_of(self._driver, self._access, read_only=self._read_only) as session:
                     return run(session)
             except driver_errors() as error:
                 if time.monotonic() - begin > self._patience(error, attempt):

@@ -8,7 +8,7 @@ import struct
 import threading
 from collections.abc import Iterator
 
-_HELLO, _LOGON, _GOODBYE = 0x01, 0x6A, 0x02
+_HELLO, _LOGON, _ROUTE, _GOODBYE = 0x01, 0x6A, 0x66, 0x02
 _SUCCESS, _FAILURE = 0x70, 0x7F
 
 
@@ -41,6 +41,8 @@ def _serve(client: socket.socket, agent: str, refusal: str | None) -> None:
         while (tag := _message(client)) != _GOODBYE:
             if tag == _LOGON and refusal is not None:
                 _send(client, _FAILURE, {"code": refusal, "message": "no"})
+            elif tag == _ROUTE:
+                _send(client, _FAILURE, {"code": "Neo.ClientError.Procedure.ProcedureNotFound", "message": "no"})
             else:
                 _send(client, _SUCCESS, {"server": agent, "connection_id": "bolt-1"} if tag == _HELLO else {})
 

@@ -28,6 +28,7 @@ def main(java: str, jars: str, heap: str, folder: str, port: str, *settings: str
     file = Path(f"{folder}.conf")
     file.write_text("".join(f"{name}={value}\n" for name, value in given.items()))
     server = builder.loadPropertiesFromFile(jpype.java.nio.file.Path.of(str(file))).build()
+    os.write(1, b"\nready\n")
     while sys.stdin.buffer.read(1):
         pass
     server.shutdown()
