@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
@@ -35,10 +36,10 @@ class Recorder:
         self._keep([(cypher, parameters or {})])
         return self._store.write(cypher, parameters)
 
-    def write_many(self, statements: Sequence[Statement]) -> None:
+    def write_many(self, statements: Sequence[Statement], *check: Any) -> None:
         """Pass statements on."""
         self._keep(statements)
-        self._store.write_many(statements)
+        self._store.write_many(statements, *check)
 
     def _keep(self, statements: Sequence[Statement]) -> None:
         with_rows = [(cypher, parameters) for cypher, parameters in statements if parameters.get("rows")]

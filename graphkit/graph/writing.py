@@ -1,4 +1,4 @@
-"""Tools of the loads: batches, progress, deletion in parts, and the nodes that several loads write."""
+"""Tools of the loads: batches, progress, deletion in parts, and the commits that several loads write."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from graphkit.database.store import Store
 from graphkit.graph import rows as to_rows
 from graphkit.graph.queries import cypher
-from graphkit.records.ids import KnownFiles
 from graphkit.records.models import Commit
 
 T = TypeVar("T")
@@ -32,17 +31,6 @@ def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:
     """Run a query that deletes or links a limited number of items and returns how many, until none is left."""
     while any(store.write(cypher(query), {**parameters, "limit": CLEARED})[0].values()):
         pass
-
-
-def name_artifacts(store: Store, nodes: Iterable[str], files: KnownFiles | None = None) -> list[str]:
-    """Create the artifacts that are missing in the graph from their ids, and return these ids."""
-    wanted = sorted(nodes)
-    if not wanted:
-        return []
-    missing = [str(row["id"]) for row in store.read(cypher("load/missing_artifacts"), {"ids": wanted})]
-    if missing:
-        store.write(cypher("load/named_artifacts"), {"rows": [to_rows.node_row(node, files) for node in missing]})
-    return missing
 
 
 def write_commits(
