@@ -97,6 +97,8 @@ def line(engine: str, server: Neo4jServer | None, data: Path, repeats: int) -> L
         "bare driver, the same rows in memory",
         f"{spaced(rows / other)} rows/s",
         f"{own / other:.2f} times the cost",
+        "at most 1.3",
+        own / other <= 1.3,
     )
 
 

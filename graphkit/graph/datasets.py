@@ -27,7 +27,7 @@ from graphkit.graph.digests import dataset_digest
 from graphkit.graph.knowledge import known_commits, known_files, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
-from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, Transaction, Writer
+from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, Transaction, StreamWriter
 from graphkit.graph.writing import BATCH, batched, clear, write_commits
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number, gold_number
@@ -52,12 +52,16 @@ RECORDS = 500
 
 @dataclass
 class LoadSummary:
-    """The result of a load: how many records of each kind were written or already there."""
+    """The result of a load: how many records of each kind were written or already there.
+
+    ``retried_writes`` counts the writes that were tried again because another writer held the same nodes.
+    """
 
     dataset: str
     written: dict[str, int] = field(default_factory=dict)
     unchanged: dict[str, int] = field(default_factory=dict)
     created_artifacts: list[str] = field(default_factory=list)
+    retried_writes: int = 0
 
     @property
     def verdict(self) -> str:
@@ -94,10 +98,12 @@ def load_dataset(
     Raise InputError if a record can't be used and ``problems`` doesn't skip it, or a question belongs to another
     dataset. Raise DatabaseError if the database fails.
     """
+    conflicts = store.conflicts
     with ExitStack() as spools:
         loader = _DatasetLoader(store, CheckedDataset(dataset, problems, spools), progress, partial)
         with reserved(store, reservation_of(dataset.name)) as held:
             loader.load(held)
+    loader.summary.retried_writes = store.conflicts - conflicts
     return loader.summary
 
 
@@ -329,7 +335,7 @@ class _DatasetLoader:
         weigh: Callable[[T], int] = lambda item: 1,
     ) -> None:
         """Write items of a kind, and note the artifacts that only they name in the summary."""
-        writer = Writer(self.store, transaction, weigh, self.artifacts)
+        writer = StreamWriter(self.store, transaction, weigh, self.artifacts)
         for written in writer.write(items):
             self._step(kind, len(written), held)
         self.summary.created_artifacts.extend(writer.created)
@@ -382,7 +388,7 @@ class _DatasetLoader:
 
 def write_questions(store: Store, rows: Sequence[dict[str, Any]], files: KnownFiles) -> None:
     """Write questions that the graph doesn't hold, with their gold paths."""
-    writer = Writer(store, _question_transaction, _question_weight, Artifacts(store, files))
+    writer = StreamWriter(store, _question_transaction, _question_weight, Artifacts(store, files))
     for _ in writer.write({**row, "stale": False} for row in rows):
         pass
 

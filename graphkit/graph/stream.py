@@ -127,7 +127,7 @@ class _Pace:
             self.size = int(min(MOST, max(LEAST, wanted)))
 
 
-class Writer(Generic[T]):
+class StreamWriter(Generic[T]):
     """Writes items in transactions.
 
     Parameters

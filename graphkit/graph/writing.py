@@ -10,6 +10,7 @@ from graphkit.database.store import Store
 from graphkit.graph import rows as to_rows
 from graphkit.graph.queries import cypher
 from graphkit.records.models import Commit
+from graphkit.records.words import counted
 
 T = TypeVar("T")
 
@@ -25,6 +26,12 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
+
+
+def retried_writes(count: int) -> str:
+    """Return a sentence about writes that conflicted with those of another process."""
+    held = "because another writer held the same nodes"
+    return f"{counted(count, 'write')} {'was' if count == 1 else 'were'} tried again {held}"
 
 
 def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:
