@@ -27,7 +27,7 @@ from graphkit.graph.digests import dataset_digest
 from graphkit.graph.knowledge import known_commits, known_files, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
-from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, Transaction, StreamWriter
+from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, StreamWriter, Transaction
 from graphkit.graph.writing import BATCH, batched, clear, write_commits
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number, gold_number

@@ -26,7 +26,7 @@ from graphkit.graph.known_names import kept_questions
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.score_nodes import clear_scores, gradings
-from graphkit.graph.stream import TEXT, Artifacts, Joins, Transaction, StreamWriter
+from graphkit.graph.stream import TEXT, Artifacts, Joins, StreamWriter, Transaction
 from graphkit.graph.verdict_nodes import clear_verdicts, judgings
 from graphkit.graph.writing import BATCH, batched, clear
 from graphkit.records.progress import Progress, expect, quiet

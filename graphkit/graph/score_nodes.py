@@ -19,7 +19,7 @@ from graphkit.graph.answered import SCORE, by_run, refuse_outdated, refuse_unkno
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.rows import answer_key, fields_of
-from graphkit.graph.stream import TEXT, Transaction, StreamWriter
+from graphkit.graph.stream import TEXT, StreamWriter, Transaction
 from graphkit.graph.writing import batched, clear
 from graphkit.records.gold import gold_hash_of
 from graphkit.records.progress import Progress, quiet

@@ -12,7 +12,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError, ServerLimitError
 from graphkit.graph import stream
 from graphkit.graph.queries import cypher
-from graphkit.graph.stream import Artifacts, Joins, Transaction, StreamWriter
+from graphkit.graph.stream import Artifacts, Joins, StreamWriter, Transaction
 
 CREATE = "UNWIND $rows AS row CREATE (:Streamed {n: row})"
 
