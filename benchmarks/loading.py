@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
@@ -35,10 +36,10 @@ class Recorder:
         self._keep([(cypher, parameters or {})])
         return self._store.write(cypher, parameters)
 
-    def write_many(self, statements: Sequence[Statement]) -> None:
+    def write_many(self, statements: Sequence[Statement], *check: Any) -> None:
         """Pass statements on."""
         self._keep(statements)
-        self._store.write_many(statements)
+        self._store.write_many(statements, *check)
 
     def _keep(self, statements: Sequence[Statement]) -> None:
         with_rows = [(cypher, parameters) for cypher, parameters in statements if parameters.get("rows")]
@@ -96,6 +97,8 @@ def line(engine: str, server: Neo4jServer | None, data: Path, repeats: int) -> L
         "bare driver, the same rows in memory",
         f"{spaced(rows / other)} rows/s",
         f"{own / other:.2f} times the cost",
+        "at most 1.3",
+        own / other <= 1.3,
     )
 
 

@@ -72,6 +72,10 @@ class DatabaseError(GraphkitError):
     exit_code = 3
 
 
+class ServerLimitError(DatabaseError):
+    """The server had too little memory or time for a query; a smaller one may succeed."""
+
+
 class GateError(GraphkitError):
     """A threshold that the user set was not met (exit code 1)."""
 

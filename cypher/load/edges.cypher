@@ -1,8 +1,12 @@
 // title: Load edges
-// answers: Creates the edges of a knowledge graph.
-// parameters: rows, graph
-// columns:
+// answers: Creates the edges of a knowledge graph, and returns how many.
+// parameters: artifacts, rows, graph
+// columns: joined
+// Each artifact is looked up once; nothing is created if one is missing.
+UNWIND $artifacts AS id
+MATCH (n:Artifact {id: id})
+WITH collect(n) AS nodes WHERE [n IN nodes | n.id] = $artifacts
 UNWIND $rows AS row
-MATCH (a:Artifact {id: row.source})
-MATCH (b:Artifact {id: row.target})
+WITH row, nodes[row.from] AS a, nodes[row.to] AS b
 CREATE (a)-[:EDGE {graph: $graph, relation: row.relation}]->(b)
+RETURN count(*) AS joined

@@ -1,8 +1,9 @@
 // title: Load retrieved chunks
-// answers: Links each answer to its chunks, with rank and score.
+// answers: Links each answer to its chunks, with rank and score, and the commit of a chunk that names none by its sha.
 // parameters: rows
 // columns:
 UNWIND $rows AS row
 MATCH (a:Answer {key: row.answer})
 MATCH (c:Chunk {key: row.chunk})
-CREATE (a)-[:RETRIEVED {rank: row.rank, score: row.score, repeat: row.repeat}]->(c)
+CREATE (a)-[:RETRIEVED {rank: row.rank, score: row.score, repeat: row.repeat, commit: row.commit,
+  commit_key: row.commit_key, ambiguous: row.ambiguous}]->(c)

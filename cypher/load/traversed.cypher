@@ -1,9 +1,13 @@
 // title: Load traversed edges
-// answers: Creates each traversed step as an edge between its artifacts.
-// parameters: rows
-// columns:
+// answers: Creates each traversed step as an edge between its artifacts, and returns how many.
+// parameters: artifacts, rows
+// columns: joined
+// Each artifact is looked up once; nothing is created if one is missing. Properties in the pattern are written once.
+UNWIND $artifacts AS id
+MATCH (n:Artifact {id: id})
+WITH collect(n) AS nodes WHERE [n IN nodes | n.id] = $artifacts
 UNWIND $rows AS row
-MATCH (a:Artifact {id: row.source})
-MATCH (b:Artifact {id: row.target})
-CREATE (a)-[t:TRAVERSED]->(b)
-SET t = row.properties
+WITH row, nodes[row.from] AS a, nodes[row.to] AS b
+CREATE (a)-[:TRAVERSED {run: row.run, question: row.question, path: row.path, position: row.position,
+  relation: row.relation, source_commit: row.source_commit, target_commit: row.target_commit}]->(b)
+RETURN count(*) AS joined

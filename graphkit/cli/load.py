@@ -35,6 +35,10 @@ def _show(summary: LoadSummary) -> None:
         written, unchanged = summary.written[kind], summary.unchanged[kind]
         there = f", {unchanged} there already" if unchanged else ""
         print_line(f"{summary.dataset}: {written} {kind} loaded{there}")
+    if summary.retried_writes:
+        from graphkit.graph.writing import retried_writes
+
+        say(f"note: {retried_writes(summary.retried_writes)}")
     if summary.created_artifacts:
         shown = ", ".join(summary.created_artifacts[:5])
         more = ", ..." if len(summary.created_artifacts) > 5 else ""

@@ -11,7 +11,7 @@ from graphkit.database.access import Access
 from graphkit.database.dialects import Dialect
 from graphkit.database.embedded.place import TIMEOUT_VARIABLE
 from graphkit.database.settings import hide_password
-from graphkit.errors import DatabaseError, GraphkitError, InputError
+from graphkit.errors import DatabaseError, GraphkitError, InputError, ServerLimitError
 
 _LONGEST_MESSAGE = 300  # characters shown of a server's message
 
@@ -37,7 +37,7 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
     if found := _refused(code, access, dialect):
         return found
     if "TransactionTimedOut" in code or "Transaction.Terminated" in code:
-        return DatabaseError(
+        return ServerLimitError(
             "The server stopped the query because it took too long",
             where=place,
             remedy=f"Ask for less, or raise {TIMEOUT_VARIABLE} (seconds) or the server's own limit.",
@@ -61,7 +61,7 @@ def _disk_or_memory(code: str, message: str, access: Access, dialect: Dialect) -
         )
     joined = lower.replace(" ", "")
     if "OutOfMemory" in code or any(word in joined for word in dialect.out_of_memory_words):
-        return DatabaseError(
+        return ServerLimitError(
             "The query needs more memory than the database has",
             where=hide_password(access.uri),
             remedy=f"{access.memory_remedy}, ask for less, or write in smaller batches.",

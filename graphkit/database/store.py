@@ -50,6 +50,8 @@ class Store:
         The name of the database.
     uri
         The server's address, without a password.
+    conflicts
+        How many writes were tried again because another writer held the same nodes.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Store:
         self._reader: neo4j.Driver | None = driver if read_only else None
         self._reader_guard = threading.Lock()
         self._timeout = query_timeout()
+        self.conflicts = 0
 
     @classmethod
     def open(cls, settings: Settings, *, read_only: bool = False) -> Store:
@@ -178,12 +181,18 @@ class Store:
         """
         return self._transaction(lambda transaction: rows(transaction.run(cypher, dict(parameters or {}))))
 
-    def write_many(self, statements: Sequence[tuple[str, Parameters]]) -> None:
-        """Run several statements in one transaction: all of them take effect, or none does."""
+    def write_many(
+        self,
+        statements: Sequence[tuple[str, Parameters]],
+        check: Callable[[list[list[Row]]], None] = lambda results: None,
+    ) -> None:
+        """Run several statements in one transaction: all of them take effect, or none does.
+
+        ``check`` receives the rows of each statement before the commit; if it raises, none takes effect.
+        """
 
         def work(transaction: neo4j.Transaction) -> None:
-            for cypher, parameters in statements:
-                transaction.run(cypher, dict(parameters)).consume()
+            check([rows(transaction.run(cypher, dict(parameters))) for cypher, parameters in statements])
 
         self._transaction(work)
 
@@ -216,6 +225,8 @@ class Store:
 
         The driver's own retries start with pauses of a second, which is too long for conflicts of two loaders.
         """
+        from neo4j.exceptions import Neo4jError
+
         begin = time.monotonic()
         for attempt in itertools.count():
             try:
@@ -224,6 +235,7 @@ class Store:
             except driver_errors() as error:
                 if time.monotonic() - begin > self._patience(error, attempt):
                     raise self._translated(error) from error
+                self.conflicts += isinstance(error, Neo4jError)
             time.sleep(random.uniform(0.5, 1.0) * min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311
         raise AssertionError
 

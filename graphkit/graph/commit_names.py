@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.knowledge import commit_graph
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.rows import commit_key
 from graphkit.graph.writing import batched
 from graphkit.records.commits import CommitGraph
@@ -50,12 +51,22 @@ def resolve_commits(store: Store, dataset: str, run: str | None = None) -> None:
     opened = [str(row["run"]) for row in store.read(cypher("load/open_runs"), {"dataset": dataset})]
     runs = [name for name in opened if run is None or name == run]
     if runs:
-        resolver = _Resolver(store, dataset)
+        resolver = CommitResolver(store, dataset)
         for name in runs:
             resolver.resolve(name)
 
 
-class _Resolver:
+def commits_state(store: Store, dataset: str) -> object:
+    """Return a value that changes with what the names of commits mean in a dataset; None while something loads it."""
+    named = {"dataset": dataset}
+    others = (load.name for load in unfinished_loads(store))
+    if any(name == f"dataset {dataset}" or name.startswith("history ") for name in others):
+        return None
+    histories = [(row["repo"], row["changes"]) for row in store.read(cypher("read/repositories"), named)]
+    return [histories, *(row for row in store.read(cypher("read/datasets")) if row["name"] == dataset)]
+
+
+class CommitResolver:
     """Resolves the commits of runs with the commits that their dataset knows."""
 
     def __init__(self, store: Store, dataset: str) -> None:
@@ -82,6 +93,25 @@ class _Resolver:
         if graph is not None and own in self.graphs:
             return [found[own]] if own in found else []
         return [*found.values()]
+
+    def complete(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Put the commits into the rows of answers that aren't written yet, as :meth:`resolve` does afterwards."""
+        waiting = []
+        for row in rows:
+            named = {"question": row["question"]}
+            if not row["open"] or row["question"] not in self.questions:
+                continue
+            chunks = {chunk["key"]: chunk["properties"] for chunk in row["chunks"]}
+            for found in row["retrieved"]:
+                chunk = {"repo": None, "commit": None, **chunks[found["chunk"]]}
+                if chunk.get("named") or (self.unnamed and chunk["commit"] is None):
+                    waiting.append((found, {**chunk, **named, "commit_key": None, "ambiguous": None}))
+            for path in row["paths"]:
+                if path["properties"]["named"]:
+                    path["properties"]["commits"] = self._commits_of_path({**path["properties"], **named})
+        self._read_artifacts({chunk["id"] for _, chunk in waiting if chunk["commit"] is None})
+        for found, chunk in waiting:
+            found.update(self._commit_of_chunk(chunk))
 
     def resolve(self, run: str) -> None:
         """Write the commits of a run that changed. Answers to questions that left the dataset stay as they are."""
@@ -113,24 +143,30 @@ class _Resolver:
 
     def _chunks(self, chunks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for row in chunks:
-            stack, pins = self.questions[row["question"]]
-            repo, sha, ambiguous = row["repo"], None, None
-            if row["commit"] is None:
-                repo, sha = self.commits.commit_of(row["id"], stack) or (repo, None)
-            elif repo is not None:
-                meant, ambiguous = self.commits.meant(repo, row["commit"], pins)
-                sha = meant if meant != row["commit"] else None
-            fresh = {"commit_key": commit_key(repo, sha), "ambiguous": ambiguous}
-            if any(row[name] != one for name, one in fresh.items()):
-                yield {"answer": row["answer"], "rank": row["rank"], "sha": sha, **fresh}
+            fresh = self._commit_of_chunk(row)
+            if any(row[name] != fresh[name] for name in ("commit_key", "ambiguous")):
+                yield {"answer": row["answer"], "rank": row["rank"], "sha": fresh.pop("commit"), **fresh}
+
+    def _commit_of_chunk(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the commit that a retrieved chunk means, if it doesn't name that by its sha."""
+        stack, pins = self.questions[row["question"]]
+        repo, sha, ambiguous = row["repo"], None, None
+        if row["commit"] is None:
+            repo, sha = self.commits.commit_of(row["id"], stack) or (repo, None)
+        elif repo is not None:
+            meant, ambiguous = self.commits.meant(repo, row["commit"], pins)
+            sha = meant if meant != row["commit"] else None
+        return {"commit": sha, "commit_key": commit_key(repo, sha), "ambiguous": ambiguous}
 
     def _paths(self, paths: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for row in paths:
-            _, pins = self.questions[row["question"]]
-            ends = zip(
-                [*row["sources"], *row["targets"]], [*row["source_commits"], *row["target_commits"]], strict=True
-            )
-            named = {(repo, name) for node, name in ends if name and (repo := repo_of(node)) is not None}
-            keys = sorted({str(commit_key(repo, self.commits.meant(repo, name, pins).sha)) for repo, name in named})
+            keys = self._commits_of_path(row)
             if keys != row["commits"]:
                 yield {"answer": row["answer"], "index": row["index"], "commits": keys}
+
+    def _commits_of_path(self, row: Mapping[str, Any]) -> list[str]:
+        """Return the keys of the commits that the steps of a path mean."""
+        _, pins = self.questions[row["question"]]
+        ends = zip([*row["sources"], *row["targets"]], [*row["source_commits"], *row["target_commits"]], strict=True)
+        named = {(repo, name) for node, name in ends if name and (repo := repo_of(node)) is not None}
+        return sorted({str(commit_key(repo, self.commits.meant(repo, name, pins).sha)) for repo, name in named})

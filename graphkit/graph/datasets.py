@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -26,14 +27,17 @@ from graphkit.graph.digests import dataset_digest
 from graphkit.graph.knowledge import known_commits, known_files, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
-from graphkit.graph.writing import BATCH, batched, clear, name_artifacts, write_commits
+from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, StreamWriter, Transaction
+from graphkit.graph.writing import BATCH, batched, clear, write_commits
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number, gold_number
 from graphkit.records.ids import KnownFiles
 from graphkit.records.notebook_html import block
 from graphkit.records.progress import Progress, expect, quiet
-from graphkit.records.structs import QuestionStruct
+from graphkit.records.structs import EdgeStruct, QuestionStruct
 from graphkit.records.words import counted
+
+T = TypeVar("T")
 
 #: What to do about a dataset whose questions the graph holds under another name, as it does of a copied folder.
 _SAME_IDS = (
@@ -42,18 +46,22 @@ _SAME_IDS = (
     "(--data DIR; graphkit.open_store(data=DIR))."
 )
 
-#: Questions that one transaction writes, with all their parts.
+#: Questions that are compared with the graph together.
 RECORDS = 500
 
 
 @dataclass
 class LoadSummary:
-    """The result of a load: how many records of each kind were written or already there."""
+    """The result of a load: how many records of each kind were written or already there.
+
+    ``retried_writes`` counts the writes that were tried again because another writer held the same nodes.
+    """
 
     dataset: str
     written: dict[str, int] = field(default_factory=dict)
     unchanged: dict[str, int] = field(default_factory=dict)
     created_artifacts: list[str] = field(default_factory=list)
+    retried_writes: int = 0
 
     @property
     def verdict(self) -> str:
@@ -90,10 +98,12 @@ def load_dataset(
     Raise InputError if a record can't be used and ``problems`` doesn't skip it, or a question belongs to another
     dataset. Raise DatabaseError if the database fails.
     """
+    conflicts = store.conflicts
     with ExitStack() as spools:
         loader = _DatasetLoader(store, CheckedDataset(dataset, problems, spools), progress, partial)
         with reserved(store, reservation_of(dataset.name)) as held:
             loader.load(held)
+    loader.summary.retried_writes = store.conflicts - conflicts
     return loader.summary
 
 
@@ -149,7 +159,7 @@ def add_questions(
             rows = [
                 to_rows.question_row(question, dataset.name, commits, invalid.get(question.id)) for question in batch
             ]
-            write_questions(store, rows, [], files)
+            write_questions(store, rows, files)
             progress("questions kept", len(rows))
             held.beat()
 
@@ -166,6 +176,9 @@ class _DatasetLoader:
         self.summary = LoadSummary(checked.dataset.name)
         self.gold = GoldSum()
         self.files = checked.dataset.known_files()
+        self.artifacts = Artifacts(store, self.files)
+        #: Whether the graph holds some of the questions.
+        self.held = False
 
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
@@ -214,6 +227,7 @@ class _DatasetLoader:
         """Raise InputError for questions whose ids belong to another dataset, which they would overwrite."""
         for ids in batched(self.checked.ids, BATCH):
             for row in self.store.read(cypher("load/known_questions"), {"ids": ids}):
+                self.held = True
                 if row["dataset"] != self.dataset.name:
                     raise InputError(
                         f"the question {row['id']!r} already belongs to the dataset {row['dataset']!r}",
@@ -306,29 +320,25 @@ class _DatasetLoader:
         if graph.artifacts is not None:
             self._expect("artifacts", len(graph.artifacts))
             rows = (to_rows.artifact_row(artifact, self.commits) for artifact in graph.artifacts)
-            for batch in batched(rows, BATCH):
-                pinned = [row for row in batch if row["commit_key"] is not None]
-                members = to_rows.member_rows((row["commit_repo"], row["sha"]) for row in pinned)
-                self.store.write_many(
-                    [
-                        (cypher("load/artifacts"), {"rows": batch}),
-                        (cypher("load/members"), {"rows": members}),
-                        (cypher("load/artifact_commits"), {"rows": pinned, "graph": name}),
-                    ]
-                )
-                self._step("artifacts", len(batch), held)
+            self._stream("artifacts", rows, partial(_artifact_transaction, name), held)
         if graph.edges is not None:
             self._expect("edges", len(graph.edges))
-            for some in batched(graph.edges, BATCH):
-                batch = [{"source": one.source, "relation": one.relation, "target": one.target} for one in some]
-                self._name_artifacts(node for row in batch for node in (row["source"], row["target"]))
-                self.store.write(cypher("load/edges"), {"rows": batch, "graph": name})
-                self._step("edges", len(batch), held)
+            self._stream("edges", graph.edges, partial(_edge_transaction, name), held)
         self.store.write(cypher("load/source"), {"key": key, "digest": graph.digest})
 
-    def _name_artifacts(self, nodes: Iterable[str]) -> None:
-        """Create missing artifacts from their ids, and note them in the summary."""
-        self.summary.created_artifacts.extend(name_artifacts(self.store, set(nodes), self.files))
+    def _stream(
+        self,
+        kind: str,
+        items: Iterable[T],
+        transaction: Callable[[list[T]], Transaction],
+        held: Reservation,
+        weigh: Callable[[T], int] = lambda item: 1,
+    ) -> None:
+        """Write items of a kind, and note the artifacts that only they name in the summary."""
+        writer = StreamWriter(self.store, transaction, weigh, self.artifacts)
+        for written in writer.write(items):
+            self._step(kind, len(written), held)
+        self.summary.created_artifacts.extend(writer.created)
 
     def _expect(self, kind: str, more: int) -> None:
         expect(self.progress, kind, self.summary.written.get(kind, 0) + more)
@@ -344,6 +354,18 @@ class _DatasetLoader:
     def _load_questions(self, held: Reservation) -> None:
         there = question_ids(self.store, self.dataset.name)
         self._expect("questions", len(there) if self.partial else len(self.checked.ids))
+        self.summary.add("questions")
+        changed = self._changed_questions(there)
+        self._stream("questions", changed, _question_transaction, held, _question_weight)
+        if gone := sorted(there - set(self.checked.ids)):
+            named = {"ids": gone}
+            self.store.write_many(
+                [*clear_gold(gone), (cypher("load/stale_runs"), named), (cypher("load/delete_questions"), named)]
+            )
+            self.summary.add("questions removed", written=len(gone))
+
+    def _changed_questions(self, there: Set[str]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the questions that the graph doesn't hold as they are; ``stale`` if it holds others."""
         for batch in batched(self._questions(there), RECORDS):
             rows = [
                 to_rows.question_row(
@@ -353,46 +375,68 @@ class _DatasetLoader:
             ]
             for row in rows:
                 self.gold.add(row["id"], as_number(row["properties"]["gold_hash"]))
-            ids = [row["id"] for row in rows]
-            known = {row["id"]: row["digest"] for row in self.store.read(cypher("load/known_questions"), {"ids": ids})}
-            changed = [row for row in rows if known.get(row["id"]) != row["properties"]["digest"]]
-            self.summary.add("questions", unchanged=len(rows) - len(changed))
-            if changed:
-                stale = [row["id"] for row in changed if row["id"] in known]
-                self.summary.created_artifacts += write_questions(self.store, changed, stale, self.files)
-                self._step("questions", len(changed), held)
-        if gone := sorted(there - set(self.checked.ids)):
-            named = {"ids": gone}
-            self.store.write_many(
-                [*clear_gold(gone), (cypher("load/stale_runs"), named), (cypher("load/delete_questions"), named)]
-            )
-            self.summary.add("questions removed", written=len(gone))
+            known: dict[Any, Any] = {}
+            if self.held:
+                ids = {"ids": [row["id"] for row in rows]}
+                known = {row["id"]: row["digest"] for row in self.store.read(cypher("load/known_questions"), ids)}
+            for row in rows:
+                if known.get(row["id"]) != row["properties"]["digest"]:
+                    yield {**row, "stale": row["id"] in known}
+                else:
+                    self.summary.add("questions", unchanged=1)
 
 
-def write_questions(store: Store, rows: Sequence[dict[str, Any]], stale: Sequence[Any], files: KnownFiles) -> list[str]:
-    """Write questions with their gold paths in one transaction, and return the artifacts that they alone name.
+def write_questions(store: Store, rows: Sequence[dict[str, Any]], files: KnownFiles) -> None:
+    """Write questions that the graph doesn't hold, with their gold paths."""
+    writer = StreamWriter(store, _question_transaction, _question_weight, Artifacts(store, files))
+    for _ in writer.write({**row, "stale": False} for row in rows):
+        pass
 
-    ``stale`` are the ids of those whose former gold goes.
-    """
-    steps = [step for row in rows for step in row["steps"]]
-    paths = [{"question": row["id"], "properties": path} for row in rows for path in row["paths"]]
-    created = name_artifacts(store, {node for step in steps for node in (step["source"], step["target"])}, files)
-    store.write_many(
-        [
-            *clear_gold(stale),
-            (cypher("load/questions"), {"rows": [{"id": row["id"], "properties": row["properties"]} for row in rows]}),
-            (cypher("load/gold_paths"), {"rows": paths}),
-            (cypher("load/gold"), {"rows": steps}),
-        ]
+
+def _artifact_transaction(graph: str, rows: list[dict[str, Any]]) -> Transaction:
+    pinned = [row for row in rows if row["commit_key"] is not None]
+    members = to_rows.member_rows((row["commit_repo"], row["sha"]) for row in pinned)
+    return Transaction.of(
+        (cypher("load/artifacts"), {"rows": rows}),
+        (cypher("load/members"), {"rows": members}),
+        (cypher("load/artifact_commits"), {"rows": pinned, "graph": graph}),
     )
-    return created
 
 
-def clear_gold(ids: Sequence[Any]) -> list[tuple[str, dict[str, Any]]]:
+def _edge_transaction(graph: str, edges: list[EdgeStruct]) -> Transaction:
+    joins = Joins()
+    rows = [
+        {"from": joins.place(edge.source), "to": joins.place(edge.target), "relation": edge.relation} for edge in edges
+    ]
+    return Transaction.of(joins.statement("load/edges", rows, graph=graph))
+
+
+def _question_weight(row: dict[str, Any]) -> int:
+    """Return how many rows a question is, with its texts."""
+    properties = row["properties"]
+    texts = [properties["question"], properties["gold_answer"] or "", *properties["facts"]]
+    return 1 + len(row["paths"]) + len(row["steps"]) + sum(map(len, texts)) // TEXT
+
+
+def _question_transaction(rows: list[dict[str, Any]]) -> Transaction:
+    """Return the transaction of questions with their gold, which replaces what the graph holds of them."""
+    joins = Joins()
+    steps = [joins.edge(step) for row in rows for step in row["steps"]]
+    paths = [{"question": row["id"], "properties": path} for row in rows for path in row["paths"]]
+    questions = [{"id": row["id"], "properties": row["properties"]} for row in rows]
+    written = Transaction.of(
+        (cypher("load/questions"), {"rows": questions}),
+        (cypher("load/gold_paths"), {"rows": paths}),
+        joins.statement("load/gold", steps),
+    )
+    return Transaction([*clear_gold([row["id"] for row in rows if row["stale"]]), *written.statements])
+
+
+def clear_gold(ids: Sequence[Any]) -> list[Statement]:
     """Return the statements that delete the gold paths of questions."""
     if not ids:
         return []
-    edges: list[tuple[str, dict[str, Any]]] = [(cypher("load/clear_gold"), {"question": name}) for name in ids]
+    edges: list[Statement] = [(cypher("load/clear_gold"), {"question": name}) for name in ids]
     return [*edges, (cypher("load/clear_gold_paths"), {"ids": list(ids)})]
 
 

@@ -6,8 +6,9 @@ A run is marked as incomplete before anything of it is deleted, so an interrupte
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph import rows as to_rows
 from graphkit.graph import schema_version
-from graphkit.graph.commit_names import resolve_commits
+from graphkit.graph.commit_names import CommitResolver, commits_state, resolve_commits
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.execution_nodes import clear_executions, executed
 from graphkit.graph.knowledge import known_files, question_ids
@@ -25,13 +26,13 @@ from graphkit.graph.known_names import kept_questions
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.score_nodes import clear_scores, gradings
+from graphkit.graph.stream import TEXT, Artifacts, Joins, StreamWriter, Transaction
 from graphkit.graph.verdict_nodes import clear_verdicts, judgings
-from graphkit.graph.writing import BATCH, batched, clear, name_artifacts
-from graphkit.records.ids import KnownFiles
+from graphkit.graph.writing import BATCH, batched, clear
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct
 
-#: Answers that one transaction writes.
+#: Answers whose commits are resolved together.
 RECORDS = 250
 
 #: The origin of a run without a file.
@@ -264,30 +265,28 @@ def stored_part(store: Store, run: str, run_file: Path) -> set[str] | None:
 def _write_run(
     store: Store, dataset: str, run: str, records: RunRecords, held: Reservation, progress: Progress
 ) -> RunLoad:
-    there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
-    resumed, written, failed, opened = len(there), 0, 0, False
-    files = known_files(store, dataset)
+    state = commits_state(store, dataset)
     wanted = records.questions if records.part is None else records.part.questions
-    expect(progress, "answers", len(wanted - there))
-    kept = (answer for answer in records.answers if answer.question_id in wanted)
-    for batch in batched(kept, RECORDS):
-        fresh = []
-        for answer in batch:
-            failed += answer.error is not None
-            if answer.question_id not in there:
-                there.add(answer.question_id)
-                fresh.append(to_rows.answer_row(answer, files))
-        if fresh:
-            if not opened and any(row["open"] for row in fresh):
-                opened = True
-                store.write(cypher("load/run_open"), {"id": run})
-            _write_answers(store, run, fresh, files)
-            written += len(fresh)
-            progress("answers", len(fresh))
-            held.beat()
-    resolve_commits(store, dataset, run)
+    reader = _AnswerReader(store, dataset, run, records.answers, wanted)
+    resumed, written = len(reader.there), 0
+    expect(progress, "answers", len(wanted - reader.there))
+
+    def mark_open(rows: list[dict[str, Any]]) -> None:
+        if not reader.marked and any(row["open"] for row in rows):
+            store.write(cypher("load/run_open"), {"id": run})
+            reader.marked = True
+
+    artifacts = Artifacts(store, reader.files)
+    writer = StreamWriter(store, partial(_transaction, run), _weight, artifacts, before=mark_open)
+    for rows in writer.write(reader.rows()):
+        written += len(rows)
+        progress("answers", len(rows))
+        held.beat()
+    if resumed or state is None or state != commits_state(store, dataset):
+        # Some names of commits were resolved with other commits than the dataset knows now.
+        resolve_commits(store, dataset, run)
     _link_again(store, run)
-    counts = {"questions": len(there), "failed": failed, "kept_questions": None, "kept_of": None}
+    counts = {"questions": len(reader.there), "failed": reader.failed, "kept_questions": None, "kept_of": None}
     if (part := records.part) is not None:
         counts = {"questions": part.records, "failed": part.failed}
         counts |= {"kept_questions": len(part.questions), "kept_of": part.of}
@@ -295,23 +294,71 @@ def _write_run(
     return RunLoad(run, written, resumed)
 
 
-def _write_answers(store: Store, run: str, rows: list[dict[str, Any]], files: KnownFiles) -> None:
-    """Write answers with all their parts in one transaction, so that each is there completely or not at all."""
-    steps = [step for row in rows for step in row["steps"]]
+class _AnswerReader:
+    """Reads the answers of a run, and makes the rows of those that the graph doesn't hold.
+
+    Attributes
+    ----------
+    there
+        The questions whose answers the graph holds, or were read.
+    failed
+        How many of the answers that were read are errors.
+    marked
+        Whether the graph knows that an answer names a commit by something else than its sha.
+    """
+
+    def __init__(self, store: Store, dataset: str, run: str, answers: Iterable[AnswerStruct], wanted: Set[str]) -> None:
+        self._store = store
+        self._dataset = dataset
+        self._answers = answers
+        self._wanted = wanted
+        self.files = known_files(store, dataset)
+        self.there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
+        self.failed = 0
+        self.marked = False
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of new answers, with the commits that they mean."""
+        resolver: CommitResolver | None = None
+        for answers in batched(self._fresh(), RECORDS):
+            rows = [to_rows.answer_row(answer, self.files) for answer in answers]
+            if any(row["open"] for row in rows):
+                resolver = resolver or CommitResolver(self._store, self._dataset)
+                resolver.complete(rows)
+            yield from rows
+
+    def _fresh(self) -> Iterator[AnswerStruct]:
+        for answer in self._answers:
+            if answer.question_id in self._wanted:
+                self.failed += answer.error is not None
+                if answer.question_id not in self.there:
+                    self.there.add(answer.question_id)
+                    yield answer
+
+
+def _weight(row: Mapping[str, Any]) -> int:
+    """Return how many rows an answer is, with its texts."""
+    parts = sum(len(row[name]) for name in ("paths", "steps", "chunks", "retrieved", "calls"))
+    seen = sum(len(call["seen"]) for call in row["calls"])
+    texts = [
+        row["properties"]["answer"],
+        *(chunk["properties"]["text"] for chunk in row["chunks"] if "text" in chunk["properties"]),
+    ]
+    return 1 + parts + seen + sum(len(text or "") for text in texts) // TEXT
+
+
+def _transaction(run: str, rows: list[dict[str, Any]]) -> Transaction:
+    """Return the transaction of answers with all their parts, so that each is there completely or not at all."""
+    walked, shown = Joins(), Joins()
+    steps = [walked.edge(step) for row in rows for step in row["steps"]]
     chunks = {chunk["key"]: chunk for row in rows for chunk in row["chunks"]}
-    calls = [call for row in rows for call in row["calls"]]
-    walked = {node for step in steps for node in (step["source"], step["target"])}
-    name_artifacts(store, walked.union(*(call["seen"] for call in calls)), files)
-    store.write_many(
-        [
-            (
-                cypher("load/answers"),
-                {"run": run, "rows": [{"question": row["question"], "properties": row["properties"]} for row in rows]},
-            ),
-            (cypher("load/retrieved_paths"), {"rows": [path for row in rows for path in row["paths"]]}),
-            (cypher("load/traversed"), {"rows": steps}),
-            (cypher("load/chunks"), {"rows": list(chunks.values())}),
-            (cypher("load/retrieved"), {"rows": [chunk for row in rows for chunk in row["retrieved"]]}),
-            (cypher("load/tool_calls"), {"rows": calls}),
-        ]
+    calls = [{**call, "seen": [shown.place(node) for node in call["seen"]]} for row in rows for call in row["calls"]]
+    answers = [{"question": row["question"], "properties": row["properties"]} for row in rows]
+    return Transaction.of(
+        (cypher("load/answers"), {"run": run, "rows": answers}),
+        (cypher("load/retrieved_paths"), {"rows": [path for row in rows for path in row["paths"]]}),
+        walked.statement("load/traversed", steps),
+        (cypher("load/chunks"), {"rows": list(chunks.values())}),
+        (cypher("load/retrieved"), {"rows": [chunk for row in rows for chunk in row["retrieved"]]}),
+        shown.statement("load/tool_calls", calls),
     )

@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "11"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "bf1d4a1aa96fd429cbc269ff57593189"
+SCHEMA_DIGEST = "262e04e057c453f26d6ddc11fe67380b"

@@ -19,11 +19,13 @@ from graphkit.graph.answered import SCORE, by_run, refuse_outdated, refuse_unkno
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.rows import answer_key, fields_of
+from graphkit.graph.stream import TEXT, StreamWriter, Transaction
 from graphkit.graph.writing import batched, clear
 from graphkit.records.gold import gold_hash_of
+from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import GRAPHKIT, Score
 
-#: Questions whose scores one transaction writes.
+#: Questions whose scores one query deletes.
 QUESTIONS = 250
 
 #: The fields of a score beside its value.
@@ -74,7 +76,13 @@ class Grading:
         return answer_key(run, answer_key(self.measure, self.grader or ""))
 
 
-def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Iterable[Mapping[str, Any]]) -> int:
+def keep_scores(
+    store: Store,
+    run: str,
+    gradings: Sequence[Grading],
+    rows: Iterable[Mapping[str, Any]],
+    progress: Progress = quiet,
+) -> int:
     """Store scores of a run in the graph, and return how many were stored.
 
     Parameters
@@ -92,7 +100,7 @@ def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Itera
         _begin(store, run, gradings)
         clear(store, "load/clear_scores", {**replaced, "grader": None, "questions": None})
         store.write(cypher("load/clear_gradings"), {**replaced, "kept": _keys(run, gradings)})
-        return _write(store, run, gradings, rows, held)
+        return _write(store, run, gradings, rows, held, progress)
 
 
 def _sweep(store: Store, run: str, gradings: Iterable[Grading]) -> None:
@@ -122,18 +130,33 @@ def _begin(store: Store, run: str, gradings: Iterable[Grading]) -> None:
 
 
 def _write(
-    store: Store, run: str, gradings: Iterable[Grading], rows: Iterable[Mapping[str, Any]], held: Reservation
+    store: Store,
+    run: str,
+    gradings: Iterable[Grading],
+    rows: Iterable[Mapping[str, Any]],
+    held: Reservation,
+    progress: Progress = quiet,
 ) -> int:
     """Write scores, mark their gradings as complete, and return the number of scores."""
     stored = 0
     # Rows of a question mostly come together, so its answer is looked up once.
     by_question = ({"question": name, "scores": list(some)} for name, some in groupby(rows, itemgetter("question")))
-    for batch in batched(by_question, QUESTIONS):
-        store.write(cypher("load/scores"), {"run": run, "rows": batch})
-        stored += sum(len(row["scores"]) for row in batch)
+    writer = StreamWriter(
+        store, lambda some: Transaction([(cypher("load/scores"), {"run": run, "rows": some})]), _weight
+    )
+    for written in writer.write(by_question):
+        count = sum(len(row["scores"]) for row in written)
+        stored += count
+        progress("scores", count)
         held.beat()
     held.complete("load/gradings_complete", {"run": run, "keys": _keys(run, gradings)})
     return stored
+
+
+def _weight(row: Mapping[str, Any]) -> int:
+    """Return how many rows the scores of a question are, with their texts."""
+    texts = sum(len(score.get("explanation") or "") for score in row["scores"])
+    return len(row["scores"]) + texts // TEXT
 
 
 def clear_scores(store: Store, run: str, done: Callable[[int], None] = lambda _: None) -> None:

@@ -1,4 +1,4 @@
-"""Tools of the loads: batches, progress, deletion in parts, and the nodes that several loads write."""
+"""Tools of the loads: batches, progress, deletion in parts, and the commits that several loads write."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from graphkit.database.store import Store
 from graphkit.graph import rows as to_rows
 from graphkit.graph.queries import cypher
-from graphkit.records.ids import KnownFiles
 from graphkit.records.models import Commit
+from graphkit.records.words import counted
 
 T = TypeVar("T")
 
@@ -28,6 +28,12 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
+def retried_writes(count: int) -> str:
+    """Return a sentence about writes that conflicted with those of another process."""
+    held = "because another writer held the same nodes"
+    return f"{counted(count, 'write')} {'was' if count == 1 else 'were'} tried again {held}"
+
+
 def clear(store: Store, query: str, parameters: dict[str, Any], done: Callable[[int], None] = lambda _: None) -> None:
     """Run a query that deletes or links a limited number of items and returns how many, until none is left.
 
@@ -35,17 +41,6 @@ def clear(store: Store, query: str, parameters: dict[str, Any], done: Callable[[
     """
     while count := int(str(next(iter(store.write(cypher(query), {**parameters, "limit": CLEARED})[0].values())))):
         done(count)
-
-
-def name_artifacts(store: Store, nodes: Iterable[str], files: KnownFiles | None = None) -> list[str]:
-    """Create the artifacts that are missing in the graph from their ids, and return these ids."""
-    wanted = sorted(nodes)
-    if not wanted:
-        return []
-    missing = [str(row["id"]) for row in store.read(cypher("load/missing_artifacts"), {"ids": wanted})]
-    if missing:
-        store.write(cypher("load/named_artifacts"), {"rows": [to_rows.node_row(node, files) for node in missing]})
-    return missing
 
 
 def write_commits(

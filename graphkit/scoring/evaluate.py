@@ -199,9 +199,10 @@ def _score_in_graph(
     from graphkit.graph.datasets import add_questions
     from graphkit.graph.knowledge import history_changes
     from graphkit.graph.runs import IN_MEMORY, RunRecords, is_whole, load_run, order_run
+    from graphkit.graph.writing import retried_writes
     from graphkit.scoring.kept_scores import keep_results
 
-    dataset, history = run.dataset.name, history_changes(store)
+    dataset, history, conflicts = run.dataset.name, history_changes(store), store.conflicts
     context = _known_from_graph(run.dataset, chosen, store, problems, progress, partial=selection is not None)
     with Spool(AnswerStruct) as answers:
         records = RunRecords.of_unread_file(store, dataset, run.run_file, answers)
@@ -230,7 +231,10 @@ def _score_in_graph(
         result = dataclasses.replace(result, kept=Kept(records.part.rule, len(records.part.questions)))
     if options.keep_rows:
         only = None if records.part is None else records.part.questions
-        keep_results(store, result, {str(measure): history for measure in chosen if measure.needs_commits}, only)
+        histories = {str(measure): history for measure in chosen if measure.needs_commits}
+        keep_results(store, result, histories, only, progress)
+    if retried := store.conflicts - conflicts:
+        result = dataclasses.replace(result, warnings=(*result.warnings, retried_writes(retried)))
     if loaded.replaced and not options.replace and origin == IN_MEMORY:
         warning = f"these records take the place of others that were the run {result.run!r}; name= gives another name"
         result = dataclasses.replace(result, warnings=(*result.warnings, warning))

@@ -7,11 +7,18 @@ from collections.abc import Iterator, Mapping, Set
 from graphkit import __version__
 from graphkit.database.store import Store
 from graphkit.graph.score_nodes import Grading, gradings_of, keep_scores, rows_of
+from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.scores import GRAPHKIT
 from graphkit.scoring.results import Evaluation
 
 
-def keep_results(store: Store, result: Evaluation, histories: Mapping[str, int], only: Set[str] | None = None) -> None:
+def keep_results(
+    store: Store,
+    result: Evaluation,
+    histories: Mapping[str, int],
+    only: Set[str] | None = None,
+    progress: Progress = quiet,
+) -> None:
     """Keep the scores of a result in the graph, computed and given ones.
 
     Parameters
@@ -39,4 +46,6 @@ def keep_results(store: Store, result: Evaluation, histories: Mapping[str, int],
         Grading(name, GRAPHKIT, __version__, history=histories.get(name), gold_hash=result.gold_hash)
         for _, name in computed
     ]
-    keep_scores(store, result.run, gradings + gradings_of(given_scores), rows())
+    kept = sum(only is None or row.question in only for row in result.rows)
+    expect(progress, "scores", kept * len(computed) + len(given_scores))
+    keep_scores(store, result.run, gradings + gradings_of(given_scores), rows(), progress)

@@ -23,7 +23,7 @@ from graphkit.files.execution_files import write_executions
 from graphkit.files.score_files import write_scores
 from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph import datasets as loading
-from graphkit.graph import execution_nodes, runs, score_nodes, verdict_nodes, writing
+from graphkit.graph import execution_nodes, runs, score_nodes, stream, verdict_nodes, writing
 from graphkit.graph.queries import cypher
 from graphkit.graph.verdict_nodes import judgings
 from graphkit.measures.judged import TESTED
@@ -218,8 +218,8 @@ def start(arguments: list[str], environment: dict[str, str], folder: Path) -> in
         os.environ.update(environment)
         os.chdir(folder)
         sys.path.insert(0, str(folder))
-        for module in (loading, writing):
-            vars(module).update(BATCH=40)
+        writing.BATCH = 40
+        stream.FIRST = stream.LEAST = stream.MOST = 100
         writing.CLEARED, loading.RECORDS = 40, 6
         runs.RECORDS, score_nodes.QUESTIONS, verdict_nodes.QUESTIONS = 6, 10, 4
         execution_nodes.QUESTIONS = 4
