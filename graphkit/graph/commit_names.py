@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from graphkit.database.store import Store
-from graphkit.graph.knowledge import commit_graph
+from graphkit.graph.knowledge import known_commits, known_compatibility
 from graphkit.graph.queries import cypher
 from graphkit.graph.rows import commit_key
 from graphkit.graph.writing import batched
 from graphkit.records.commits import CommitGraph
 from graphkit.records.ids import repo_of
+from graphkit.records.models import Commit, Compatibility
 
 #: The ending of the source keys of knowledge graphs.
 GRAPH = "/graph"
@@ -55,63 +56,53 @@ def resolve_commits(store: Store, dataset: str, run: str | None = None) -> None:
             resolver.resolve(name)
 
 
-class _Resolver:
-    """Resolves the commits of runs with the commits that their dataset knows."""
+class CommitNames:
+    """The commits that a dataset knows, and what chunks and paths of its runs mean by them.
 
-    def __init__(self, store: Store, dataset: str) -> None:
-        self.store = store
+    Parameters
+    ----------
+    graphs
+        The dataset's knowledge graphs.
+    unnamed
+        Whether one of them names commits, which chunks without a commit then inherit.
+    """
+
+    def __init__(
+        self,
+        dataset: str,
+        graphs: list[str],
+        unnamed: bool,
+        commits: Iterable[Commit],
+        compatibility: Iterable[Compatibility],
+    ) -> None:
         self.dataset = dataset
-        self.commits: CommitGraph = commit_graph(store, dataset, self._read_at)
-        keys = (str(row["key"]) for row in store.read(cypher("load/sources")))
-        graphs = (key.removesuffix(GRAPH) for key in keys if key.endswith(GRAPH))
-        self.graphs = [name for name in graphs if name == dataset or name.startswith(f"{dataset}/")]
-        self.unnamed = bool(store.read(cypher("read/graphs_at"), {"graphs": self.graphs}))
-        self.questions: dict[str, tuple[Any, dict[str, str]]] = {
-            str(row["question"]): (row["stack"], self._pins(row))
-            for row in store.read(cypher("load/pins"), {"dataset": dataset})
-        }
-        self.artifacts: dict[str, dict[str, tuple[str, str]]] = {}
+        self.graphs = graphs
+        self.unnamed = unnamed
+        self.commits = CommitGraph.build(commits, compatibility, self._read_at)
+        self.questions: dict[str, tuple[Any, dict[str, str]]] = {}
+        self._artifacts: Mapping[str, Mapping[str, tuple[str, str]]] = {}
+
+    def know(self, pins: Iterable[Mapping[str, Any]]) -> None:
+        """Take note of the stacks and pins of questions, instead of former ones."""
+        self.questions = {str(row["question"]): (row["stack"], self._pins(row)) for row in pins}
+
+    def read_at(self, artifacts: Mapping[str, Mapping[str, tuple[str, str]]]) -> None:
+        """Take note of the repositories and commits of artifacts by graph, instead of former ones."""
+        self._artifacts = artifacts
 
     def _pins(self, row: Mapping[str, Any]) -> dict[str, str]:
         own = dict(zip(row["repositories"], row["shas"], strict=True))
         return {**self.commits.stacks.get(row["stack"] or "", {}), **own}
 
     def _read_at(self, artifact: str, graph: str | None) -> list[tuple[str, str]]:
-        found = self.artifacts.get(artifact, {})
+        found = self._artifacts.get(artifact, {})
         own = f"{self.dataset}/{graph}"
         if graph is not None and own in self.graphs:
             return [found[own]] if own in found else []
         return [*found.values()]
 
-    def resolve(self, run: str) -> None:
-        """Write the commits of a run that changed. Answers to questions that left the dataset stay as they are."""
-        answers = self.store.read(cypher("load/run_answers"), {"run": run})
-        asked = (name for row in answers if (name := str(row["question"])) in self.questions)
-        for questions in batched(asked, QUESTIONS):
-            few = {"run": run, "questions": questions}
-            chunks = self.store.read(cypher("load/open_chunks"), {**few, "unnamed": self.unnamed})
-            paths = self.store.read(cypher("load/open_paths"), few)
-            self._read_artifacts({str(row["id"]) for row in chunks if row["commit"] is None})
-            resolved: dict[str, list[dict[str, Any]]] = {}
-            for chunk in self._chunks(chunks):
-                resolved.setdefault(chunk.pop("answer"), []).append(chunk)
-            rows = [{"answer": answer, "chunks": some} for answer, some in resolved.items()]
-            self.store.write_many(
-                [
-                    (cypher("load/chunk_commits"), {"rows": rows}),
-                    (cypher("load/path_commits"), {"rows": list(self._paths(paths))}),
-                ]
-            )
-
-    def _read_artifacts(self, ids: set[str]) -> None:
-        self.artifacts = {}
-        if ids and self.unnamed:
-            for row in self.store.read(cypher("read/read_at"), {"ids": sorted(ids)}):
-                if row["graph"] in self.graphs:
-                    at = self.artifacts.setdefault(str(row["id"]), {})
-                    at[str(row["graph"])] = str(row["repo"]), str(row["sha"])
-
-    def _chunks(self, chunks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def chunks(self, chunks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield what retrieved chunks are to be told: the commits that changed, and whether they are ambiguous."""
         for row in chunks:
             stack, pins = self.questions[row["question"]]
             repo, sha, ambiguous = row["repo"], None, None
@@ -124,7 +115,8 @@ class _Resolver:
             if any(row[name] != one for name, one in fresh.items()):
                 yield {"answer": row["answer"], "rank": row["rank"], "sha": sha, **fresh}
 
-    def _paths(self, paths: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def paths(self, paths: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield the commits of those paths that changed."""
         for row in paths:
             _, pins = self.questions[row["question"]]
             ends = zip(
@@ -134,3 +126,47 @@ class _Resolver:
             keys = sorted({str(commit_key(repo, self.commits.meant(repo, name, pins).sha)) for repo, name in named})
             if keys != row["commits"]:
                 yield {"answer": row["answer"], "index": row["index"], "commits": keys}
+
+
+class _Resolver:
+    """Resolves the commits of runs with the commits that their dataset knows."""
+
+    def __init__(self, store: Store, dataset: str) -> None:
+        self.store = store
+        keys = (str(row["key"]) for row in store.read(cypher("load/sources")))
+        graphs = (key.removesuffix(GRAPH) for key in keys if key.endswith(GRAPH))
+        own = [name for name in graphs if name == dataset or name.startswith(f"{dataset}/")]
+        unnamed = bool(store.read(cypher("read/graphs_at"), {"graphs": own}))
+        self.names = CommitNames(
+            dataset, own, unnamed, known_commits(store, dataset), known_compatibility(store, dataset)
+        )
+        self.names.know(store.read(cypher("load/pins"), {"dataset": dataset}))
+
+    def resolve(self, run: str) -> None:
+        """Write the commits of a run that changed. Answers to questions that left the dataset stay as they are."""
+        answers = self.store.read(cypher("load/run_answers"), {"run": run})
+        asked = (name for row in answers if (name := str(row["question"])) in self.names.questions)
+        for questions in batched(asked, QUESTIONS):
+            few = {"run": run, "questions": questions}
+            chunks = self.store.read(cypher("load/open_chunks"), {**few, "unnamed": self.names.unnamed})
+            paths = self.store.read(cypher("load/open_paths"), few)
+            self._read_artifacts({str(row["id"]) for row in chunks if row["commit"] is None})
+            resolved: dict[str, list[dict[str, Any]]] = {}
+            for chunk in self.names.chunks(chunks):
+                resolved.setdefault(chunk.pop("answer"), []).append(chunk)
+            rows = [{"answer": answer, "chunks": some} for answer, some in resolved.items()]
+            self.store.write_many(
+                [
+                    (cypher("load/chunk_commits"), {"rows": rows}),
+                    (cypher("load/path_commits"), {"rows": list(self.names.paths(paths))}),
+                ]
+            )
+
+    def _read_artifacts(self, ids: set[str]) -> None:
+        artifacts: dict[str, dict[str, tuple[str, str]]] = {}
+        if ids and self.names.unnamed:
+            for row in self.store.read(cypher("read/read_at"), {"ids": sorted(ids)}):
+                if row["graph"] in self.names.graphs:
+                    at = artifacts.setdefault(str(row["id"]), {})
+                    at[str(row["graph"])] = str(row["repo"]), str(row["sha"])
+        self.names.read_at(artifacts)
