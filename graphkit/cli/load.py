@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class BulkOptions:
     """Options for filling a new database."""
 
-    bulk: bool = option("--bulk", "Fill a new embedded database by its batch importer, which is several times as fast.")
+    bulk: bool = option("--bulk", "Fill a new embedded database by its batch importer, which is faster than Bolt.")
     runs: list[Path] | None = option("--runs RUN.jsonl", "With --bulk, load this run, too; may be repeated.")
 
 
