@@ -195,7 +195,13 @@ class _DatasetLoader:
         self.commits = CommitGraph.build(known_commits(self.store, self.dataset.name), self.checked.compatibility)
         self.commits.files = self.files
         self.checked.gold.commits = self.commits
-        self._source(known, "compatibility", self._load_compatibility, held, self._meant_by_rows())
+        self._source(
+            known,
+            "compatibility",
+            self._load_compatibility,
+            held,
+            to_rows.meant_by_rows(self.checked.compatibility, self.commits),
+        )
         for name, graph in self.checked.graphs.items():
             self._load_graph(known, name, graph, held)
         for key in known:
@@ -239,12 +245,6 @@ class _DatasetLoader:
         keys = [to_rows.commit_key(repo, sha) for repo, sha in sorted(self.checked.named_commits)]
         named = {"repositories": sorted(self.checked.repositories), "commits": keys}
         self.store.write(cypher("load/dataset_repositories"), {"name": self.dataset.name, **named})
-
-    def _meant_by_rows(self) -> str:
-        """Return a digest of the commits in compatibility rows that differ from their names; empty if none does."""
-        stacks = self.commits.stacks
-        meant = [[row.id, stacks[row.id]] for row in self.checked.compatibility if stacks[row.id] != row.commits]
-        return to_rows.digest(meant) if meant else ""
 
     def _source(
         self,

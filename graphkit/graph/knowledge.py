@@ -28,12 +28,15 @@ def commit_graph(store: Store, dataset: str, read_at: ReadAt = read_nothing) -> 
 
     ``read_at`` returns the commits at which the dataset's knowledge graphs read an artifact.
     """
-    named = {"dataset": dataset}
-    rows = [
+    return CommitGraph.build(known_commits(store, dataset), known_compatibility(store, dataset), read_at)
+
+
+def known_compatibility(store: Store, dataset: str) -> list[Compatibility]:
+    """Return the compatibility rows of a dataset."""
+    return [
         Compatibility.model_validate({**row, "commits": dict(zip(row["repositories"], row["names"], strict=True))})  # type: ignore[call-overload]
-        for row in store.read(cypher("read/stacks"), named)
+        for row in store.read(cypher("read/stacks"), {"dataset": dataset})
     ]
-    return CommitGraph.build(known_commits(store, dataset), rows, read_at)
 
 
 def known_files(store: Store, dataset: str) -> KnownFiles:

@@ -78,6 +78,12 @@ def stack_row(row: Compatibility, dataset: str, commits: CommitGraph) -> dict[st
     }
 
 
+def meant_by_rows(compatibility: Iterable[Compatibility], commits: CommitGraph) -> str:
+    """Return a digest of the commits in compatibility rows that differ from their names; empty if none does."""
+    meant = [[row.id, commits.stacks[row.id]] for row in compatibility if commits.stacks[row.id] != row.commits]
+    return digest(meant) if meant else ""
+
+
 def pair_rows(row: Compatibility, commits: CommitGraph) -> Rows:
     """Return a row for each pair of commits in a compatibility row."""
     keys = [commit_key(repo, sha) for repo, sha in sorted(commits.stacks[row.id].items())]

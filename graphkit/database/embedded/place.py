@@ -35,3 +35,7 @@ class Layout:
         self.log_directory = directory / "log"
         #: The output of the server since its last start.
         self.log = self.log_directory / "server.log"
+        #: The output of the last bulk load.
+        self.bulk_log = self.log_directory / "bulk.log"
+        #: A database that a bulk load fills, until it is complete.
+        self.partial = directory / "bulk" / DATABASE

@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return _run(Layout(options.directory.absolute()), _reporter(options.detach))
     except Exception as error:
-        _reporter(options.detach)(_reason(error))
+        _reporter(options.detach)(reason(error))
         raise
 
 
@@ -115,7 +115,7 @@ def _reporter(descriptor: int | None) -> Callable[[str], None]:
     return report
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
     """Return the message of an error and of its first cause, if that adds something, on one line."""
     if isinstance(error, ImportError):
         return f"the package arcadedb-embedded can't be used ({error})"
@@ -187,7 +187,7 @@ def _write_json(path: Path, content: object) -> None:
 
 def _start_server(layout: Layout, passwords: dict[str, str]) -> tuple[Any, tuple[int, int], str]:
     """Start ArcadeDB on free ports of the loopback interface; return the server, (Bolt, HTTP) ports and the version."""
-    jpype, version = _start_jvm(layout)
+    jpype, version = start_jvm(layout)
     for attempt in range(_PORT_ATTEMPTS):
         ports = _free_ports()
         server = _new_server(jpype, layout, passwords, ports)
@@ -203,7 +203,8 @@ def _start_server(layout: Layout, passwords: dict[str, str]) -> tuple[Any, tuple
     return server, ports, version
 
 
-def _start_jvm(layout: Layout) -> tuple[Any, str]:
+def start_jvm(layout: Layout) -> tuple[Any, str]:
+    """Start the Java virtual machine; return the bridge to it, and the version of the engine."""
     import arcadedb_embedded
     import jpype
     from arcadedb_embedded.jvm import get_bundled_jre_lib_path, get_jar_path

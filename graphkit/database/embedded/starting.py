@@ -89,9 +89,6 @@ def _started(layout: Layout) -> tuple[State | None, str]:
 
 def _spawn(layout: Layout, ready: int, log: int) -> None:
     """Run the server's program, which detaches itself, so that ``subprocess.run`` returns."""
-    package_root = str(Path(__file__).resolve().parents[3])
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_HIDDEN_FROM_SERVER)}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
     # -P keeps Python from importing modules of the working folder, which is the database folder.
     command = [
         sys.executable,
@@ -108,11 +105,19 @@ def _spawn(layout: Layout, ready: int, log: int) -> None:
         stdout=log,
         stderr=log,
         cwd=layout.directory,
-        env=environment,
+        env=server_environment(),
         pass_fds=(ready,),
         start_new_session=True,  # Ctrl-C in the terminal must reach only the client
         check=False,
     )
+
+
+def server_environment() -> dict[str, str]:
+    """Return the environment of the server: with this package, and without keys and addresses of services."""
+    package_root = str(Path(__file__).resolve().parents[3])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_HIDDEN_FROM_SERVER)}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
+    return environment
 
 
 def _first_message(descriptor: int, seconds: float) -> str:

@@ -1,0 +1,158 @@
+"""The process that fills a new embedded database: ``python -m graphkit.database.embedded.bulk_server FOLDER FD FD``.
+
+It holds the server's lock, so no server runs meanwhile, and uses ArcadeDB's batch importer without a network. The new
+database takes the place of the empty one when it is complete; until then nothing of it can be seen.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from graphkit.database.embedded.locks import lock_file, lock_within
+from graphkit.database.embedded.place import DATABASE, Layout
+from graphkit.database.embedded.server import GRACE_SECONDS, reason, start_jvm
+
+#: Seconds to wait for a server that stops after its last client.
+_PATIENCE = GRACE_SECONDS + 15.0
+
+
+def main(arguments: list[str]) -> int:
+    """Read frames from one descriptor until the last one, and answer to another."""
+    folder, reading, writing = Path(arguments[0]), int(arguments[1]), int(arguments[2])
+    os.umask(0o077)
+    with os.fdopen(reading, "rb") as frames, os.fdopen(writing, "wb") as replies:
+        try:
+            _run(Layout(folder), frames, replies)
+        except Exception as error:
+            _reply(replies, {"error": reason(error)})
+            raise
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+    # The database is closed, so the virtual machine needs no orderly shutdown.
+    os._exit(0)
+
+
+def _run(layout: Layout, frames: IO[bytes], replies: IO[bytes]) -> None:
+    lock = lock_file(layout.server_lock)
+    if not lock_within(lock, fcntl.LOCK_EX, _PATIENCE):
+        _reply(replies, {"held": True})
+        return
+    os.truncate(lock, 0)
+    os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
+    jpype, _ = start_jvm(layout)
+    final, partial = layout.directory / "databases" / DATABASE, layout.partial
+    if final.exists() and (nodes := _nodes(jpype, final)):
+        _reply(replies, {"nodes": nodes})
+        return
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.parent.mkdir(mode=0o700, exist_ok=True)
+    _reply(replies, {})
+    if _Import(jpype, partial, replies).read(frames):
+        os.sync()
+        shutil.rmtree(final, ignore_errors=True)
+        final.parent.mkdir(mode=0o700, exist_ok=True)
+        partial.rename(final)
+        _reply(replies, {})
+    shutil.rmtree(partial.parent, ignore_errors=True)
+
+
+def _nodes(jpype: Any, folder: Path) -> int:
+    """Return how many nodes a database holds."""
+    database = jpype.JClass("com.arcadedb.database.DatabaseFactory")(str(folder)).open()
+    vertex_type = jpype.JClass("com.arcadedb.schema.VertexType")
+    try:
+        names = [str(one.getName()) for one in database.getSchema().getTypes() if isinstance(one, vertex_type)]
+        return sum(int(database.countType(name, False)) for name in names)
+    finally:
+        database.close()
+
+
+def _reply(replies: IO[bytes], reply: dict[str, object]) -> None:
+    replies.write(json.dumps(reply).encode() + b"\n")
+    replies.flush()
+
+
+class _Import:
+    """One import: frames of nodes and relationships, each a header and its rows as JSON."""
+
+    def __init__(self, jpype: Any, folder: Path, replies: IO[bytes]) -> None:
+        self._replies = replies
+        self._vertices = jpype.JClass("com.arcadedb.python.VertexBatcher")
+        self._edges = jpype.JClass("com.arcadedb.python.EdgeBatcher")
+        self._time = jpype.JClass("java.time.ZonedDateTime")
+        self._rid = jpype.JClass("com.arcadedb.database.RID")
+        self._objects = jpype.JArray(jpype.JObject)
+        self._matrix = jpype.JArray(jpype.JObject, 2)
+        self._long = jpype.JLong
+        self._list = jpype.JClass("java.util.ArrayList")
+        self._database = jpype.JClass("com.arcadedb.database.DatabaseFactory")(str(folder)).create()
+        self._batch = self._database.batch().withWAL(False).build()
+
+    def read(self, frames: IO[bytes]) -> bool:
+        """Import frames; return False if they end before the last one, as they do when the client dies."""
+        while line := frames.readline():
+            header = json.loads(line)
+            if "schema" in header:
+                self._batch.close()
+                for statement in header["schema"]:
+                    self._database.command("opencypher", statement)
+                self._database.close()
+                return True
+            rows = frames.read(header["bytes"])
+            if len(rows) < header["bytes"]:
+                break
+            if "label" in header:
+                self._create(header["label"], rows, header["times"])
+            else:
+                self._relate(header["type"], rows, header["times"])
+        self._batch.abandon()
+        self._database.close()
+        return False
+
+    def _create(self, label: str, rows: bytes, times: list[str]) -> None:
+        self._declare(label, "createVertexType")
+        if times:
+            matrix = self._matrix([self._objects(self._values(row, times)) for row in json.loads(rows)])
+            created = ";".join(str(rid) for rid in self._batch.createVertices(label, matrix))
+        else:
+            created = str(self._vertices.createVerticesJson(self._batch, label, rows.decode()))
+        self._replies.write(created.encode() + b"\n")
+        self._replies.flush()
+
+    def _relate(self, kind: str, rows: bytes, times: list[str]) -> None:
+        self._declare(kind, "createEdgeType")
+        if not times:
+            self._edges.newEdgesJson(self._batch, kind, rows.decode())
+            return
+        for row in json.loads(rows):
+            source, target = self._rid(row.pop("_src")), self._rid(row.pop("_dst"))
+            self._batch.newEdge(source, kind, target, *self._values(row, times))
+
+    def _declare(self, name: str, create: str) -> None:
+        schema = self._database.getSchema()
+        if not schema.existsType(name):
+            getattr(schema, create)(name, 1)
+
+    def _values(self, row: dict[str, Any], times: list[str]) -> list[Any]:
+        """Return names and values in turn, as the importer takes them; times aren't known to JSON."""
+        return [
+            part
+            for name, value in row.items()
+            for part in (name, self._time.parse(value) if name in times else self._value(value))
+        ]
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return self._list([self._value(item) for item in value])
+        return self._long(value) if type(value) is int else value
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,81 @@
+"""Numbers of nodes by key, and what is known about some keys, on disk: memory stays bounded at millions of nodes."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+_TOGETHER = 500  # keys of one look-up
+_RECENT = 200_000  # numbers kept in memory
+_CACHE = 128 * 1024  # KiB of the file in memory
+
+
+class Numbers:
+    """A map from (kind, key) to a value, mostly the number of a node."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = sqlite3.connect(folder / "numbers.sqlite", isolation_level=None)
+        self._file.execute("PRAGMA journal_mode = OFF")
+        self._file.execute("PRAGMA synchronous = OFF")
+        self._file.execute(f"PRAGMA cache_size = -{_CACHE}")
+        self._file.execute("CREATE TABLE known (key BLOB PRIMARY KEY, value) WITHOUT ROWID")
+        self._recent: dict[str, dict[str, Any]] = {}
+
+    def find(self, kind: str, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the values of those keys that have one."""
+        recent = self._recent.setdefault(kind, {})
+        if len(recent) > _RECENT:
+            recent.clear()
+        found, missing = {}, {}
+        for key in keys:
+            if key in recent:
+                found[key] = recent[key]
+            else:
+                missing[_hashed(kind, key)] = key
+        asked = iter(missing)
+        while some := list(islice(asked, _TOGETHER)):
+            marks = ",".join("?" * len(some))
+            for hashed, value in self._file.execute(f"SELECT key, value FROM known WHERE key IN ({marks})", some):  # noqa: S608
+                found[missing[hashed]] = recent[missing[hashed]] = value
+        return found
+
+    def set(self, kind: str, values: Mapping[str, Any]) -> None:
+        """Keep the values of some keys, instead of those that they had."""
+        self._recent.setdefault(kind, {}).update(values)
+        rows = [(_hashed(kind, key), value) for key, value in values.items()]
+        self._file.executemany("INSERT OR REPLACE INTO known VALUES (?, ?)", rows)
+
+    def find_records(self, kind: str, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the records of those keys that have one."""
+        return {key: msgspec.json.decode(value) for key, value in self.find(kind, keys).items()}
+
+    def set_records(self, kind: str, records: Mapping[str, Any]) -> None:
+        """Keep the records of some keys: lists and texts."""
+        self.set(kind, {key: msgspec.json.encode(record) for key, record in records.items()})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _hashed(kind: str, key: str) -> bytes:
+    return blake2b(f"{kind}\0{key}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+@contextmanager
+def numbers() -> Iterator[Numbers]:
+    """Provide an empty map in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="graphkit-") as folder:
+        known = Numbers(Path(folder))
+        try:
+            yield known
+        finally:
+            known.close()

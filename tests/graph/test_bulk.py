@@ -1,0 +1,225 @@
+"""Bulk loading: the graph is the one that the ordinary loaders write, and it appears as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from benchmarks.world import RUNS, world
+from graphkit.database.embedded.client import ensure_running, stop
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
+from graphkit.errors import DatabaseError, InputError
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.files.run_files import first_run
+from graphkit.graph.bulk import BulkLoad, bulk_load, embedded_importer
+from graphkit.graph.datasets import load_dataset
+from graphkit.graph.opening import open_store
+from graphkit.graph.queries import schema_statements
+from graphkit.graph.runs import load_run
+from tests.helpers import ROOT
+from tests.helpers.datasets import write_jsonl
+from tests.helpers.engines import child_environment
+
+SHA = "ab12" * 10
+OTHER = "cd34" * 10
+
+
+def whole(store: Store) -> Counter[str]:
+    """Return every node, and every relationship with all of both ends, and how often it is there; times apart."""
+    nodes, found = {}, Counter[str]()
+    for row in store.read("MATCH (n) RETURN id(n) AS id, n"):
+        node = {name: value for name, value in dict(row["n"]).items() if name != "loaded_at"}  # type: ignore[call-overload]
+        nodes[row["id"]] = json.dumps(node, sort_keys=True)
+        found[nodes[row["id"]]] += 1
+    for row in store.read("MATCH (a)-[r]->(b) RETURN id(a) AS a, id(b) AS b, r"):
+        found[f"{nodes[row['a']]} {json.dumps(row['r'], sort_keys=True)} {nodes[row['b']]}"] += 1
+    return found
+
+
+def through_bolt(store: Store, dataset: Path, runs: list[Path]) -> Counter[str]:
+    """Load a dataset and runs as usual into an empty database, and return all of it."""
+    load_dataset(store, Dataset(dataset), Problems())
+    for run in runs:
+        load_run(store, dataset.name, first_run(run) or "", run)
+    return whole(store)
+
+
+def in_bulk(folder: Path, dataset: Path, runs: list[Path]) -> BulkLoad:
+    """Fill the embedded database in a folder."""
+    return bulk_load(embedded_importer(folder), Dataset(dataset), runs, Problems())
+
+
+def odd_dataset(folder: Path) -> list[Path]:
+    """Write a dataset in which everything occurs that ordinary ones lack, and return its runs."""
+    edge: dict[str, Any] = {"source": "api:a.py#f", "relation": "CALLS", "target": "web:b.ts#g"}
+    bare: dict[str, Any] = {"source": "web:b.ts#g", "target": "lib:unlisted.py"}
+    texts = {"question": 'Two\nlines, "quoted", \u2028 and \\?', "gold_answer": "", "facts": [" spaces ", "a;b"]}
+    questions: list[dict[str, Any]] = [
+        {"id": "q1", **texts, "paths": [{"steps": [edge, bare]}, {"steps": [bare]}], "stack": "s1"},
+        {"id": "q2", "question": "?", "relevant": {"api:a.py#f": 2.5, "x": -1}, "commits": {"api": SHA}},
+        {"id": "q3", "question": "no gold", "expected_tool_calls": [{"name": "grep"}, {"name": "ls", "arguments": {}}]},
+    ]
+    commits: list[dict[str, Any]] = [
+        {"repo": "api", "sha": SHA, "tag": "v1", "committed_at": "2026-01-02T03:04:05.678+02:00", "parents": [OTHER]},
+        {"repo": "api", "sha": OTHER, "branch": "main"},
+        {"repo": "web", "sha": "ab99" * 10, "parents": ["gone"]},
+    ]
+    rows: list[dict[str, Any]] = [
+        {"id": "s1", "commits": {"api": "v1", "web": "ab99" * 10}, "environment": "prod", "at": "2026-02-01T00:00:00Z"},
+        {"id": "s2", "commits": {"api": OTHER, "web": "ab99" * 10, "lib": "l1"}},
+        {"id": "s3", "commits": {"api": SHA, "lib": "l2"}, "compatible": False},
+    ]
+    write_jsonl(folder / "questions.jsonl", questions)
+    write_jsonl(folder / "commits.jsonl", commits)
+    write_jsonl(folder / "compatibility.jsonl", rows)
+    first: list[dict[str, Any]] = [
+        {"id": "api:a.py#f", "kind": "function", "commit": "v1", "line": 3},
+        {"id": "web:b.ts#g", "kind": "old"},
+    ]
+    write_jsonl(folder / "artifacts-s1.jsonl", first)
+    write_jsonl(folder / "artifacts-s2.jsonl", [{"id": "web:b.ts#g", "kind": "new", "commit": "ab99" * 10}])
+    write_jsonl(folder / "edges-s1.jsonl", [edge, edge])
+    write_jsonl(folder / "edges-s2.jsonl", [{**bare, "relation": "READS"}])
+    chunks: list[dict[str, Any]] = [
+        {"id": "api:a.py#f", "text": "", "score": 1},
+        {"id": "api:a.py#f", "commit": "v1"},
+        {"id": "new:later.py", "commit": "ab12"},
+        {"id": "api:a.py#f", "commit": OTHER, "score": 0.5},
+    ]
+    calls: list[dict[str, Any]] = [
+        {"name": "open", "arguments": {"path": "é"}, "seen": ["api:a.py#f", "seen:only.py"]},
+        {"name": "ls"},
+    ]
+    walk: list[dict[str, Any]] = [
+        {**edge, "source_commit": "v1", "path": 0},
+        {**bare, "path": 1, "target_commit": "l1"},
+    ]
+    answers: list[dict[str, Any]] = [
+        {"question_id": "q1", "answer": "yes", "retrieved": chunks, "traversal": walk, "tool_calls": calls},
+        {"question_id": "q2", "retrieved": chunks[2:], "traversal": [], "citations": ["x"], "latency_ms": 3, "cost": 1},
+        {"question_id": "q3", "error": "down"},
+    ]
+    runs = [folder / "runs" / "one.jsonl", folder / "runs" / "two.jsonl"]
+    runs[0].parent.mkdir()
+    later = [{**bare, "source": "new:later.py"}]
+    write_jsonl(runs[0], [{"run": "one", **answer} for answer in answers])
+    write_jsonl(runs[1], [{"run": "two", **answers[0], "traversal": later}, {"run": "two", **answers[2]}])
+    return runs
+
+
+@pytest.mark.parametrize("name", ["storefront", "odd", "world"])
+def test_bulk_load_writes_what_the_loaders_write(tmp_path: Path, name: str) -> None:
+    """Each node and relationship is the same to the last property, and a later load finds nothing to do."""
+    if name == "world":
+        dataset = world(tmp_path, 300)
+        runs = [dataset / f"runs/{run}.jsonl" for run in RUNS]
+    elif name == "odd":
+        dataset = tmp_path / "odd"
+        dataset.mkdir()
+        runs = odd_dataset(dataset)
+    else:
+        dataset = graphkit.storefront_folder()
+        runs = sorted((dataset / "runs").glob("*.jsonl"))
+    with open_store(data=tmp_path / "usual") as store:
+        expected = through_bolt(store, dataset, runs)
+    loaded = in_bulk(tmp_path / "new", dataset, runs)
+    with open_store(data=tmp_path / "new") as store:
+        assert whole(store) == expected
+        assert not load_dataset(store, Dataset(dataset), Problems()).written.get("questions")
+        again = [load_run(store, dataset.name, one.run, file) for one, file in zip(loaded.runs, runs, strict=True)]
+        assert [(one.run, 0, one.written) for one in loaded.runs] == [(a.run, a.written, a.unchanged) for a in again]
+
+
+def test_bulk_load_leaves_indexes(tmp_path: Path) -> None:
+    """The constraints and indexes exist before anybody opens the new database: a second node of a key is refused."""
+    in_bulk(tmp_path / "new", graphkit.storefront_folder(), [])
+    with Store.open(Settings(data=tmp_path / "new")) as store:
+        with pytest.raises(DatabaseError):
+            store.write("MATCH (q:Question) WITH q LIMIT 1 CREATE (:Question {id: q.id})")
+        store.schema(schema_statements())
+        assert store.read("MATCH (q:Question {id: 'sf-01'}) RETURN q.dataset AS name") == [{"name": "storefront"}]
+
+
+def test_database_that_holds_something_is_refused(tmp_path: Path) -> None:
+    """Nothing is added to a database with content, and nothing of it is lost."""
+    graphkit.load(opened := open_store(data=tmp_path / "db"), graphkit.storefront_folder())
+    before = whole(opened)
+    opened.close()
+    with pytest.raises(DatabaseError, match="nodes already") as refused:
+        in_bulk(tmp_path / "db", graphkit.storefront_folder(), [])
+    assert "--data" in str(refused.value.remedy)
+    with open_store(data=tmp_path / "db") as store:
+        assert whole(store) == before
+
+
+def test_running_database_is_refused(tmp_path: Path) -> None:
+    """The importer waits for no server that somebody keeps, and names the command that stops it."""
+    ensure_running(tmp_path / "db", keep=True).release()
+    try:
+        with pytest.raises(DatabaseError, match="running") as refused:
+            in_bulk(tmp_path / "db", graphkit.storefront_folder(), [])
+        assert "graphkit db stop" in str(refused.value.remedy)
+    finally:
+        stop(tmp_path / "db")
+
+
+@pytest.mark.parametrize("mistake", ["question", "runs", "twice"])
+def test_refused_run_leaves_nothing(tmp_path: Path, mistake: str) -> None:
+    """A record of another question, a file of two runs and two files of one run leave the database empty."""
+    dataset = tmp_path / "odd"
+    dataset.mkdir()
+    runs = odd_dataset(dataset)
+    if mistake == "twice":
+        runs = [runs[0], runs[0]]
+    else:
+        other = {"question_id": "q9"} if mistake == "question" else {"question_id": "q2", "run": "other"}
+        with runs[1].open("a") as stream:
+            stream.write(json.dumps({"run": "two", **other}) + "\n")
+    with pytest.raises(
+        InputError, match={"question": "q9|not in the dataset", "runs": "2 runs", "twice": "another"}[mistake]
+    ):
+        in_bulk(tmp_path / "new", dataset, runs)
+    with open_store(data=tmp_path / "new") as store:
+        assert store.read("MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
+
+
+def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path) -> None:
+    """After a kill -9 in the middle the database is empty, and the same command fills it."""
+    dataset = world(tmp_path, 2_000)
+    data = tmp_path / "new"
+    command = [
+        sys.executable,
+        "-m",
+        "graphkit",
+        "load",
+        str(dataset),
+        "--bulk",
+        "--runs",
+        str(dataset / "runs/walker.jsonl"),
+    ]
+    environment = child_environment(Settings(data=data))
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (data / "bulk").exists():
+        assert process.poll() is None, "the load ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with open_store(data=data) as store:
+        assert store.read("MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    with open_store(data=data) as store:
+        found = store.read("MATCH (r:Run)-[:PRODUCED]->(a) RETURN r.complete AS complete, count(a) AS answers")
+        assert found == [{"complete": True, "answers": 2_000}]
