@@ -27,7 +27,9 @@ def opened_ray(engine: Engine) -> Iterator[Executor]:
 
     A connection that the caller has already is used, and stays.
     """
-    for name, value in _QUIET.items():
+    # What Ray reads when it is imported. By itself, a local cluster listens on every interface, except on macOS.
+    loopback = {} if engine.address else {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+    for name, value in (_QUIET | loopback).items():
         os.environ.setdefault(name, value)
     try:
         import ray
@@ -54,10 +56,27 @@ def opened_ray(engine: Engine) -> Iterator[Executor]:
         if engine.resources:
             wanted = {_DECLARED.get(name.lower(), name): amount for name, amount in engine.resources.items()}
             check_offered(engine, wanted, [node["Resources"] for node in ray.nodes() if node["Alive"]])
-        yield RayExecutor(engine.resources)
+        with _notes_on_stderr():
+            yield RayExecutor(engine.resources)
     finally:
         if own:
             ray.shutdown()
+
+
+@contextmanager
+def _notes_on_stderr() -> Iterator[None]:
+    """Print what Ray notes about lost workers to standard error: it knows standard output alone, without an option."""
+    from ray._private import worker
+
+    printed = getattr(worker, "print_to_stdstream", None)
+    if printed is None:
+        yield
+        return
+    worker.print_to_stdstream = lambda data, ignore_prefix: printed({**data, "is_err": True}, ignore_prefix)
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = printed
 
 
 class RayExecutor(Executor):
