@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -15,6 +16,9 @@ T = TypeVar("T")
 
 #: No statistics are sent, and no notes printed that a user of graphkit can't act on.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+#: Seconds to wait for a running cluster.
+PATIENCE = 20.0
 
 #: How Ray calls resources that its tasks have options for.
 _OPTIONS = {"cpu": "num_cpus", "gpu": "num_gpus", "memory": "memory"}
@@ -33,11 +37,13 @@ def opened_ray(engine: Engine) -> Iterator[Executor]:
         os.environ.setdefault(name, value)
     try:
         import ray
+        from ray import is_initialized
     except ImportError:
         raise needs("ray", "ray") from None
-    own = not ray.is_initialized()
+    own = not is_initialized()
     try:
         if own:
+            _check_listening(engine.address)
             local: dict[str, Any] = {
                 "num_cpus": engine.local_workers(),
                 "include_dashboard": False,
@@ -61,6 +67,13 @@ def opened_ray(engine: Engine) -> Iterator[Executor]:
     finally:
         if own:
             ray.shutdown()
+
+
+def _check_listening(address: str | None) -> None:
+    """Raise an OSError if nobody listens at an address: Ray itself would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
 
 
 @contextmanager

@@ -134,11 +134,13 @@ def test_dask_reserves_resources(tmp_path: Path) -> None:
         assert list(in_order(executor, working.alone, [("", tmp_path / "inside")] * 8)) == [True] * 8
 
 
-def test_nobody_listens_there() -> None:
-    """An address where no scheduler listens is an error that says what to check, without the credentials in it."""
-    needed("distributed")
-    with pytest.raises(InputError, match="the dask cluster can't be reached") as raised:
-        opened_executor(f"dask=tcp://127.0.0.1:{free_port()}").__enter__()
+@pytest.mark.parametrize("place", ["dask=tcp://", "ray=ray://", "ray="])
+def test_nobody_listens_there(place: str) -> None:
+    """An address where no scheduler listens is an error that says what to check."""
+    name = place.partition("=")[0]
+    needed({"dask": "distributed"}.get(name, name))
+    with pytest.raises(InputError, match=f"the {name} cluster can't be reached") as raised:
+        opened_executor(f"{place}127.0.0.1:{free_port()}").__enter__()
     assert "Check the address" in str(raised.value)
 
 
