@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 # Python keeps its compiled files, whatever the machine says: each command that a test starts needs half as long then.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all test-page test-ragas test-live test-wheel docs dist lint format bench lock clean
+.PHONY: demo test test-all test-page test-ragas test-live test-cluster test-wheel docs dist lint format bench lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
@@ -22,11 +22,13 @@ test: $(VENV)/.test
 
 # Everything: also on a real Neo4j, in browsers, on the data sets, with RAGAS and with the live libraries (LIVE= skips these).
 LIVE ?= test-live
+# Clusters of Dask and Ray, and an S3 server (CLUSTER= skips them).
+CLUSTER ?= test-cluster
 # The site and the distributions, checked by tools of an environment of their own (SITE= skips them).
 SITE ?= docs test-wheel
 # The modules of the report page, checked by Node and by what npm installs (PAGE= skips them).
 PAGE ?= test-page
-test-all: $(VENV)/.test lint $(PAGE) $(SITE) test-ragas $(LIVE)
+test-all: $(VENV)/.test lint $(PAGE) $(SITE) test-ragas $(LIVE) $(CLUSTER)
 	$(PYTEST) --durations=10 --durations-min=5
 
 # The types of the page's modules, by their JSDoc, and their unit tests; Node 18 or newer. It also installs axe-core.
@@ -43,6 +45,10 @@ test-ragas: .venv-ragas/.done
 test-live: .venv-live/.done
 	GRAPHKIT_REQUIRE_LIVE=1 GRAPHKIT_REQUIRE_NEO4J_GRAPHRAG=1 \
 		.venv-live/bin/python -m pytest tests/live tests/adapters/test_neo4j_graphrag_searches.py
+
+# Local clusters of Dask and Ray, a worker of each killed, and a real S3 server.
+test-cluster: .venv-cluster/.done
+	GRAPHKIT_REQUIRE_CLUSTER=1 .venv-cluster/bin/python -m pytest tests/shards
 
 # The wheel and the source distribution.
 dist: $(VENV)/.run
@@ -126,9 +132,10 @@ lock:
 	$(LOCK) requirements/test.in -o requirements/test.txt
 	$(LOCK) requirements/ragas.in -o requirements/ragas.txt
 	$(LOCK) requirements/docs.in -o requirements/docs.txt
+	$(LOCK) requirements/cluster.in -o requirements/cluster.txt
 	$(LOCK) --no-strip-extras requirements/live.in -o requirements/live.txt
 	$(LOCK) benchmarks/requirements.in -o benchmarks/requirements.txt
 	npm --prefix tests/web --loglevel=error install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-docs .venv-ragas .venv-live .venv-wheel-* $(WEB) .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf $(VENV) .venv-bench .venv-docs .venv-ragas .venv-live .venv-cluster .venv-wheel-* $(WEB) .mypy_cache .ruff_cache .pytest_cache build dist

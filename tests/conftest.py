@@ -77,11 +77,11 @@ _NOT_FAST = {
     "data": "data sets",
     "sandbox": "sandbox",
     "node": "Node",
-    "libraries": "RAGAS and live libraries",
+    "libraries": "RAGAS, live libraries and clusters",
     "slow": "slow",
 }
 
-# The environments of RAGAS and of the live libraries have no Hypothesis, and run no test that uses it.
+# The environments of RAGAS, of the live libraries and of the clusters have no Hypothesis, and run no test that uses it.
 if find_spec("hypothesis"):
     import tests.helpers.properties  # noqa: F401 - loads the profile
 
@@ -323,7 +323,7 @@ def _marks(item: pytest.Item) -> set[str]:
         marks.discard("sandbox")
     if any(value in {"neo4j", NEWEST} for value in values.values() if isinstance(value, str)):
         marks.add("neo4j")
-    if item.path.parent.name == "live":
+    if item.path.parent.name == "live" or item.path.name == "test_clusters.py":
         marks.add("libraries")
     return marks
 

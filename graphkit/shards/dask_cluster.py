@@ -37,7 +37,8 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
                         threads_per_worker=1,
                         processes=True,
                         host="127.0.0.1",
-                        dashboard_address=None,
+                        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+                        worker_dashboard_address=None,
                         silence_logs=logging.CRITICAL,
                     )
                 )

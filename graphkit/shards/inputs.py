@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import is_array, is_compressed, line_spans, read_lines, span_lines
+from graphkit.files.parquet import group_sizes, parquet_rows
 from graphkit.shards.locations import Location
 
 #: The number of lines of a plain file in a shard.
@@ -68,7 +71,8 @@ def shards_of(given: str | Path | Location, *, lines: int = LINES) -> list[Shard
         A file; a folder, of which the files with a name in ``ENDINGS`` count; or a pattern such as
         ``runs/bm25-*.jsonl``.
     lines
-        The number of lines of a plain file of this machine in a shard. Another file is one shard.
+        The number of lines in a shard of a plain file of this machine. A compressed or remote file is one shard, except
+        that one of Parquet is cut between its row groups: into shards of at most so many rows, or of one group.
 
     Raises
     ------
@@ -95,26 +99,57 @@ def files_of(given: str | Path | Location) -> list[Location]:
 
 
 def _cut(file: Location, lines: int) -> Iterator[Shard]:
-    kind: Literal["jsonl", "parquet"] = "parquet" if file.name.endswith(".parquet") else "jsonl"
-    whole = Shard(file, kind, file.size(), file.version())
     path = file.path
-    if kind == "parquet" or path is None or is_compressed(path) or is_pipe(path) or is_array(path):
-        yield whole
-        return
-    first = 1
-    for offset, length, count in line_spans(path, lines):
-        yield Shard(file, kind, whole.size, whole.version, (offset, length), first=first)
-        first += count
+    if path is not None and not path.is_file() and path.exists() and is_pipe(path):
+        raise InputError("a pipe can't be cut into shards", where=str(file), remedy="Write it into a file first.")
+    size, version = file.size(), file.version()
+    if file.name.endswith(".parquet"):
+        with file.opened() as stream:
+            sizes = group_sizes(str(file), stream)
+        first = 1
+        for groups in _together(sizes, lines):
+            yield Shard(file, "parquet", size, version, groups=groups, first=first)
+            first += sum(sizes[group] for group in groups)
+    elif path is None or is_compressed(path) or is_array(path):
+        yield Shard(file, "jsonl", size, version)
+    else:
+        first = 1
+        for offset, length, count in line_spans(path, lines):
+            yield Shard(file, "jsonl", size, version, (offset, length), first=first)
+            first += count
+
+
+def _together(sizes: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
+    """Yield the numbers of neighbouring row groups, each time as many as hold at most so many rows, or a single one."""
+    held: list[int] = []
+    rows = 0
+    for group, size in enumerate(sizes):
+        if held and rows + size > most:
+            yield tuple(held)
+            held, rows = [], 0
+        held.append(group)
+        rows += size
+    if held:
+        yield tuple(held)
 
 
 def shard_lines(shard: Shard) -> Iterator[tuple[int, bytes]]:
     """Yield the number in the file and the content of each line of a shard that isn't blank.
+
+    A row of Parquet is a line of JSON without its nulls, numbered like a line. A remote file is copied first;
+    of Parquet, only the row groups are read.
 
     Raises
     ------
     InputError
         The file can't be read, is damaged, or holds a line that is too long.
     """
+    if shard.kind == "parquet":
+        with shard.location.opened() as stream:
+            rows = parquet_rows(str(shard.location), groups=shard.groups, stream=stream)
+            for number, row in enumerate(rows, shard.first):
+                yield number, msgspec.json.encode(_without_nulls(row))
+        return
     with shard.location.local_copy() as path, _named(shard.location, path):
         if shard.span is None:
             yield from read_lines(path)
@@ -122,6 +157,12 @@ def shard_lines(shard: Shard) -> Iterator[tuple[int, bytes]]:
         for number, line in enumerate(span_lines(path, *shard.span, shard.first), shard.first):
             if line and not line.isspace():
                 yield number, line
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 @contextmanager

@@ -248,7 +248,8 @@ class Location:
                 where=str(self),
                 remedy="pip install 'graphkit-eval[remote]', or give a path.",
             ) from None
-        files, place = url_to_fs(self.given)
+        # A listing that is kept would hide what the workers write.
+        files, place = url_to_fs(self.given, use_listings_cache=False)
         return files, place
 
     def _again(self, files: Any, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ T = TypeVar("T")
 #: No statistics are sent, and no notes printed that a user of graphkit can't act on.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
+#: Seconds to wait for a running cluster.
+PATIENCE = 20.0
+
 #: How Ray calls resources that its tasks have options for.
 _OPTIONS = {"cpu": "num_cpus", "gpu": "num_gpus", "memory": "memory"}
 _DECLARED = {"cpu": "CPU", "gpu": "GPU"}
@@ -27,15 +31,19 @@ def opened_ray(engine: Engine) -> Iterator[Executor]:
 
     A connection that the caller has already is used, and stays.
     """
-    for name, value in _QUIET.items():
+    # What Ray reads when it is imported. By itself, a local cluster listens on every interface, except on macOS.
+    loopback = {} if engine.address else {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+    for name, value in (_QUIET | loopback).items():
         os.environ.setdefault(name, value)
     try:
         import ray
+        from ray import is_initialized
     except ImportError:
         raise needs("ray", "ray") from None
-    own = not ray.is_initialized()
+    own = not is_initialized()
     try:
         if own:
+            _check_listening(engine.address)
             local: dict[str, Any] = {
                 "num_cpus": engine.local_workers(),
                 "include_dashboard": False,
@@ -54,10 +62,34 @@ def opened_ray(engine: Engine) -> Iterator[Executor]:
         if engine.resources:
             wanted = {_DECLARED.get(name.lower(), name): amount for name, amount in engine.resources.items()}
             check_offered(engine, wanted, [node["Resources"] for node in ray.nodes() if node["Alive"]])
-        yield RayExecutor(engine.resources)
+        with _notes_on_stderr():
+            yield RayExecutor(engine.resources)
     finally:
         if own:
             ray.shutdown()
+
+
+def _check_listening(address: str | None) -> None:
+    """Raise an OSError if nobody listens at an address: Ray itself would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+
+
+@contextmanager
+def _notes_on_stderr() -> Iterator[None]:
+    """Print what Ray notes about lost workers to standard error: it knows standard output alone, without an option."""
+    from ray._private import worker
+
+    printed = getattr(worker, "print_to_stdstream", None)
+    if printed is None:
+        yield
+        return
+    worker.print_to_stdstream = lambda data, ignore_prefix: printed({**data, "is_err": True}, ignore_prefix)
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = printed
 
 
 class RayExecutor(Executor):

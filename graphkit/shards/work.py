@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import re
 import time
 import traceback
 from collections import deque
@@ -174,7 +175,8 @@ class _Attempts(Generic[T]):
 
     def _again(self, error: Exception, say: Callable[[str], None]) -> None:
         self._lost += 1
-        reason = masked_message(str(error).strip().partition("\n")[0]) or type(error).__name__
+        sentence = re.split(r"(?<=[.!])\s|\n", str(error).strip())[0].rstrip(".")
+        reason = masked_message(sentence) or type(error).__name__
         if self._lost == ATTEMPTS:
             raise LostWorkError(
                 f"the worker of this shard was lost at each of {ATTEMPTS} attempts; the last time: {reason}",

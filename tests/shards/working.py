@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
 from pathlib import Path
 
 from graphkit.errors import InputError
+from graphkit.shards.inputs import Shard, shard_lines
 
 
 def doubled(number: int) -> int:
@@ -54,3 +56,47 @@ def slowly(given: tuple[int, Path], path: Path) -> None:
     """Do the same in a tenth of a second."""
     time.sleep(0.1)
     counted(given, path)
+
+
+def alone(inside: Path) -> bool:
+    """Return whether no other task was inside the same place meanwhile."""
+    try:
+        inside.mkdir()
+    except FileExistsError:
+        return False
+    time.sleep(0.05)
+    inside.rmdir()
+    return True
+
+
+def names(given: tuple[Shard, Path], path: Path) -> None:
+    """Write the ids of a shard as a part, and leave a mark; the first call for part-2 kills this worker."""
+    shard, marks = given
+    mark = marks / shard.location.name
+    begun = mark.exists()
+    with mark.open("a") as stream:
+        stream.write("x")
+    if shard.location.name == "part-2.jsonl" and not begun:
+        os.kill(os.getpid(), signal.SIGKILL)
+    path.write_text(" ".join(json.loads(line)["id"] for _, line in shard_lines(shard)))
+
+
+def refused(number: int, path: Path) -> None:
+    """Refuse to make a part."""
+    raise InputError("nobody asked for this part")
+
+
+def divided(number: int) -> float:
+    """Divide by zero."""
+    return number / 0
+
+
+def sleeping(given: tuple[int, Path]) -> None:
+    """Sleep so many seconds, after writing down this process; refuse 2 as soon as another one sleeps."""
+    seconds, mark = given
+    if seconds == 2:
+        while not mark.exists() or not mark.read_text():
+            time.sleep(0.01)
+        refusing(seconds)
+    mark.write_text(str(os.getpid()))
+    time.sleep(seconds)
