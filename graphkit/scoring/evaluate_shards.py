@@ -20,7 +20,6 @@ from graphkit.files.problems import KEPT, Problem, Problems
 from graphkit.measures.base import Measure
 from graphkit.measures.outcome import STAGES, TwoByTwo
 from graphkit.records.progress import Progress, expect, quiet
-from graphkit.scoring.file_scoring import digest
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Row, Totals
@@ -220,11 +219,11 @@ class _Scoring:
             part = self._part(shard)
             hashes = numpy.frombuffer(part.hashes, dtype=numpy.int64).tolist()
             lines = numpy.frombuffer(part.lines, dtype=numpy.int64).tolist()
-            ids = {digest(name): name for name in unpacked_table(part.rows).column("id").to_pylist()}
-            for hashed, line in zip(hashes, lines, strict=True):
+            ids = unpacked_table(part.rows).column("id").to_pylist()
+            for name, hashed, line in zip(ids, hashes, lines, strict=True):
                 if hashed in wanted:
                     where = f"{self.run.questions[shard].location}:{line}"
-                    if (name := ids[hashed]) in first:
+                    if name in first:
                         taken.setdefault(shard, {})[name] = first[name]
                     else:
                         first[name] = where
