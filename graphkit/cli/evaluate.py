@@ -151,7 +151,7 @@ def evaluate(
     pairs = zip(files, evaluated.results, strict=True)
     names = [as_typed(run if storing.no_store else result.run) for run, result in pairs]
     more = f" --dataset {as_typed(given.dataset)}" if storing.no_store and given.dataset is not None else ""
-    show = (lambda: show_fully(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
+    show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))
     hold(evaluated.gates, brief=not full)
 
@@ -186,7 +186,9 @@ def _in_shards(
     if len(given.runs or ()) != 1:
         raise InputError("a results folder is of one run", remedy="Name one run: a file, a folder, a pattern or a URL.")
     plan = _plan(given, scoring, gates, storing, reading)
-    evaluated = evaluate_in_shards(plan, (given.runs or [])[0], given.dataset, storing.out or [], executors, full=full)
+    evaluated = evaluate_in_shards(
+        plan, (given.runs or [])[0], given.dataset, storing.out or [], executors, _show if full else None
+    )
     hold(evaluated.gates, brief=not full)
 
 
@@ -238,8 +240,7 @@ def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: 
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 
-def show_fully(evaluated: EvaluatedRuns) -> None:
-    """Print everything about the runs."""
+def _show(evaluated: EvaluatedRuns) -> None:
     from graphkit.cli.scorecards import print_groups, print_outcomes, print_scoreboard, print_scorecard
 
     print_scoreboard(evaluated.results)
