@@ -175,6 +175,7 @@ def _in_shards(
             "--scores": given.scores,
             "--engine cypher": scoring.engine == "cypher",
             "--replace": storing.replace,
+            "--keep": storing.keep,
             "--min-kappa": gates.min_kappa is not None,
             **dict.fromkeys(logs.given(), True),
         }

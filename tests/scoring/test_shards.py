@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
+import signal
+import subprocess
+import sys
+from array import array
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,12 +19,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphkit
+from graphkit.analysis.comparison_plan import ComparisonPlan
+from graphkit.analysis.result_pairs import compare_files
+from graphkit.database.embedded.locks import wait_until
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.scoring import evaluate_shards, results_folder, shard_join, shard_scoring
 from graphkit.scoring.results import Evaluation
+from graphkit.scoring.shard_parts import ShardPart, unpacked_table
+from graphkit.scoring.usage_on_disk import nth
+from tests.helpers import ROOT
 from tests.helpers.datasets import generate, read_jsonl
 from tests.helpers.properties import examples
+from tests.scoring.shard_measures import KillsOnce, Slow
 
 MEASURES = ("EdgeRecall", "PathPrefix", "Coherence", "nDCG@10", "P", "OffPin")
 RUN = "gen5-a"
@@ -243,3 +255,94 @@ def test_a_folder_of_others_is_not_written(source: Path, tmp_path: Path) -> None
     with pytest.raises(InputError, match=r"holds another file, notes\.txt"):
         in_shards(source, tmp_path)
     assert contents(tmp_path) == {"notes.txt": b"mine"}
+
+
+def shards_of(source: Path, folder: Path, seed: int = 3) -> Path:
+    """Write the dataset in six shards, the run in six others and in another order."""
+    draw = random.Random(seed)
+    questions, answers = lines_of(source)
+    return dataset_of(folder, source, cut(draw, questions, 6), cut(draw, draw.sample(answers, len(answers)), 6))
+
+
+def test_a_killed_worker_changes_nothing(source: Path, tmp_path: Path) -> None:
+    """A worker that is killed with -9 on the way changes no byte of the results, which are those of this process."""
+    dataset, mark = shards_of(source, tmp_path), tmp_path / "mark"
+    killing = KillsOnce(json.loads(lines_of(source)[0][40])["id"], str(mark))
+    options = {"measures": [*MEASURES, killing]}
+    in_shards(dataset, tmp_path / "spread", executor="processes=2", **options)
+    assert mark.exists()
+    in_shards(dataset, tmp_path / "alone", **options)
+    assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
+
+
+def test_a_killed_command_goes_on(source: Path, tmp_path: Path) -> None:
+    """After the command itself was killed with -9, finished parts aren't scored again, and the results are the same."""
+    dataset, seen = shards_of(source, tmp_path), tmp_path / "seen"
+    seen.mkdir()
+    script = (
+        "import sys, graphkit\n"
+        "from tests.scoring.shard_measures import Slow\n"
+        "if __name__ == '__main__':\n"
+        "    run, dataset, out, seen = sys.argv[1:]\n"
+        "    graphkit.evaluate(run, dataset, measures=[Slow(seen)], outcomes=True, executor='processes=1', out=out)\n"
+    )
+    (tmp_path / "driver.py").write_text(script)
+    arguments = [str(run_in(dataset)), str(dataset), str(tmp_path / "out"), str(seen)]
+    command = [sys.executable, str(tmp_path / "driver.py"), *arguments]
+    parts = tmp_path / ".out.parts"
+    path = f"{os.environ['PYTHONPATH']}{os.pathsep}{ROOT}"
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}) as driver:
+        wait_until(lambda: len([*parts.glob("*.part")]) > 1, 120)
+        os.kill(driver.pid, signal.SIGKILL)
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    finished = {name for part in parts.glob("*.part") for name in questions_in(part)}
+    assert finished
+    before = {name: (seen / name).read_text() for name in finished}
+    in_shards(dataset, tmp_path / "out", measures=[Slow(str(seen))])
+    assert {name for name in finished if len((seen / name).read_text()) > len(before[name]) + 1} == set()
+    in_shards(dataset, tmp_path / "again", measures=[Slow(str(seen))])
+    assert contents(tmp_path / "out") == contents(tmp_path / "again")
+
+
+def questions_in(part: Path) -> list[str]:
+    """Return the questions of a part."""
+    names: list[str] = unpacked_table(ShardPart.read(part).rows).column("id").to_pylist()
+    return names
+
+
+def test_many_questions_are_counted_instead_of_named(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result that is too large for its rows has the same means, groups and numbers of outcomes without them."""
+    small = in_shards(source, tmp_path / "small")
+    monkeypatch.setattr(evaluate_shards, "ROWS", 10)
+    large = in_shards(source, tmp_path / "large")
+    assert large.rows == ()
+    assert large.as_json() == small.as_json()
+    assert large.groups_as_json() == small.groups_as_json()
+    counts, named = large.outcomes_as_json(), small.outcomes_as_json()
+    assert counts["stages"] == named["stages"]
+    assert counts["two_by_two"] == {name: len(cell) for name, cell in named["two_by_two"].items()}
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=50))
+@examples(50)
+def test_order_on_disk(numbers: list[float]) -> None:
+    """The number at each place is that of the sorted list."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "numbers")
+        file.write_bytes(array("d", numbers).tobytes())
+        assert [nth(file, place) for place in range(len(numbers))] == sorted(numbers)
+
+
+def test_folders_are_compared(source: Path, tmp_path: Path) -> None:
+    """Two results folders compare as their runs do."""
+    folders = [tmp_path / "a", tmp_path / "b"]
+    runs = sorted((source / "runs").glob("*.jsonl"))[:2]
+    for run, folder in zip(runs, folders, strict=True):
+        graphkit.evaluate(run, source, measures=MEASURES, out=folder)
+    compared = ComparisonPlan(*map(str, folders), resamples=200).of_results(Problems())
+    expected = compare_files(*runs, measures=MEASURES, problems=Problems(), resamples=200)
+    assert compared.groups == expected.groups
+    assert compared.with_failed == expected.with_failed
+    assert [one.question for one in compared.movers] == [one.question for one in expected.movers]
