@@ -50,7 +50,8 @@ def score(data: Path, out: Path, on: Sequence[str], every: float | None = None) 
     run = data / "runs" / RUNS[0]
     command = [sys.executable, "-m", "graphkit", "evaluate", str(run), "--dataset", str(data)]
     begin = time.perf_counter()
-    with subprocess.Popen([*command, "--no-store", "--out", str(out), *on], start_new_session=True) as process:
+    command += ["--no-store", "--out", str(out), *on]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as process:
         watch = _Watch(process.pid, every)
         watch.start()
         process.wait()

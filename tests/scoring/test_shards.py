@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import random
@@ -29,57 +28,14 @@ from graphkit.scoring.results import Evaluation
 from graphkit.scoring.shard_parts import ShardPart, unpacked_table
 from graphkit.scoring.usage_on_disk import nth
 from tests.helpers import ROOT
-from tests.helpers.datasets import generate, read_jsonl
+from tests.helpers.datasets import generate
 from tests.helpers.properties import examples
+from tests.helpers.sharded import RUN, cut, dataset_of, in_six_shards, lines_of, run_in
 from tests.scoring.shard_measures import KillsOnce, Slow
 
 MEASURES = ("EdgeRecall", "PathPrefix", "Coherence", "nDCG@10", "P", "OffPin")
-RUN = "gen5-a"
 
 pytest.importorskip("pyarrow")
-
-
-def lines_of(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the lines of a generated dataset's questions and of its run, in the order of the questions."""
-    questions = read_jsonl(folder / "questions.jsonl")
-    place = {one["id"]: number for number, one in enumerate(questions)}
-    answers = sorted(read_jsonl(folder / "runs" / f"{RUN}.jsonl"), key=lambda one: place[one["question_id"]])
-    return [*map(json.dumps, questions)], [*map(json.dumps, answers)]
-
-
-def cut(draw: random.Random, lines: list[str], pieces: int) -> list[list[str]]:
-    """Cut lines at random places, with at least one in each piece."""
-    places = sorted(draw.sample(range(1, len(lines)), min(pieces, len(lines)) - 1))
-    return [lines[begin:end] for begin, end in zip([0, *places], [*places, len(lines)], strict=True)]
-
-
-def dataset_of(folder: Path, source: Path, questions: list[list[str]], answers: list[list[str]]) -> Path:
-    """Write a dataset whose questions and run are shards, or files if there is one piece of each; every second shard is
-    compressed.
-    """
-    made = folder / "data"
-    (made / "runs").mkdir(parents=True)
-    for name in ("commits.jsonl", "compatibility.jsonl"):
-        if (source / name).exists():
-            (made / name).write_bytes((source / name).read_bytes())
-    for place, pieces in (("questions", questions), (f"runs/{RUN}", answers)):
-        if len(pieces) == 1:
-            (made / f"{place}.jsonl").write_text("\n".join(pieces[0]) + "\n")
-            continue
-        (made / place).mkdir(parents=True)
-        for number, piece in enumerate(pieces):
-            data = ("\n".join(piece) + "\n").encode()
-            if number % 2:
-                (made / place / f"{number}.jsonl.gz").write_bytes(gzip.compress(data, mtime=0))
-            else:
-                (made / place / f"{number}.jsonl").write_bytes(data)
-    return made
-
-
-def run_in(dataset: Path) -> Path:
-    """Return the run of a dataset: its file, or its folder."""
-    file = dataset / "runs" / f"{RUN}.jsonl"
-    return file if file.exists() else dataset / "runs" / RUN
 
 
 def in_shards(dataset: Path, out: Path, problems: Problems | None = None, **more: Any) -> Evaluation:
@@ -257,18 +213,11 @@ def test_a_folder_of_others_is_not_written(source: Path, tmp_path: Path) -> None
     assert contents(tmp_path) == {"notes.txt": b"mine"}
 
 
-def shards_of(source: Path, folder: Path, seed: int = 3) -> Path:
-    """Write the dataset in six shards, the run in six others and in another order."""
-    draw = random.Random(seed)
-    questions, answers = lines_of(source)
-    return dataset_of(folder, source, cut(draw, questions, 6), cut(draw, draw.sample(answers, len(answers)), 6))
-
-
 def test_a_killed_worker_changes_nothing(source: Path, tmp_path: Path) -> None:
     """A worker that is killed with -9 on the way changes no byte of the results, which are those of this process."""
-    dataset, mark = shards_of(source, tmp_path), tmp_path / "mark"
+    dataset, mark = in_six_shards(source, tmp_path), tmp_path / "mark"
     killing = KillsOnce(json.loads(lines_of(source)[0][40])["id"], str(mark))
-    options = {"measures": [*MEASURES, killing]}
+    options: dict[str, Any] = {"measures": [*MEASURES, killing]}
     in_shards(dataset, tmp_path / "spread", executor="processes=2", **options)
     assert mark.exists()
     in_shards(dataset, tmp_path / "alone", **options)
@@ -277,7 +226,7 @@ def test_a_killed_worker_changes_nothing(source: Path, tmp_path: Path) -> None:
 
 def test_a_killed_command_goes_on(source: Path, tmp_path: Path) -> None:
     """After the command itself was killed with -9, finished parts aren't scored again, and the results are the same."""
-    dataset, seen = shards_of(source, tmp_path), tmp_path / "seen"
+    dataset, seen = in_six_shards(source, tmp_path), tmp_path / "seen"
     seen.mkdir()
     script = (
         "import sys, graphkit\n"
@@ -341,8 +290,8 @@ def test_folders_are_compared(source: Path, tmp_path: Path) -> None:
     runs = sorted((source / "runs").glob("*.jsonl"))[:2]
     for run, folder in zip(runs, folders, strict=True):
         graphkit.evaluate(run, source, measures=MEASURES, out=folder)
-    compared = ComparisonPlan(*map(str, folders), resamples=200).of_results(Problems())
-    expected = compare_files(*runs, measures=MEASURES, problems=Problems(), resamples=200)
+    compared = ComparisonPlan(str(folders[0]), str(folders[1]), resamples=200).of_results(Problems())
+    expected = compare_files(runs[0], runs[1], measures=MEASURES, problems=Problems(), resamples=200)
     assert compared.groups == expected.groups
     assert compared.with_failed == expected.with_failed
     assert [one.question for one in compared.movers] == [one.question for one in expected.movers]
