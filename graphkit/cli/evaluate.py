@@ -114,16 +114,7 @@ def evaluate(
         out = storing.out or []
         for path in out:
             check_output(path)
-        if storing.no_store and scoring.engine == "cypher":
-            raise InputError("--engine cypher computes in a database, and --no-store uses none")
-        if storing.no_store and storing.keep:
-            raise InputError("--keep says what to store, and --no-store stores nothing")
-        if storing.keep and scoring.engine == "cypher":
-            raise InputError(
-                "--engine cypher computes in the graph, which would hold only the kept questions",
-                where="--keep",
-                remedy="Leave out --engine cypher: files have the whole run.",
-            )
+        _refuse_contradictions(scoring, storing)
         files = run_files(given.runs or ())
         one_run(storing.run_name, files, "Evaluate")
         plan = _plan(given, scoring, gates, storing, reading)
@@ -154,6 +145,19 @@ def evaluate(
     show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))
     hold(evaluated.gates, brief=not full)
+
+
+def _refuse_contradictions(scoring: ScoringOptions, storing: StoringOptions) -> None:
+    if storing.no_store and scoring.engine == "cypher":
+        raise InputError("--engine cypher computes in a database, and --no-store uses none")
+    if storing.no_store and storing.keep:
+        raise InputError("--keep says what to store, and --no-store stores nothing")
+    if storing.keep and scoring.engine == "cypher":
+        raise InputError(
+            "--engine cypher computes in the graph, which would hold only the kept questions",
+            where="--keep",
+            remedy="Leave out --engine cypher: files have the whole run.",
+        )
 
 
 def _in_shards(

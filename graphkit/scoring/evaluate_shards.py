@@ -275,7 +275,7 @@ class _Scoring:
         with _cut(self.plan, self.scratch) as writer:
             rows = totals.questions <= ROWS
             kept: list[Row] = []
-            ended = Ended()
+            ended = EndedCounts()
             for part_rows in self._written(writer):
                 self._count_reasons(totals, part_rows)
                 if self.options.outcomes and not rows:
@@ -364,7 +364,7 @@ class _Scoring:
         return {**result.as_json(), "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
-class Ended:
+class EndedCounts:
     """The number of questions by right or wrong answer and path, and by stage."""
 
     def __init__(self) -> None:
