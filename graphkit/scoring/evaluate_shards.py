@@ -37,7 +37,7 @@ from graphkit.shards.locations import Location
 from graphkit.shards.work import ShardTask, finished_parts, key_of
 
 #: Up to so many questions, a result also holds its rows: what is printed names questions, and has intervals.
-ROWS = 100_000
+ROWS = 20_000
 
 UNKNOWN = "the question id is not in the dataset"
 
