@@ -11,6 +11,7 @@ from benchmarks.results import table
 NAMES = (
     *("scoring", "comparing", "reporting", "running", "startup", "loading", "reading", "judging", "executing"),
     "engines",
+    "scaling",
 )
 
 

@@ -26,7 +26,7 @@ GOLD_EDGES = 8
 RUNS = ("walker", "drifter")
 
 #: The questions of a shard, and the most artifacts that a world in shards has: each process holds their names.
-SHARD = 50_000
+SHARD = 20_000
 ARTIFACTS = 1_000_000
 
 

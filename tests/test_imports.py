@@ -230,6 +230,7 @@ def test_each_command_has_its_file() -> None:
         "trust_tables",
         "import_gold",
         "import_graph",
+        "evaluate_shards",
     }
     assert modules == {*COMMANDS, *GROUPS.values()} | helpers
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs
 from graphkit.analysis.gates import ComparisonGates
-from graphkit.analysis.result_pairs import compare_files
+from graphkit.analysis.result_pairs import compare_files, compare_folders
 from graphkit.analysis.run_pairs import By, RunComparison
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING
@@ -22,6 +22,7 @@ from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate
 from graphkit.scoring.intervals import RESAMPLES, SEED
+from graphkit.scoring.results_folder import holds_results
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -46,6 +47,24 @@ class ComparisonPlan:
     def of_run_files(self) -> bool:
         """Whether both runs are given as files, whose comparison needs no database."""
         return self.engine is None and is_file_name(self.first) and is_file_name(self.second)
+
+    @property
+    def of_folders(self) -> bool:
+        """Whether both are results folders."""
+        return self.engine is None and holds_results(self.first) and holds_results(self.second)
+
+    def of_results(self, problems: Problems) -> RunComparison:
+        """Compare two results folders."""
+        return compare_folders(
+            self.first,
+            self.second,
+            measures=self.measures,
+            problems=problems,
+            by=self.by,
+            resamples=self.resamples,
+            seed=self.seed,
+            failed_as=self.failed_as,
+        )
 
     def of_runs(self, problems: Problems, progress: Progress = quiet) -> RunComparison:
         """Score two run files, and compare them."""

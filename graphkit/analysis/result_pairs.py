@@ -32,6 +32,7 @@ from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import LABELS, NO_LABEL, Evaluation
+from graphkit.scoring.results_folder import read_results
 from graphkit.scoring.run_pass import RunPass
 
 _Record = TypeVar("_Record", QuestionStruct, AnswerStruct)
@@ -92,6 +93,28 @@ def compare_files(
     ]
     movers = tuple(_with_edges(one, questions[one.question], *answers) for one in compared.movers)
     return dataclasses.replace(compared, movers=movers)
+
+
+def compare_folders(
+    first: str | Path,
+    second: str | Path,
+    *,
+    measures: Sequence[str],
+    problems: Problems,
+    **options: Unpack[PairingOptions],
+) -> RunComparison:
+    """Compare the results in two folders that ``graphkit evaluate --out FOLDER`` wrote.
+
+    Raises
+    ------
+    InputError
+        A folder holds no results or was changed, or there is nothing to compare.
+    """
+    if options.get("by") in ("repo", "relation"):
+        what = f"results don't say the {options['by']} of a question"
+        raise InputError(what, remedy="Compare by category, difficulty or group.")
+    results = [read_results(folder).evaluation() for folder in (first, second)]
+    return compare_results(*results, measures=measures, strict=problems.strict, **options)
 
 
 def compare_results(

@@ -113,9 +113,11 @@ def compare(
 
 
 def _compared(plan: ComparisonPlan, scores: list[Path], problems: Problems, progress: Progress) -> RunComparison:
-    """Compare score files, run files, or runs in the graph; only the last opens the database."""
+    """Compare score files, results folders, run files, or runs in the graph; only the last opens the database."""
     if scores:
         return plan.of_files(scores, problems)
+    if plan.of_folders:
+        return plan.of_results(problems)
     if plan.of_run_files:
         return plan.of_runs(problems, progress)
     with open_graph() as store:

@@ -114,16 +114,7 @@ def evaluate(
         out = storing.out or []
         for path in out:
             check_output(path)
-        if storing.no_store and scoring.engine == "cypher":
-            raise InputError("--engine cypher computes in a database, and --no-store uses none")
-        if storing.no_store and storing.keep:
-            raise InputError("--keep says what to store, and --no-store stores nothing")
-        if storing.keep and scoring.engine == "cypher":
-            raise InputError(
-                "--engine cypher computes in the graph, which would hold only the kept questions",
-                where="--keep",
-                remedy="Leave out --engine cypher: files have the whole run.",
-            )
+        _refuse_contradictions(scoring, storing)
         files = run_files(given.runs or ())
         one_run(storing.run_name, files, "Evaluate")
         plan = _plan(given, scoring, gates, storing, reading)
@@ -151,9 +142,22 @@ def evaluate(
     pairs = zip(files, evaluated.results, strict=True)
     names = [as_typed(run if storing.no_store else result.run) for run, result in pairs]
     more = f" --dataset {as_typed(given.dataset)}" if storing.no_store and given.dataset is not None else ""
-    show = (lambda: show_fully(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
+    show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))
     hold(evaluated.gates, brief=not full)
+
+
+def _refuse_contradictions(scoring: ScoringOptions, storing: StoringOptions) -> None:
+    if storing.no_store and scoring.engine == "cypher":
+        raise InputError("--engine cypher computes in a database, and --no-store uses none")
+    if storing.no_store and storing.keep:
+        raise InputError("--keep says what to store, and --no-store stores nothing")
+    if storing.keep and scoring.engine == "cypher":
+        raise InputError(
+            "--engine cypher computes in the graph, which would hold only the kept questions",
+            where="--keep",
+            remedy="Leave out --engine cypher: files have the whole run.",
+        )
 
 
 def _in_shards(
@@ -175,6 +179,7 @@ def _in_shards(
             "--scores": given.scores,
             "--engine cypher": scoring.engine == "cypher",
             "--replace": storing.replace,
+            "--keep": storing.keep,
             "--min-kappa": gates.min_kappa is not None,
             **dict.fromkeys(logs.given(), True),
         }
@@ -186,7 +191,9 @@ def _in_shards(
     if len(given.runs or ()) != 1:
         raise InputError("a results folder is of one run", remedy="Name one run: a file, a folder, a pattern or a URL.")
     plan = _plan(given, scoring, gates, storing, reading)
-    evaluated = evaluate_in_shards(plan, (given.runs or [])[0], given.dataset, storing.out or [], executors, full=full)
+    evaluated = evaluate_in_shards(
+        plan, (given.runs or [])[0], given.dataset, storing.out or [], executors, _show if full else None
+    )
     hold(evaluated.gates, brief=not full)
 
 
@@ -238,8 +245,7 @@ def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: 
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 
-def show_fully(evaluated: EvaluatedRuns) -> None:
-    """Print everything about the runs."""
+def _show(evaluated: EvaluatedRuns) -> None:
     from graphkit.cli.scorecards import print_groups, print_outcomes, print_scoreboard, print_scorecard
 
     print_scoreboard(evaluated.results)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,10 +38,9 @@ def evaluate_in_shards(
     dataset: Path | None,
     out: list[Path],
     executors: ExecutorOptions,
-    *,
-    full: bool,
+    show_fully: Callable[[EvaluatedRuns], None] | None,
 ) -> EvaluatedRuns:
-    """Evaluate a run in shards, print what it found, and return it."""
+    """Evaluate a run in shards, print what it found, by ``show_fully`` if it is given, and return it."""
     from graphkit.cli.progress import shown_progress
     from graphkit.files.jsonl import read_once
     from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards
@@ -64,27 +65,24 @@ def evaluate_in_shards(
             evaluated = plan.evaluate_shards(opened, shards, progress=progress, notify=say, on_problems=print_problems)
     for path in files:
         write_results(path, evaluated.results, evaluated.gates)
-    brief = not (full or as_json())
+    brief = show_fully is None and not as_json()
     taken = 0
     if brief:
         taken = say_briefly(evaluated.messages(brief=True))
     else:
         for message in evaluated.messages():
             say(message)
-    present(lambda: _show(evaluated, full, taken), *(evaluated.as_json() if as_json() else ()))
+    show = partial(show_fully, evaluated) if show_fully is not None else partial(_show, evaluated, taken)
+    present(show, *(evaluated.as_json() if as_json() else ()))
     return evaluated
 
 
-def _show(evaluated: EvaluatedRuns, full: bool, taken: int) -> None:
+def _show(evaluated: EvaluatedRuns, taken: int) -> None:
     import dataclasses
 
     from graphkit.analysis.evaluation_findings import evaluation_brief
     from graphkit.analysis.gates import gate_error
-    from graphkit.cli.evaluate import show_fully
 
-    if full:
-        show_fully(evaluated)
-        return
     # The commands that other briefs name read one file, or the graph.
     brief = dataclasses.replace(evaluation_brief(evaluated, [evaluated.results[0].run]), commands=())
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))

@@ -20,7 +20,6 @@ from graphkit.files.problems import KEPT, Problem, Problems
 from graphkit.measures.base import Measure
 from graphkit.measures.outcome import STAGES, TwoByTwo
 from graphkit.records.progress import Progress, expect, quiet
-from graphkit.scoring.file_scoring import digest
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Row, Totals
@@ -38,7 +37,7 @@ from graphkit.shards.locations import Location
 from graphkit.shards.work import ShardTask, finished_parts, key_of
 
 #: Up to so many questions, a result also holds its rows: what is printed names questions, and has intervals.
-ROWS = 100_000
+ROWS = 20_000
 
 UNKNOWN = "the question id is not in the dataset"
 
@@ -220,11 +219,11 @@ class _Scoring:
             part = self._part(shard)
             hashes = numpy.frombuffer(part.hashes, dtype=numpy.int64).tolist()
             lines = numpy.frombuffer(part.lines, dtype=numpy.int64).tolist()
-            ids = {digest(name): name for name in unpacked_table(part.rows).column("id").to_pylist()}
-            for hashed, line in zip(hashes, lines, strict=True):
+            ids = unpacked_table(part.rows).column("id").to_pylist()
+            for name, hashed, line in zip(ids, hashes, lines, strict=True):
                 if hashed in wanted:
                     where = f"{self.run.questions[shard].location}:{line}"
-                    if (name := ids[hashed]) in first:
+                    if name in first:
                         taken.setdefault(shard, {})[name] = first[name]
                     else:
                         first[name] = where
@@ -276,7 +275,7 @@ class _Scoring:
         with _cut(self.plan, self.scratch) as writer:
             rows = totals.questions <= ROWS
             kept: list[Row] = []
-            ended = Ended()
+            ended = EndedCounts()
             for part_rows in self._written(writer):
                 self._count_reasons(totals, part_rows)
                 if self.options.outcomes and not rows:
@@ -365,7 +364,7 @@ class _Scoring:
         return {**result.as_json(), "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
-class Ended:
+class EndedCounts:
     """The number of questions by right or wrong answer and path, and by stage."""
 
     def __init__(self) -> None:

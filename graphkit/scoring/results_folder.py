@@ -14,7 +14,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.measures.outcome import Outcome, Stage
-from graphkit.scoring.results import LABELS, Row
+from graphkit.scoring.results import LABELS, Evaluation, Row, Summary
 from graphkit.scoring.shard_parts import arrow, reason_of
 from graphkit.shards.locations import Location
 
@@ -165,6 +165,23 @@ class ResultsFolder:
             with self._checked(part) as path:
                 yield from _rows(path, self.measures)
 
+    def evaluation(self) -> Evaluation:
+        """Return the results with all rows, as :func:`graphkit.evaluate` returns them: about 1 kB a question."""
+        summary = self.summary
+        return Evaluation(
+            run=summary["run"],
+            dataset=summary["dataset"],
+            questions=summary["questions"],
+            failed=summary["failed"],
+            missing=summary["missing"],
+            measures={name: Summary(**one) for name, one in summary["measures"].items()},
+            rows=tuple(self.rows()),
+            unscored=summary["unscored"],
+            warnings=tuple(summary["warnings"]),
+            gold_hash=summary["gold_hash"],
+            failed_as=summary["failed_as"],
+        )
+
     def problems(self) -> Iterator[dict[str, Any]]:
         """Yield the records that couldn't be used: file, line, record, what is wrong, and the remedy."""
         with self._checked(self.manifest["problems"]) as path, path.open(encoding="utf-8") as stream:
@@ -181,6 +198,12 @@ class ResultsFolder:
                     remedy="Make the results anew.",
                 )
             yield path
+
+
+def holds_results(folder: str | Path) -> bool:
+    """Return whether a path or a URL is a folder of finished results."""
+    place = Location.of(folder)
+    return (place.path is None or place.path.is_dir()) and place.child(MANIFEST).exists()
 
 
 def read_results(folder: str | Path) -> ResultsFolder:

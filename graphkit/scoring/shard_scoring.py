@@ -195,7 +195,7 @@ class _Record(NamedTuple):
         return Leftover(self.shard, self.number, f"{self.where}:{self.number}", name, len(self.line))
 
 
-class _Waiting(NamedTuple):
+class _WaitingQuestion(NamedTuple):
     """A question that waits for its record."""
 
     place: int
@@ -227,7 +227,7 @@ class _ShardProblems(Problems):
         )
 
 
-class _Reader(RecordReader[S]):
+class _ShardReader(RecordReader[S]):
     """Reads the records of shards."""
 
     context: ShardContext
@@ -263,8 +263,8 @@ class _ShardScorer:
         job = context.job
         self.scorer = scorer = Scorer(job, digest)
         self.measures = [str(measure) for measure in job.measures]
-        scorer.questions = _Reader(Path(), QuestionStruct, Problems())
-        scorer.answers = reader = _Reader(Path(), AnswerStruct, Problems())
+        scorer.questions = _ShardReader(Path(), QuestionStruct, Problems())
+        scorer.answers = reader = _ShardReader(Path(), AnswerStruct, Problems())
         reader.context = context
         scorer.begin()
         self.of_questions, self.of_answers = _ShardProblems(context.extra), _ShardProblems(context.extra)
@@ -276,7 +276,7 @@ class _ShardScorer:
         self.of_questions.open(work.place, self.where)
         self.numbers: dict[str, int] = {}
         self.matched: dict[str, tuple[str, int]] = {}
-        self.questions: dict[str, _Waiting] = {}
+        self.questions: dict[str, _WaitingQuestion] = {}
         self.answers: dict[str, _Record] = {}
         self.later: list[tuple[str, _Record]] = []
         self.places: list[int] = []
@@ -332,12 +332,12 @@ class _ShardScorer:
         if (earlier := self.answers.pop(name, None)) is not None:
             self._score(place, name, question, earlier)
         else:
-            self.questions[name] = _Waiting(place, number, line, question)
+            self.questions[name] = _WaitingQuestion(place, number, line, question)
         if own is not None:
             self._take_record(own)
         # Of those that wait for long, only the lines are kept.
         if name in self.questions and len(self.questions) > DECODED:
-            self.questions[name] = _Waiting(place, number, line, None)
+            self.questions[name] = _WaitingQuestion(place, number, line, None)
 
     def _is_taken(self, name: str) -> str:
         if name in self.work.taken:
@@ -372,7 +372,7 @@ class _ShardScorer:
         scorer.runs = runs
         return found
 
-    def _again(self, waiting: _Waiting) -> QuestionStruct:
+    def _again(self, waiting: _WaitingQuestion) -> QuestionStruct:
         reader = self.scorer.questions
         reader.problems = Problems()
         found = reader.parse(waiting.number, waiting.line)

@@ -16,13 +16,17 @@ from typing import Any
 
 import pytest
 
+import graphkit
 from graphkit.errors import InputError
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.inputs import shard_lines, shards_of
 from graphkit.shards.locations import Location
 from graphkit.shards.work import ShardTask, finished_parts, in_order, key_of
 from tests.helpers.absent import absent
+from tests.helpers.datasets import generate
 from tests.helpers.engines import free_port
+from tests.helpers.sharded import in_six_shards, run_in
+from tests.scoring.shard_measures import KillsOnce
 from tests.shards import working
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -144,6 +148,36 @@ def test_nobody_listens_there(place: str) -> None:
     assert "Check the address" in str(raised.value)
 
 
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A generated dataset with a run."""
+    return generate(tmp_path_factory.mktemp("source"), 5, questions=60)
+
+
+def scored(run: str | Path, dataset: str | Path, out: str | Path, mark: Path, **more: Any) -> None:
+    """Score a run in shards by measures of which one kills a worker, unless there is a mark."""
+    measures = ["EdgeRecall", "nDCG@10", KillsOnce("gen5-030", str(mark))]
+    graphkit.evaluate(run, dataset, measures=measures, outcomes=True, out=out, **more)
+
+
+def contents(folder: Location) -> dict[str, bytes]:
+    """Return the files of a folder."""
+    found = {}
+    for file in folder.files():
+        with file.opened() as stream:
+            found[file.name] = stream.read()
+    return found
+
+
+def test_a_cluster_scores_a_run(cluster: Executor, source: Path, tmp_path: Path) -> None:
+    """A cluster of which a worker is killed writes the results of one process, to the last byte."""
+    dataset, mark = in_six_shards(source, tmp_path), tmp_path / "mark"
+    scored(run_in(dataset), dataset, tmp_path / "spread", mark, executor=cluster)
+    assert mark.exists()
+    scored(run_in(dataset), dataset, tmp_path / "alone", mark)
+    assert contents(Location.of(tmp_path / "spread")) == contents(Location.of(tmp_path / "alone"))
+
+
 # S3 -----------------------------------------------------------------------------------------------------------------
 
 
@@ -258,3 +292,20 @@ def test_no_such_bucket(bucket: str) -> None:
     """A bucket that isn't there is an error that names it."""
     with pytest.raises(InputError, match=r"s3://nowhere/a\.jsonl: there is no such file"):
         shards_of("s3://nowhere/a.jsonl")
+
+
+def test_a_run_in_a_bucket_is_scored(bucket: str, source: Path, tmp_path: Path) -> None:
+    """Shards of S3, with a killed worker and results in S3, give the bytes of the same shards on this machine."""
+    dataset, mark = in_six_shards(source, tmp_path), tmp_path / "mark"
+    for file in sorted(dataset.rglob("*.*")):
+        folder = Location.of(f"{bucket}/{file.parent.relative_to(tmp_path)}")
+        with folder.staging() as staging:
+            (staging / file.name).write_bytes(file.read_bytes())
+            folder.put(staging / file.name, file.name)
+    run = f"{bucket}/{run_in(dataset).relative_to(tmp_path)}"
+    scored(run, f"{bucket}/data", f"{bucket}/scored", mark, executor="processes=2")
+    assert mark.exists()
+    scored(run_in(dataset), dataset, tmp_path / "alone", mark)
+    assert contents(Location.of(f"{bucket}/scored")) == contents(Location.of(tmp_path / "alone"))
+    assert Location.of(f"{bucket}/scored.parts").files() == []
+    assert graphkit.read_results(f"{bucket}/scored").manifest["questions"] == 60

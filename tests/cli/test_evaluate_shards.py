@@ -1,0 +1,62 @@
+"""``graphkit evaluate`` in shards: what it prints, refuses and writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.cli import ANSWERS, inside, tiny
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.mark.parametrize("how", [(), ("--full",), ("--json",)])
+def test_a_results_folder_beside_the_usual_output(tmp_path: Path, how: tuple[str, ...]) -> None:
+    """A results folder changes nothing of what is printed but the command to type next."""
+    run = tiny(tmp_path)
+    usual = inside("evaluate", "--no-store", run, *how, cwd=tmp_path, code=0)
+    folder = inside("evaluate", "--no-store", run, "--out", tmp_path / "results", *how, cwd=tmp_path, code=0)
+    assert [line for line in usual.out.splitlines() if not line.startswith("next")] == folder.out.splitlines()
+    summary = json.loads((tmp_path / "results" / "summary.json").read_text())["runs"][0]
+    assert summary["measures"]["EdgeRecall"]["mean"] == 0.75
+    assert json.loads((tmp_path / "results" / "manifest.json").read_text())["questions"] == 2
+
+
+def test_gates_hold_for_a_results_folder(tmp_path: Path) -> None:
+    """A gate fails as without the folder, which is written all the same."""
+    out = tmp_path / "results"
+    options = ("--no-store", "--fail-under", "EdgeRecall=0.8", "--out", out)
+    done = inside("evaluate", tiny(tmp_path), *options, cwd=tmp_path, code=1)
+    assert "EdgeRecall is 0.7500" in done.err
+    assert (out / "manifest.json").exists()
+
+
+def test_bad_records_refuse_a_results_folder(tmp_path: Path) -> None:
+    """A bad record is named with its line and leaves no manifest; skipped, it is a row of the problems."""
+    run, out = tiny(tmp_path / "data", answers=[*ANSWERS, "{"]), tmp_path / "results"
+    done = inside("evaluate", "--no-store", "--out", out, run, cwd=tmp_path, code=2)
+    assert f"{run}:{len(ANSWERS) + 1}: not valid JSON" in done.err
+    assert not (out / "manifest.json").exists()
+    inside("evaluate", "--no-store", "--out", out, run, "--on-error", "skip", cwd=tmp_path, code=0)
+    (problem,) = map(json.loads, (out / "problems.jsonl").read_text().splitlines())
+    assert (problem["file"], problem["line"]) == (str(run), len(ANSWERS) + 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--out", "results"), "keep no scores in the graph yet"),
+        (("--no-store", "--on", "processes"), "writes one results folder"),
+        (("--no-store", "--on", "processes", "--out", "results.csv"), "writes one results folder"),
+        (("--no-store", "--out", "results", "--format", "auto"), "--format can't be used"),
+        (("--no-store", "--out", "results", "--on", "proceses"), "Did you mean processes?"),
+        (("--no-store", "--out", "results", "--resources", "gpu=1"), "--on names none"),
+    ],
+)
+def test_what_shards_refuse(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    """Options that shards don't have are refused before anything is read, with what to do."""
+    done = inside("evaluate", tiny(tmp_path), *options, cwd=tmp_path, code=2)
+    assert said in " ".join(done.err.split())
+    assert not (tmp_path / "results").exists()
