@@ -63,7 +63,7 @@ class SeparateProcesses(Executor):
             self._own.pool = None
             with self._lock:
                 self._pools.pop(pool, None)
-            pool.shutdown(wait=False)
+            pool.shutdown()
             raise
 
     def _started(self) -> ProcessPoolExecutor:

@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from graphkit.errors import InputError
 from graphkit.shards.executors import Engine, check_offered, needs, unreachable
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ _DECLARED = {"cpu": "CPU", "gpu": "GPU"}
 def opened_ray(engine: Engine) -> Iterator[Executor]:
     """Open a cluster of Ray: ``ray=ADDRESS``, or a local one on loopback: ``ray``, ``ray=N``.
 
-    A connection that the caller has already is used, and stays.
+    A connection that the caller has already is used if no address is given, and stays.
     """
     # What Ray reads when it is imported. By itself, a local cluster listens on every interface, except on macOS.
     loopback = {} if engine.address else {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
@@ -41,6 +42,10 @@ def opened_ray(engine: Engine) -> Iterator[Executor]:
     except ImportError:
         raise needs("ray", "ray") from None
     own = not is_initialized()
+    if engine.address is not None and not own:
+        raise InputError(
+            "Ray is connected already", where="--on", remedy="Name no address to use that connection, or end it first."
+        )
     try:
         if own:
             _check_listening(engine.address)

@@ -47,6 +47,16 @@ def needed(package: str) -> None:
         absent("GRAPHKIT_REQUIRE_CLUSTER", f"{package} isn't installed; `make test-cluster` has it")
 
 
+@pytest.mark.parametrize("place", ["dask=tcp://", "ray=ray://", "ray="])
+def test_nobody_listens_there(place: str) -> None:
+    """An address where no scheduler listens is an error that says what to check."""
+    name = place.partition("=")[0]
+    needed({"dask": "distributed"}.get(name, name))
+    with pytest.raises(InputError, match=f"the {name} cluster can't be reached") as raised:
+        opened_executor(f"{place}127.0.0.1:{free_port()}").__enter__()
+    assert "Check the address" in str(raised.value)
+
+
 @pytest.fixture(scope="module", params=["dask", "ray"])
 def cluster(request: pytest.FixtureRequest) -> Iterator[Executor]:
     """A local cluster of two workers, of Dask and of Ray in turn."""
@@ -136,16 +146,6 @@ def test_dask_reserves_resources(tmp_path: Path) -> None:
     ):
         # The worker has two threads and one such resource: no two tasks are inside at the same time.
         assert list(in_order(executor, working.alone, [("", tmp_path / "inside")] * 8)) == [True] * 8
-
-
-@pytest.mark.parametrize("place", ["dask=tcp://", "ray=ray://", "ray="])
-def test_nobody_listens_there(place: str) -> None:
-    """An address where no scheduler listens is an error that says what to check."""
-    name = place.partition("=")[0]
-    needed({"dask": "distributed"}.get(name, name))
-    with pytest.raises(InputError, match=f"the {name} cluster can't be reached") as raised:
-        opened_executor(f"{place}127.0.0.1:{free_port()}").__enter__()
-    assert "Check the address" in str(raised.value)
 
 
 @pytest.fixture(scope="module")
