@@ -68,16 +68,17 @@ def _seconds(runs: list[Scored]) -> float:
 
 def lines_of(count: int, found: dict[str, list[Scored]], before: dict[str, list[Scored]] | None) -> Iterator[Line]:
     """Yield a line for each engine, and one for the growth since the size before."""
-    what = f"{spaced(count)} questions in shards"
     for engine, runs in found.items():
+        what = f"{engine or 'one process'}, {spaced(count)} questions"
         if engine:
             ratio = _seconds(found[""]) / _seconds(runs)
             yield Line(what, _shown(runs), "one process", _shown(found[""]), f"{ratio:.1f} times as fast")
         if before is not None:
             times = _seconds(runs) / _seconds(before[engine])
             memory = max(one.largest for one in runs) - max(one.largest for one in before[engine])
-            beside = f"{engine or 'one process'}, a tenth of it"
-            yield Line(what, _shown(runs), beside, _shown(before[engine]), f"{times:.1f} times, {memory:+.0f} MB")
+            yield Line(
+                what, _shown(runs), "a tenth of them", _shown(before[engine]), f"{times:.1f} times, {memory:+.0f} MB"
+            )
 
 
 @contextmanager
