@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -42,6 +43,8 @@ class ComparisonPlan:
     seed: int = SEED
     failed_as: FailedAs = "worst"
     gates: ComparisonGates = field(default_factory=ComparisonGates)
+    executor: str | Executor | None = None
+    resources: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def of_run_files(self) -> bool:
@@ -79,6 +82,8 @@ class ComparisonPlan:
             resamples=self.resamples,
             seed=self.seed,
             failed_as=self.failed_as,
+            executor=self.executor,
+            resources=self.resources,
         )
 
     def of_files(self, scores: Sequence[Path], problems: Problems) -> RunComparison:
@@ -93,6 +98,8 @@ class ComparisonPlan:
             seed=self.seed,
             problems=problems,
             failed_as=self.failed_as,
+            executor=self.executor,
+            resources=self.resources,
         )
 
     def of_graph(self, store: Store, problems: Problems, progress: Progress = quiet) -> RunComparison:
@@ -118,6 +125,8 @@ class ComparisonPlan:
             seed=self.seed,
             strict=problems.strict,
             failed_as=self.failed_as,
+            executor=self.executor,
+            resources=self.resources,
         )
 
     def _kept(self, store: Store, name: str, problems: Problems, progress: Progress) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict
 
@@ -17,6 +18,8 @@ from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.intervals import RESAMPLES, SEED, interval
+from graphkit.shards.executors import opened_executor
+from graphkit.shards.work import in_order
 
 By = Literal["category", "difficulty", "repo", "relation"]
 
@@ -278,6 +281,9 @@ class PairingOptions(TypedDict, total=False):
     failed_as
         How ``with_failed``, on which verdict and gates rest, counts a question that one run failed on and the other was
         scored on: as the worst value of its measure, or not at all.
+    executor, resources
+        Workers that draw the resamples: an executor, or its name as in ``--on``, and what each task needs of the
+        cluster. The figures don't depend on them: each measure of each group has draws of its own seed.
     """
 
     by: By | None
@@ -285,6 +291,8 @@ class PairingOptions(TypedDict, total=False):
     seed: int
     movers: int
     failed_as: FailedAs
+    executor: str | Executor | None
+    resources: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,17 +311,22 @@ class Pairs:
         """The rule for failed questions: the worst value, or unscored."""
         return self.options.get("failed_as", "worst")
 
-    def groups(self, members: Mapping[str, set[str]]) -> tuple[Group, ...]:
-        """Compare over all questions, and within each group that has something to compare."""
-        groups = [Group(name, self._results(self.before, self.after, some)) for name, some in members.items()]
-        return Group(None, self._results(self.before, self.after)), *(group for group in groups if group.results)
+    def results(self, members: Mapping[str, set[str]]) -> tuple[tuple[Group, ...], tuple[PairedResult, ...]]:
+        """Compare over all questions, and within each group that has something to compare.
 
-    def with_failed(self) -> tuple[PairedResult, ...]:
-        """Compare over all questions, counting those that one run failed on as ``failed_as`` says."""
-        if self.failed_as != "worst":
-            return self._results(self.before, self.after)
-        before = _completed(self.before, self.failed[0], self.after)
-        return self._results(before, _completed(self.after, self.failed[1], self.before))
+        The second part is over all questions, too, and counts those that one run failed on as ``failed_as`` says.
+        """
+        before, after = self.before, self.after
+        tables = [self._tasks(before, after, some) for some in (None, *members.values())]
+        if self.failed_as == "worst":
+            before = _completed(self.before, self.failed[0], self.after)
+            tables.append(self._tasks(before, _completed(self.after, self.failed[1], self.before)))
+        with opened_executor(self.options.get("executor"), resources=self.options.get("resources")) as executor:
+            done = in_order(executor, compare_task, ((task.measure, task) for tasks in tables for task in tasks))
+            found = [_corrected([next(done) for _ in tasks]) for tasks in tables]
+        with_failed = found.pop() if self.failed_as == "worst" else found[0]
+        overall, *groups = map(Group, (None, *members), found)
+        return (overall, *(group for group in groups if group.results)), with_failed
 
     def left_out(self) -> dict[str, int]:
         """Return for each measure on how many questions only one of the runs was scored."""
@@ -368,7 +381,7 @@ class Pairs:
         InputError
             No question was scored in both runs.
         """
-        groups, (first, second) = self.groups(members), self.runs
+        (groups, with_failed), (first, second) = self.results(members), self.runs
         if not groups[0].results:
             remedy = None if dataset is None else f"`graphkit failures {first}` shows why."
             raise InputError("no question was scored in both runs", remedy=remedy)
@@ -383,28 +396,23 @@ class Pairs:
             unscored=self.unscored(gold.left(asked)),
             warnings=(*gold.warnings(self.runs), *warnings),
             different_gold=gold.different,
-            with_failed=self.with_failed(),
+            with_failed=with_failed,
             failed=(len(self.failed[0]), len(self.failed[1])),
             failed_as=self.failed_as,
         )
 
-    def _results(
+    def _tasks(
         self, before: Mapping[str, Values], after: Mapping[str, Values], members: set[str] | None = None
-    ) -> tuple[PairedResult, ...]:
-        """Compare each measure on the questions that both runs were scored on, with Holm's correction over them."""
-        results = []
+    ) -> list[ComparingTask]:
+        """Return what is to be compared: each measure on the questions that both runs were scored on."""
+        tasks = []
         how = Resampling(self.options.get("resamples", RESAMPLES), self.options.get("seed", SEED))
         for name, values in before.items():
             both = sorted(values.keys() & after[name].keys() & (values.keys() if members is None else members))
             if both:
                 pairs = [values[question] for question in both], [after[name][question] for question in both]
-                scale = self.scales[name]
-                result = compare_pairs(name, *pairs, **how._asdict(), span=_span(name, scale))
-                if scale is not None:
-                    result = dataclasses.replace(result, accuracy=_accuracy(*pairs, scale, result, how))
-                results.append(result)
-        corrected = holm([result.p_value for result in results])
-        return tuple(dataclasses.replace(one, p_holm=p) for one, p in zip(results, corrected, strict=True))
+                tasks.append(ComparingTask(name, *pairs, self.scales[name], how))
+        return tasks
 
 
 class Resampling(NamedTuple):
@@ -412,6 +420,31 @@ class Resampling(NamedTuple):
 
     resamples: int
     seed: int
+
+
+class ComparingTask(NamedTuple):
+    """One measure of two runs, to be compared."""
+
+    measure: str
+    first: list[float]
+    second: list[float]
+    scale: Scale | None
+    how: Resampling
+
+
+def compare_task(task: ComparingTask) -> PairedResult:
+    """Compare one measure; called in a worker."""
+    name, first, second, scale, how = task
+    result = compare_pairs(name, first, second, **how._asdict(), span=_span(name, scale))
+    if scale is None:
+        return result
+    return dataclasses.replace(result, accuracy=_accuracy(first, second, scale, result, how))
+
+
+def _corrected(results: Sequence[PairedResult]) -> tuple[PairedResult, ...]:
+    """Return the results with Holm's correction over them."""
+    corrected = holm([result.p_value for result in results])
+    return tuple(dataclasses.replace(one, p_holm=p) for one, p in zip(results, corrected, strict=True))
 
 
 def _completed(values: Mapping[str, Values], failed: Set[str], other: Mapping[str, Values]) -> dict[str, Values]:

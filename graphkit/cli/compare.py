@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
-from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
+from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, ExecutorOptions, FailedAs, ReadingOptions
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def compare(
     scores: list[Path] | None = option(
         "--scores FILE", "Compare the scores in files, without a database; may be repeated."
     ),
+    workers: ExecutorOptions,
     full: bool = FULL,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
@@ -93,6 +94,8 @@ def compare(
         seed=how.seed,
         failed_as=how.failed_as,
         gates=ComparisonGates(**vars(gates)),
+        executor=workers.on,
+        resources=workers.reserved(),
     )
     with shown_progress(title) as progress:
         compared = _compared(plan, scores or [], problems, progress)

@@ -18,6 +18,7 @@ from graphkit.cli.options import (
     NO_STORE,
     PRICES,
     RUN_NAME,
+    ExecutorOptions,
     ReadingOptions,
 )
 from graphkit.cli.tables import print_table
@@ -119,6 +120,7 @@ def grade(
     model: ModelOptions,
     asked: AskedOptions,
     reading: ReadingOptions,
+    workers: ExecutorOptions,
     dry_run: bool = option("--dry-run", "Print the calls, tokens and cost to expect; send nothing."),
     min_kappa: float | None = MIN_KAPPA,
 ) -> None:
@@ -129,7 +131,14 @@ def grade(
     from graphkit.scoring.grade_run import cost_of_run, estimate_grading
 
     run, judge = about.run, model.for_library()
-    options = asked.for_library(answered_by=about.answered_by, batch=model.batch, keep=True, name=about.run_name)
+    options = asked.for_library(
+        answered_by=about.answered_by,
+        batch=model.batch,
+        keep=True,
+        name=about.run_name,
+        executor=workers.on,
+        resources=workers.reserved(),
+    )
     if dry_run:
         problems = reading.problems()
         _show_estimate(estimate_grading(run, about.dataset, judge, options, problems=problems))

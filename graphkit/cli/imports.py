@@ -13,7 +13,7 @@ import typer
 from graphkit.cli.base import Commands, argument, command, made_command, option, present, say
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
-from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, LogOptions
+from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, ExecutorOptions, LogOptions
 from graphkit.errors import InputError
 from graphkit.records.words import counted
 
@@ -27,7 +27,7 @@ OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
 DATASET = dataclasses.replace(NEW_RUN_DATASET, default=None)
 OUT = dataclasses.replace(NEW_RUN, default=None)
 
-FILES = argument("FILE...", "Read these logs (also .gz and .zst).")
+FILES = argument("FILE...", "Read these logs (also .gz and .zst), folders of logs, or patterns.")
 
 
 def formats() -> list[str]:
@@ -82,10 +82,12 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         run: str | None = NEW_RUN_NAME,
         force: bool = REPLACE_FILE,
         strict: bool = option("--strict", "Refuse a log with fields that aren't read."),
+        workers: ExecutorOptions,
     ) -> None:
         from graphkit.cli.progress import shown_progress
-        from graphkit.imports.importer import import_log, refuse_runs
+        from graphkit.imports.importer import import_log, paths_of, refuse_runs
 
+        files, resources = paths_of(files), workers.reserved()
         if format == "auto" and not logs.given():
             refuse_runs(files, dataset)
         for what, value in (("--dataset", dataset), ("--out", out)):
@@ -93,9 +95,8 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
                 remedy = f"graphkit import {format} FILE... --dataset DIR -o DIR/runs/NAME.jsonl"
                 raise InputError(f"the option {what} is missing", remedy=remedy)
         with shown_progress(f"importing {counted(len(files), 'log')}"):
-            made = import_log(
-                files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **logs.keywords()
-            )
+            more = {**logs.keywords(), "executor": workers.on, "resources": resources}
+            made = import_log(files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **more)
         lines = [*made.summary, f"{made.run}: {out}"]
         present(lines, {"run": made.run, "file": str(out), **made.figures})
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from graphkit.cli.base import command, option, present, print_line, print_problems, say
-from graphkit.cli.options import DATASET_FOLDER, SEED, ReadingOptions
+from graphkit.cli.options import DATASET_FOLDER, SEED, ExecutorOptions, ReadingOptions
 from graphkit.errors import InputError
 from graphkit.records.words import counted
 
@@ -117,6 +117,7 @@ def run(
     tries: TryOptions,
     prices: PriceOptions,
     reading: ReadingOptions,
+    workers: ExecutorOptions,
     out: Path | None = option("--out -o DIR", "Write NAME.jsonl to DIR. [default: DATASET/runs]"),
 ) -> None:
     """Ask systems the questions of a dataset and keep their answers as runs. Run it again to continue after a stop.
@@ -132,16 +133,16 @@ def run(
     systems, conditions = what.system or [], what.condition or []
     if not systems and not conditions:
         raise InputError("there is nothing to run", remedy="Name a system: --system package.module:callable.")
-    limits = tries.limits()
+    limits, resources = tries.limits(), workers.reserved()
     source, problems = Dataset(dataset), reading.problems()
     planned = plan(source, problems, drawn.sample, drawn.seed)
     with redirect_stdout(sys.stderr):  # the output of systems must not mix with the output of this command
         chosen = unique([*map(load_system, systems), *(baseline.system(text, limits) for text in conditions)])
         folder = out or source.folder / "runs"
         session = Session(
-            source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems
+            source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say
         )
-        done, summaries = _asked(session, len(planned.questions) * len(chosen))
+        done, summaries = _asked(session, len(planned.questions) * len(chosen), workers.on, resources)
     print_problems(problems)
     sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
     present(lambda: _show(summaries, planned, drawn), *({**one.as_json(), "sample": sample} for one in summaries))
@@ -151,7 +152,9 @@ def run(
     require_answers(summaries)
 
 
-def _asked(session: Session, records: int) -> tuple[bool, list[RunSummary]]:
+def _asked(
+    session: Session, records: int, on: str | None, resources: dict[str, float]
+) -> tuple[bool, list[RunSummary]]:
     """Ask the questions that are left; return whether all were asked, and the summaries."""
     from graphkit.cli.progress import run_progress
 
@@ -163,7 +166,7 @@ def _asked(session: Session, records: int) -> tuple[bool, list[RunSummary]]:
         if kept := records - left.total():
             say(f"note: {counted(kept, 'record')} kept from an earlier command, {left.total()} to go")
         with run_progress(left) as advance:
-            done = session.run(advance)
+            done = session.run(advance, on, resources)
         return done, session.summaries()
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import pickle
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -30,6 +35,9 @@ from graphkit.readers.own_records import OwnRecordsReader, records_of_file
 from graphkit.readers.payloads import EMPTY, NOTHING
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
+from graphkit.shards.executors import opened_executor
+from graphkit.shards.locations import Location
+from graphkit.shards.work import in_order
 
 #: Recognise the format of each file.
 AUTO = "auto"
@@ -63,6 +71,9 @@ class ImportOptions:
         Replace an existing run file.
     strict
         Refuse a log with fields that aren't read.
+    executor, resources
+        Workers that read the logs, one task a file: an executor, or its name as in ``--on``, and what each task needs
+        of the cluster. They reach the files by the same names. Run and report are the same as without.
     """
 
     run: str | None = None
@@ -76,6 +87,8 @@ class ImportOptions:
     commits: Mapping[str, str] | None = None
     replace: bool = False
     strict: bool = False
+    executor: str | Executor | None = None
+    resources: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +165,15 @@ def import_log(
     report = ImportReport(known)
     names = Names(known.all(), table, pattern)
     recorder = Recorder(name, questions, names, edges, chosen.commits or {}, report, chosen.question)
-    values = (
-        (path, how, reader, _values(path, reader, source.questions_file))
-        for path, (reader, how) in zip(paths, readers, strict=True)
-    )
-    records = _records(values, chosen, recorder, report)
-    kept = _write(records, target, lambda: _check(report, paths, chosen.strict))
+    parquet = Path(chosen.parquet) if chosen.parquet is not None else None
+    how_to_read = ReadOptions(chosen.question_key, chosen.columns, chosen.chunks_only, parquet)
+    logs = [
+        ReadingTask(path, reader.name, source.questions_file, how_to_read)
+        for path, (reader, _) in zip(paths, readers, strict=True)
+    ]
+    with _read_logs(logs, chosen) as read:
+        records = _records(zip(paths, readers, read, strict=True), recorder, report)
+        kept = _write(records, target, lambda: _check(report, paths, chosen.strict))
     report.how, report.several = names.how, names.several
     return ImportedLog(name, report.answers, target, kept, report.lines(), report.as_json())
 
@@ -174,8 +190,25 @@ def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:
 
 
 def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:
-    """Return one path or several as a list."""
-    return [Path(file) for file in ([files] if isinstance(files, str | Path) else files)]
+    """Return one path or several as a list, with the files of a folder or a pattern in natural order.
+
+    Raises
+    ------
+    InputError
+        A folder or a pattern has no file.
+    """
+    found = []
+    for file in [files] if isinstance(files, str | Path) else files:
+        path = Path(file)
+        location = Location.of(path)
+        if not path.is_dir() and (path.exists() or not location.is_pattern):
+            found.append(path)
+            continue
+        inside = location.files() if path.is_dir() else location.matches()
+        if not inside:
+            raise InputError("there is no log of this name", where=str(path), remedy="Check the folder or the pattern.")
+        found += [one.path for one in inside if one.path is not None]
+    return found
 
 
 def _write(
@@ -233,20 +266,82 @@ def _read_dataset(dataset: Dataset) -> tuple[Questions, Known, KnowledgeEdges]:
     return found, *read_known(dataset, questions())
 
 
+class ReadingTask(NamedTuple):
+    """A log to be read, by the name of its reader."""
+
+    path: Path
+    reader: str
+    questions: Path
+    options: ReadOptions
+
+
+class ReadLog(NamedTuple):
+    """The answers in a log, and its fields that aren't read, which are complete when all answers are taken."""
+
+    answers: Iterator[LoggedAnswer]
+    unread: Counter[str]
+
+
+def _opened(task: ReadingTask) -> ReadLog:
+    reader, unread = reader_of(task.reader), Counter[str]()
+    return ReadLog(reader.read(_values(task.path, reader, task.questions), task.options, unread), unread)
+
+
+def read_log(task: tuple[str, ReadingTask]) -> bytes:
+    """Return the answers in a log and its unread fields, packed; called in a worker.
+
+    The file has an absolute path here, and the name that the user gave it in answers and errors.
+    """
+    name, log = task
+    path = str(log.path)
+    try:
+        answers, unread = _opened(log)
+        kept = list(answers)
+    except InputError as error:
+        where, remedy = (None if one is None else one.replace(path, name) for one in (error.where, error.remedy))
+        details = [one.replace(path, name) for one in error.details]
+        raise InputError(error.what.replace(path, name), where=where, remedy=remedy, details=details) from None
+    for answer in kept:
+        answer.where = answer.where.replace(path, name, 1)
+    return zlib.compress(pickle.dumps((kept, unread)), 1)
+
+
+def _unpacked(data: bytes) -> ReadLog:
+    answers, unread = pickle.loads(zlib.decompress(data))  # noqa: S301 - it comes from the executor, which pickles too
+    return ReadLog(iter(answers), unread)
+
+
+@contextmanager
+def _read_logs(tasks: Sequence[ReadingTask], chosen: ImportOptions) -> Iterator[Iterator[ReadLog]]:
+    """Yield the content of each log: read while it is taken, or by workers."""
+    if chosen.executor is None:
+        yield map(_opened, tasks)
+        return
+    for task in tasks:
+        if not task.path.is_file():
+            raise InputError(
+                "workers read files only, and this is none", where=str(task.path), remedy="Leave out --on."
+            )
+    named = ((str(task.path), (str(task.path), _absolute(task))) for task in tasks)
+    with opened_executor(chosen.executor, resources=chosen.resources) as executor:
+        yield map(_unpacked, in_order(executor, read_log, named))
+
+
+def _absolute(task: ReadingTask) -> ReadingTask:
+    """Return a task that a worker with another working folder finds."""
+    parquet = task.options.parquet
+    options = replace(task.options, parquet=None if parquet is None else parquet.absolute())
+    return ReadingTask(task.path.absolute(), task.reader, task.questions.absolute(), options)
+
+
 def _records(
-    logs: Iterable[tuple[Path, str, Reader, Iterator[tuple[str, Any]]]],
-    chosen: ImportOptions,
-    recorder: Recorder,
-    report: ImportReport,
+    logs: Iterable[tuple[Path, tuple[Reader, str], ReadLog]], recorder: Recorder, report: ImportReport
 ) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield the records, each with its JSON, from the path, format sentence, reader and values of each log."""
-    parquet = Path(chosen.parquet) if chosen.parquet is not None else None
-    options = ReadOptions(chosen.question_key, chosen.columns, chosen.chunks_only, parquet)
-    for path, how, reader, values in logs:
+    """Yield the records, each with its JSON, from the path, reader, format sentence and content of each log."""
+    for path, (reader, how), (answers, unread) in logs:
         report.readers.append(how)
         report.lacks.update(dict.fromkeys(reader.lacks))
         empty: list[LoggedAnswer] = []  # which wait for other records of their questions
-        answers = reader.read(values, options, report.unread)
         for logged in _named_by_file(answers, path, recorder.questions):
             if NOTHING in logged.notes:
                 empty.append(logged)
@@ -255,6 +350,7 @@ def _records(
         for logged in empty:
             if (record := recorder.record(logged)) is not None:
                 yield _encoded(record)
+        report.unread.update(unread)
 
 
 def _named_by_file(answers: Iterator[LoggedAnswer], path: Path, questions: Questions) -> Iterator[LoggedAnswer]:

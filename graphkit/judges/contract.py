@@ -105,3 +105,4 @@ class Grader:
     #: Returns the reading if it is known without a judge (key terms found everything), or None.
     unasked: Callable[[Materials], Reading | None] = field(default=lambda _: None)
     instruction: str | None = None  # the prompt of a user's rubric, in place of the file
+    rubric: tuple[str, str, str, str] | None = None  # what `rubric_of` made it of

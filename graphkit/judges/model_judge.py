@@ -21,7 +21,7 @@ _AGAIN = "That verdict can't be used: {reason}. Give the whole verdict again, as
 class ModelJudge:
     """A judge that asks a model: the prompt becomes a request, and the reply an opinion."""
 
-    model: Model
+    model: Model | None  # None on the way to a worker
     name: str  # such as ``anthropic``; it stands beside each score
     model_name: str  # the model to ask for; the version of the judge
     _: KW_ONLY
@@ -37,6 +37,8 @@ class ModelJudge:
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return the reply of the model; raise a ModelError if there is no reply."""
         request = self.request(prompt, schema)
+        if self.model is None:
+            raise RuntimeError("the judge has no model here")
         reply = await self.model.ask(request)
         return Opinion(
             text=reply.text,

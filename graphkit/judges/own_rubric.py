@@ -86,7 +86,8 @@ def rubric_of(name: str, instruction: str, schema: str, where: str) -> Grader:
             ]
         )
 
-    return Grader(name, form, PARTS, tuple(measures.values()), read, instruction=instruction)
+    of = (name, instruction, schema, where)
+    return Grader(name, form, PARTS, tuple(measures.values()), read, instruction=instruction, rubric=of)
 
 
 def _form(text: str, where: str, name: str) -> type[BaseModel]:

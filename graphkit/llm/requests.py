@@ -131,6 +131,9 @@ class Model(Protocol):
 #: A hook of the budget, awaited before a retry if the reply of the last attempt got lost: it may have been charged.
 BEFORE_REPEAT: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("before_repeat", default=None)
 
+#: The id of the question that is asked about, for a driver that asks on behalf of workers.
+ABOUT: ContextVar[str] = ContextVar("about", default="")
+
 
 class ModelError(Exception):
     """A request without a reply, with the message of the server or the network, and a one-word ``label``.

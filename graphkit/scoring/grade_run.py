@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -71,6 +72,11 @@ class GradingOptions:
         Keep scores and verdicts in files beside the run, see :func:`graphkit.scoring.verdict_store.keep_beside`.
     name
         The name of the run, whatever its records say.
+    executor
+        Workers that build the prompts and read the verdicts: an executor, or its name as in ``--on``. A model is asked
+        from here, by the same limits; another judge is opened in each worker, and judges ``concurrency`` answers there.
+    resources
+        What each task needs of the cluster, such as ``{"gpu": 1}``.
     """
 
     graders: Sequence[str] = DEFAULT_GRADERS
@@ -82,6 +88,8 @@ class GradingOptions:
     batch: bool = False
     keep: bool = False
     name: str | None = None
+    executor: str | Executor | None = None
+    resources: Mapping[str, float] | None = None
 
     def of_run(self, run_file: Path) -> GradingOptions:
         """Return the options with the answering model that `graphkit run` noted, unless the user named one."""
@@ -98,6 +106,7 @@ class GradingOptions:
             answered_by=self.answered_by,
             progress=self.progress,
             forget=opened_judge.forget,
+            reference=opened_judge.reference,
         )
 
     @cached_property
@@ -165,14 +174,15 @@ def grade(
     if store is not None:
         refuse_other_run(store, source.name, to_grade.run, run_file)
     settings = JudgeOptions(judge) if isinstance(judge, str) else judge
-    if not isinstance(settings, JudgeOptions):
-        if options.batch:
-            raise InputError(f"batches ask a model, which the judge {settings.name!r} doesn't")
-        graded = event_loop.run(options.job(OpenedJudge(settings)).grade(to_grade))
-    elif options.batch:
-        graded = event_loop.run(_by_batches(to_grade, settings, options, notify))
-    else:
-        graded = event_loop.run(_at_once(to_grade, settings, options))
+    with _grading(options, notify) as grading:
+        if not isinstance(settings, JudgeOptions):
+            if options.batch:
+                raise InputError(f"batches ask a model, which the judge {settings.name!r} doesn't")
+            graded = event_loop.run(grading(options.job(OpenedJudge(settings)), to_grade))
+        elif options.batch:
+            graded = event_loop.run(_by_batches(to_grade, settings, options, notify, grading))
+        else:
+            graded = event_loop.run(_at_once(to_grade, settings, options, grading))
     # Another process may grade the same run: its files are read before anything is written, here and in the graph.
     with locked(grading_lock(run_file), lambda: notify(WAITING)) if options.keep else nullcontext():
         whole = keep_beside(run_file, to_grade, graded, graders, notify) if options.keep else graded
@@ -213,13 +223,35 @@ def estimate_grading(
     return estimate(asked, prices, options.batch)
 
 
-async def _at_once(run: RunToGrade, judge: JudgeOptions, options: GradingOptions) -> Graded:
+#: Grades a run by a job: in this process, or in workers.
+_Grading = Callable[[GradingJob, RunToGrade], Coroutine[Any, Any, Graded]]
+
+
+@contextmanager
+def _grading(options: GradingOptions, notify: Callable[[str], None]) -> Iterator[_Grading]:
+    if options.executor is None:
+        yield GradingJob.grade
+        return
+    from graphkit.scoring.grade_tasks import Workers
+    from graphkit.shards.driver_service import driver_host
+    from graphkit.shards.executors import opened_executor
+
+    host = driver_host(options.executor)
+    with opened_executor(options.executor, resources=options.resources) as executor:
+        yield Workers(executor, host, notify).grade
+
+
+async def _at_once(run: RunToGrade, judge: JudgeOptions, options: GradingOptions, grading: _Grading) -> Graded:
     async with opened(judge) as opened_judge:
-        return await options.job(opened_judge, judge.concurrency).grade(run)
+        return await grading(options.job(opened_judge, judge.concurrency), run)
 
 
 async def _by_batches(
-    run: RunToGrade, judge: JudgeOptions, options: GradingOptions, notify: Callable[[str], None]
+    run: RunToGrade,
+    judge: JudgeOptions,
+    options: GradingOptions,
+    notify: Callable[[str], None],
+    grading: _Grading,
 ) -> Graded:
     """Collect the requests of a grading, have a batch answer them, and repeat until no request is left.
 
@@ -232,7 +264,7 @@ async def _by_batches(
         job = replace(job, progress=lambda _: None)
         for _ in range(TRIES + 1):
             unusable.clear()
-            graded = await job.grade(run)
+            graded = await grading(job, run)
             if not asked.wanted:
                 break
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,11 +86,13 @@ class JudgeOptions:
 class OpenedJudge:
     """A judge that can be asked.
 
-    ``forget`` receives the digests of requests with unusable replies; ``prices`` and ``budget`` belong to a model.
+    ``forget`` receives the digests of requests with unusable replies; ``reference`` is the name by which a worker opens
+    a judge without a model; ``prices`` and ``budget`` belong to a model.
     """
 
     judge: Judge
     forget: Callable[[str], None] = lambda _: None
+    reference: str | None = None
     prices: PriceTable | None = None
     budget: Budget | None = None
 
@@ -109,7 +112,7 @@ async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIt
         The judge can't be asked: a package, a key, a file of replies or a price is missing.
     """
     if (backend := backend_of(options.judge)) is None:
-        yield OpenedJudge(open_judge(options.judge))
+        yield OpenedJudge(open_judge(options.judge), reference=options.judge)
         return
     from graphkit.llm.budget import BudgetedModel
     from graphkit.llm.cache import CachedModel
@@ -129,7 +132,7 @@ async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIt
                 yield OpenedJudge(model_judge(model, options, prices), prices=prices, budget=budget)
                 return
             cached = CachedModel(model, replies)
-            yield OpenedJudge(model_judge(cached, options, prices), cached.forget, prices, budget)
+            yield OpenedJudge(model_judge(cached, options, prices), cached.forget, None, prices, budget)
             replies.note_use(cached.hits, cached.misses)
         finally:
             await client.close()
@@ -270,8 +273,12 @@ def model_judge(model: Model, options: JudgeOptions, prices: PriceTable) -> Mode
         options.judge,
         name,
         effort=options.effort,
-        cost=lambda reply: prices.cost(name, reply.usage, reply.batch),
+        cost=partial(_cost, prices, name),
     )
+
+
+def _cost(prices: PriceTable, model: str, reply: Reply) -> float | None:
+    return prices.cost(model, reply.usage, reply.batch)
 
 
 def prices_and_budget(options: JudgeOptions) -> tuple[PriceTable, Budget | None]:

@@ -182,6 +182,8 @@ class GradingJob:
         Called after each answer with the verdicts on it.
     forget
         Called with the digest of each request with an unusable reply, so that the cache doesn't serve it again.
+    reference
+        The name by which a worker opens a judge without a model; None sends the judge itself.
     """
 
     judge: Judge
@@ -192,6 +194,7 @@ class GradingJob:
     answered_by: str | None = None
     progress: Callable[[Sequence[Verdict]], None] = lambda _: None
     forget: Callable[[str], None] = lambda _: None
+    reference: str | None = None
 
     async def grade(self, run: RunToGrade) -> Graded:
         """Have the judge grade the answers of a run.
@@ -204,16 +207,20 @@ class GradingJob:
         graded: dict[str, tuple[list[Score], list[Verdict]]] = {}
 
         async def work(question: str) -> None:
-            graded[question] = await self._judged(run, question)
+            graded[question] = await self.judged(run, question)
             self.progress(graded[question][1])
 
         await in_parallel(run.questions, work, max(1, min(self.concurrency, len(run.questions))))
+        return self.whole(run, graded)
+
+    def whole(self, run: RunToGrade, graded: Mapping[str, tuple[list[Score], list[Verdict]]]) -> Graded:
+        """Return the grading of a run from the scores and verdicts of each question."""
         ordered = [graded[question] for question in run.questions]
         scores = tuple(score for some, _ in ordered for score in some)
         verdicts = tuple(verdict for _, some in ordered for verdict in some)
         return Graded(run.run, self.judge.name, scores, verdicts, model_of(self.judge), self.answered_by)
 
-    async def _judged(self, run: RunToGrade, question: str) -> tuple[list[Score], list[Verdict]]:
+    async def judged(self, run: RunToGrade, question: str) -> tuple[list[Score], list[Verdict]]:
         """Return the scores of one answer, without those that its tests decide, and the verdicts behind them."""
         tested = {TESTED} if run.questions[question].test_cases else set()
         scores: list[Score] = []

@@ -10,7 +10,7 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.files.texts import read_text
 from graphkit.llm.anthropic_model import AnthropicModel
-from graphkit.llm.requests import Block, Model, ModelError, Request, Turn
+from graphkit.llm.requests import ABOUT, Block, Model, ModelError, Request, Turn
 from graphkit.records.models import Question
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System
@@ -59,7 +59,7 @@ def baseline(
     mark = hashlib.sha256(prompt.encode()).hexdigest()[:12]
     return System(
         TRAINING,
-        _Baseline(client, model, prompt, max_tokens),
+        Baseline(client, model, prompt, max_tokens),
         f"{model}, prompt {mark}, {max_tokens} tokens",
         True,
         True,
@@ -67,16 +67,19 @@ def baseline(
 
 
 @dataclass(frozen=True)
-class _Baseline:
-    """A model that answers questions from its training."""
+class Baseline:
+    """A model that answers questions from its training; it has no client on the way to a worker."""
 
-    client: Model
+    client: Model | None
     model: str
     prompt: str
     max_tokens: int
 
     async def __call__(self, question: Question, context: Context) -> dict[str, Any]:
         """Ask the model, and count its tokens even if it returns no text."""
+        if self.client is None:
+            raise RuntimeError("the baseline has no client here")
+        ABOUT.set(question.id)
         text = self.prompt.replace("{question}", question.question)
         request = Request(self.model, (), (Turn("user", (Block(text),)),), max_tokens=self.max_tokens)
         try:

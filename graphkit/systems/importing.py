@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphkit.errors import InputError
@@ -25,6 +25,8 @@ class System:
     source: str  # the origin, which distinguishes two systems of one name
     takes_context: bool = False
     is_async: bool = False
+    #: The ``package.module:callable`` by which a worker imports it; None if it is sent as it is.
+    reference: str | None = None
 
 
 def run_name(name: str) -> str:
@@ -50,7 +52,8 @@ def load_system(text: str) -> System:
     found = imported_callable(target, "system", _NOTATION)
     attribute = target.partition(":")[2]
     chosen = name or getattr(found, "__name__", None) or attribute.rpartition(".")[2]
-    return system_of(run_name(chosen if chosen != "<lambda>" else attribute), found, target)
+    system = system_of(run_name(chosen if chosen != "<lambda>" else attribute), found, target)
+    return replace(system, reference=target)
 
 
 def system_of(name: str, call: Callable[..., Any], source: str) -> System:

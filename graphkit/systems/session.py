@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from graphkit.errors import InputError
+from graphkit.errors import GraphkitError, InputError
 from graphkit.files.assets import refuse_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.outputs import check_output
@@ -176,6 +177,7 @@ class Session:
     k: int = DEFAULT_K
     retry_failed: bool = False
     problems: Problems = field(default_factory=Problems)
+    notify: Callable[[str], None] = lambda _: None
     files: dict[str, RunFile] = field(default_factory=dict)
     _stacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -202,29 +204,48 @@ class Session:
         """Return the number of questions that each run still has to ask."""
         return Counter(job.system.name for job in self._jobs())
 
-    def run(self, advance: Advance) -> bool:
+    def run(
+        self, advance: Advance, on: str | Executor | None = None, resources: Mapping[str, float] | None = None
+    ) -> bool:
         """Ask the questions that are left, and sort the files. Return False if Ctrl-C stopped it; records are kept.
 
-        Raise an InputError if a record can't be written; the earlier ones are kept.
+        ``on`` names the executor whose workers ask them, see :func:`graphkit.shards.executors.opened_executor`.
+
+        Raise an InputError if a record can't be written, or the executor can't be used; the earlier ones are kept.
         """
 
         def keep(job: Task, answer: Answer) -> None:
             self.files[job.system.name].append(answer)
             advance(answer)
 
-        runner = Runner(keep, self.limits, self.prices, self.problems)
         done = True
         try:
-            event_loop.run(runner.run(list(self._jobs())))
+            if on is None:
+                event_loop.run(Runner(keep, self.limits, self.prices, self.problems).run(list(self._jobs())))
+            else:
+                self._run_on(on, resources or {}, keep)
         except KeyboardInterrupt:
             done = False
-        except InputError:
+        except GraphkitError:
             # The disk is full: the files may stay unsorted, but keep all their records.
             with contextlib.suppress(InputError):
                 self._sort_files()
             raise
         self._sort_files()
         return done
+
+    def _run_on(self, on: str | Executor, resources: Mapping[str, float], keep: Callable[[Task, Answer], None]) -> None:
+        from graphkit.shards.driver_service import driver_host
+        from graphkit.shards.executors import opened_executor
+        from graphkit.systems.run_tasks import RunnerOnExecutor
+
+        host = driver_host(on)
+        with opened_executor(on, resources=resources) as executor:
+            folder = self.dataset.folder.resolve()
+            runner = RunnerOnExecutor(
+                executor, keep, folder, self.limits, self.prices, self.problems, host, self.notify
+            )
+            event_loop.run(runner.run(list(self._jobs())))
 
     def _sort_files(self) -> None:
         for file in self.files.values():
@@ -285,6 +306,11 @@ class RunOptions(TypedDict, total=False):
         Ask failed questions again.
     strict
         Refuse questions with unknown fields; an answer with one counts as failed.
+    executor
+        Workers that ask the questions: an executor, or its name as in ``--on``. Each imports or unpickles the systems,
+        and the limits are those of each.
+    resources
+        What each task needs of the cluster, such as ``{"gpu": 1}``.
     """
 
     out: str | Path | None
@@ -295,6 +321,8 @@ class RunOptions(TypedDict, total=False):
     k: int
     retry_failed: bool
     strict: bool
+    executor: str | Executor | None
+    resources: Mapping[str, float]
 
 
 def run_systems(
@@ -338,7 +366,7 @@ def run_systems(
         problems,
     )
     with session.open():
-        if not session.run(lambda answer: None):
+        if not session.run(lambda answer: None, options.get("executor"), options.get("resources")):
             raise KeyboardInterrupt
         return session.summaries()
 

@@ -10,6 +10,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,14 @@ import pytest
 
 import graphkit
 from graphkit.errors import InputError
+from graphkit.scoring.grade_run import grade
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.inputs import shard_lines, shards_of
 from graphkit.shards.locations import Location
 from graphkit.shards.work import ShardTask, finished_parts, in_order, key_of
+from graphkit.systems.session import run_systems
 from tests.helpers.absent import absent
-from tests.helpers.datasets import generate
+from tests.helpers.datasets import generate, write_jsonl
 from tests.helpers.engines import free_port
 from tests.helpers.sharded import in_six_shards, run_in
 from tests.scoring.shard_measures import KillsOnce
@@ -309,3 +312,21 @@ def test_a_run_in_a_bucket_is_scored(bucket: str, source: Path, tmp_path: Path) 
     assert contents(Location.of(f"{bucket}/scored")) == contents(Location.of(tmp_path / "alone"))
     assert Location.of(f"{bucket}/scored.parts").files() == []
     assert graphkit.read_results(f"{bucket}/scored").manifest["questions"] == 60
+
+
+def test_a_cluster_runs_and_grades(cluster: Executor, tmp_path: Path) -> None:
+    """A cluster answers and judges with a worker killed on the way, and the files are those of one process."""
+    names = [f"q{number}" for number in range(24)]
+    questions = [{"id": name, "question": f"What of {name}?", "gold_answer": "It calls Billing."} for name in names]
+    data = tmp_path / "data"
+    write_jsonl(data / "questions.jsonl", questions)
+    (tmp_path / "mark").touch()
+    calm = partial(working.answering, tmp_path / "mark")
+    shaken = partial(working.answering, tmp_path / "other")
+    [one] = run_systems(data, {"r": calm}, out=tmp_path / "one")
+    [two] = run_systems(data, {"r": shaken}, out=tmp_path / "two", executor=cluster)
+    assert (tmp_path / "other").exists()
+    assert one.file.read_bytes() == two.file.read_bytes()
+    first = grade(one.file, data)
+    assert first == grade(two.file, data, executor=cluster)
+    assert len(first.verdicts) > 0

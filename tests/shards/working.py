@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from graphkit.errors import InputError
+from graphkit.records.models import Question
 from graphkit.shards.inputs import Shard, shard_lines
 
 
@@ -100,3 +101,11 @@ def sleeping(given: tuple[int, Path]) -> None:
         refusing(seconds)
     mark.write_text(str(os.getpid()))
     time.sleep(seconds)
+
+
+def answering(mark: Path, question: Question) -> dict[str, object]:
+    """Answer a question; kill this worker at q7 the first time, which a file remembers."""
+    if question.id == "q7" and not mark.exists():
+        mark.write_text("killed")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"answer": f"{question.id} calls Billing.", "latency_ms": 1}
