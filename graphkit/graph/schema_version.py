@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "11"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "262e04e057c453f26d6ddc11fe67380b"
+SCHEMA_DIGEST = "17175e311f80dd4683e42acf3fc44d19"
