@@ -126,7 +126,7 @@ def migrate() -> None:
     import dataclasses
 
     from graphkit.cli.progress import shown_progress
-    from graphkit.graph.migration import migrate
+    from graphkit.graph.schema_migration import migrate
 
     with open_graph() as store, shown_progress("migrating the graph") as progress:
         found = migrate(store, progress)

@@ -7,9 +7,9 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.known_names import partial_runs
-from graphkit.graph.migration import in_older_form
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import unfinished_loads
+from graphkit.graph.schema_migration import in_older_form
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from graphkit.records.progress import Progress, quiet
 
 
 @dataclass
-class Migration:
+class GraphMigration:
     """The result of a migration.
 
     Attributes
@@ -58,12 +58,12 @@ def is_older(row: Mapping[str, Any]) -> bool:
     return bool(row["schema"] != schema_version.SCHEMA_VERSION)
 
 
-def migrate(store: Store, progress: Progress = quiet) -> Migration:
+def migrate(store: Store, progress: Progress = quiet) -> GraphMigration:
     """Bring everything in the graph into the form of this graphkit, as far as its files are there, unchanged.
 
     An interrupted migration is continued by the next one. Raise DatabaseError if the database fails.
     """
-    found = Migration()
+    found = GraphMigration()
     former = {str(row["name"]): str(row["former"]) for row in store.read(cypher("read/former_datasets"))}
     for row in store.read(cypher("read/datasets")):
         if is_older(row) or row["name"] in former:
@@ -76,7 +76,7 @@ def migrate(store: Store, progress: Progress = quiet) -> Migration:
 
 
 def _migrate_dataset(
-    store: Store, row: Mapping[str, Any], former: object, found: Migration, progress: Progress
+    store: Store, row: Mapping[str, Any], former: object, found: GraphMigration, progress: Progress
 ) -> None:
     name, folder = str(row["name"]), str(row["folder"])
     remove = f"`graphkit db remove dataset {shlex.quote(name)}` removes it with its runs"
@@ -107,7 +107,9 @@ def _versions() -> Iterator[str]:
     yield from map(str, range(int(current) - 1 if current.isdigit() else 0, 0, -1))
 
 
-def _migrate_run(store: Store, row: Mapping[str, Any], older: set[str], found: Migration, progress: Progress) -> None:
+def _migrate_run(
+    store: Store, row: Mapping[str, Any], older: set[str], found: GraphMigration, progress: Progress
+) -> None:
     run, dataset = str(row["id"]), str(row["dataset"])
     what, remove = f"the run {run}", f"`graphkit db remove run {shlex.quote(run)}` removes it"
     if dataset in older:

@@ -20,7 +20,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.content import graph_content
 from graphkit.graph.execution_nodes import executed
-from graphkit.graph.migration import in_older_form, migrate
+from graphkit.graph.schema_migration import in_older_form, migrate
 from graphkit.graph.score_nodes import gradings, held_values
 from graphkit.graph.verdict_nodes import judgings
 from tests.helpers.cli import Graph, inside
