@@ -20,8 +20,8 @@ BESIDE = (".summary.json", ".md")
 
 
 def is_folder(out: Path) -> bool:
-    """Return whether an output is a results folder: its name has no ending, or it is one already."""
-    return not out.suffix or out.is_dir()
+    """Return whether an output is a results folder: its name has no ending."""
+    return not out.suffix
 
 
 def refuse_with_shards(given: dict[str, object]) -> None:

@@ -66,7 +66,7 @@ def _import(format: str) -> Command:  # noqa: A002
 _JUDGED = {"run": RUN, "--dataset": DATASET, "--scores": "scores.jsonl"}
 
 COMMANDS: dict[Words, Command] = {
-    ("load",): Command({"dataset": DATASET}, graph=True),
+    ("load",): Command({"dataset": DATASET, "--runs": RUN}, graph=True),
     ("init",): Command(
         {"folder": "made", "questions": "table.csv", "--ids": "ids.jsonl"},
         more=("--graph", "graph.graphml"),
@@ -176,6 +176,8 @@ PLAIN: dict[Words, tuple[str, ...]] = {
     ("completion",): ("bash",),
     ("db", "status"): (),
     ("db", "path"): (),
+    ("db", "sizes"): (),
+    ("db", "migrate"): (),
     ("db", "remove"): ("run", "gone"),
     ("judge", "list"): (),
     ("judge", "show"): ("rubric",),
