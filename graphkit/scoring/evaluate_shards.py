@@ -34,7 +34,7 @@ from graphkit.scoring.usage_on_disk import UsageOnDisk
 from graphkit.shards.executors import InThisProcess
 from graphkit.shards.inputs import shards_of
 from graphkit.shards.locations import Location
-from graphkit.shards.work import ShardTask, finished_parts, key_of
+from graphkit.shards.work import PICKLING, ShardTask, finished_parts, key_of, not_pickled
 
 #: Up to so many questions, a result also holds its rows: what is printed names questions, and has intervals.
 ROWS = 20_000
@@ -174,9 +174,13 @@ class _Scoring:
 
     def _first_works(self) -> list[ShardWork]:
         key = self.key
+        try:
+            packed = pickle.dumps(self.context)
+        except PICKLING as error:
+            raise not_pickled(error, "") from error
         with self.plan.work.staging() as staging:
             file = staging / f"{key}.context"
-            file.write_bytes(pickle.dumps(self.context))
+            file.write_bytes(packed)
             self.plan.work.put(file, file.name)
         context = self.plan.work.child(f"{key}.context")
         return [ShardWork(context, place, tuple(answers)) for place, answers in enumerate(self.run.beside)]

@@ -97,6 +97,8 @@ def in_order(
     ------
     LostWorkError
         The worker of a task died at each of ``ATTEMPTS`` attempts.
+    InputError
+        A task, or what the function returned, can't be pickled; it isn't repeated.
     Exception
         What the function itself raised: at once, and not repeated.
     """
@@ -167,7 +169,10 @@ class _Attempts(Generic[T]):
             except GraphkitError:
                 raise
             except Exception as error:
-                # An error of the function is an outcome, so this is one of the executor: the worker is gone.
+                # An error of the function is an outcome, so this is one of the executor: the worker is gone, unless
+                # it can't send the task or what the function returned, which no attempt changes.
+                if _is_of_pickling(error):
+                    raise not_pickled(error, self._name) from error
                 self._again(error, say)
         if outcome.error is not None:
             raise outcome.error
@@ -187,6 +192,28 @@ class _Attempts(Generic[T]):
         say(f"{self._name or 'a task'}: its worker was lost ({reason}); attempt {self._lost + 1} of {ATTEMPTS}")
         time.sleep(min(LONGEST_PAUSE, 0.1 * (2**self._lost - 2)))
         self._begin()
+
+
+#: What the standard library, Dask and Ray raise for a value that can't be sent to another process.
+PICKLING = pickle.PicklingError, AttributeError, TypeError
+
+
+def _is_of_pickling(error: Exception) -> bool:
+    words = str(error).casefold()
+    return isinstance(error, pickle.PicklingError) or (
+        isinstance(error, PICKLING) and ("pickle" in words or "serialize" in words)
+    )
+
+
+def not_pickled(error: Exception, name: str) -> InputError:
+    """Return the error that a value can't be sent to another process; ``name`` is the shard, or empty."""
+    reason = masked_message(str(error).strip().partition("\n")[0].rstrip(".")) or type(error).__name__
+    return InputError(
+        f"the work can't be sent to another process: {reason}",
+        where=name or None,
+        remedy="Define the function or measure at the top of a module, and keep no lock, open file, connection or "
+        "function in it.",
+    )
 
 
 @dataclass
@@ -251,7 +278,7 @@ def finished_parts(
     LostWorkError
         The worker of a task died at each of ``ATTEMPTS`` attempts.
     InputError
-        The folder can't be used, or isn't the same for this process and the workers.
+        The folder can't be used, or isn't the same for this process and the workers; or a task can't be pickled.
     Exception
         What the function itself raised: at once, and not repeated.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -51,6 +52,25 @@ def test_a_shard_that_kills_each_worker_ends_the_work(two: Executor, monkeypatch
     with pytest.raises(LostWorkError, match="shard 0: the worker of this shard was lost at each of"):
         list(in_order(two, working.always_killed, numbered(1), say=said.append))
     assert len(said) == ATTEMPTS - 1
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [(working.doubled, threading.Lock()), (working.doubled, lambda: 1), (lambda number: number, 1), (working.lock, 1)],
+    ids=["lock", "lambda", "function", "result"],
+)
+def test_what_cannot_be_pickled_fails_at_once(two: Executor, function: Callable[[Any], Any], argument: Any) -> None:
+    """A task or a result that no process can receive is an error of its shard at the first attempt."""
+    said: list[str] = []
+    with pytest.raises(InputError, match=r"(?s)^shard 0: the work can't be sent to another process: .*top of a module"):
+        list(in_order(two, function, [("shard 0", argument)], say=said.append))
+    assert said == []
+
+
+def test_an_error_of_the_function_about_pickling_stays_its_own(two: Executor) -> None:
+    """An error that the function itself raises is raised as it is, whatever its text."""
+    with pytest.raises(TypeError, match=r"^cannot pickle this"):
+        list(in_order(two, working.refusing_to_pickle, numbered(1)))
 
 
 def test_an_error_of_the_function_is_raised_at_its_place(two: Executor) -> None:

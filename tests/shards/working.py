@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.records.models import Question
@@ -109,3 +111,13 @@ def answering(mark: Path, question: Question) -> dict[str, object]:
         mark.write_text("killed")
         os.kill(os.getpid(), signal.SIGKILL)
     return {"answer": f"{question.id} calls Billing.", "latency_ms": 1}
+
+
+def lock(_: Any) -> Any:
+    """Return what can't be pickled."""
+    return threading.Lock()
+
+
+def refusing_to_pickle(_: Any) -> None:
+    """Raise an error that reads like one of pickling."""
+    raise TypeError("cannot pickle this")
