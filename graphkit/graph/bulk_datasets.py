@@ -9,6 +9,7 @@ from typing import Any
 from graphkit.files.jsonl import find_file
 from graphkit.files.stale_gold import invalid_reason
 from graphkit.graph import rows as to_rows
+from graphkit.graph import schema_version
 from graphkit.graph.bulk_elements import Elements
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
 from graphkit.graph.commit_names import GRAPH
@@ -231,6 +232,7 @@ class DatasetElements:
             "questions": len(self.checked.ids),
             "changes": 0,
             "files": sorted(set(self.dataset.named_files().of_artifacts())),
+            "schema": schema_version.SCHEMA_VERSION,
             "loaded_at": datetime.now(UTC).isoformat(),
         }
         number = self.elements.node("Dataset", properties)

@@ -11,6 +11,7 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph import rows as to_rows
+from graphkit.graph import schema_version
 from graphkit.graph.bulk_datasets import DatasetElements
 from graphkit.graph.commit_names import CommitNames
 from graphkit.graph.digests import content_digest, run_digest
@@ -70,6 +71,7 @@ class RunElements:
             "complete": True,
             "questions": len(seen),
             "failed": failed,
+            "schema": schema_version.SCHEMA_VERSION,
             "loaded_at": datetime.now(UTC).isoformat(),
         }
         self._produce(self.elements.node("Run", properties), answers)
