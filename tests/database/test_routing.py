@@ -84,6 +84,7 @@ def test_server_without_routing() -> None:
     assert "bolt://HOST:7687" in str(caught.value)
 
 
+@pytest.mark.newest
 def test_no_procedure_is_called(store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """No statement that is sent calls a procedure, or needs an administrator: Aura refuses these."""
     run = tiny(tmp_path / "data")

@@ -20,8 +20,6 @@ from tests.helpers import ROOT
 from tests.helpers.cli import QUESTIONS, Done, Graph, Row, inside, tiny, write_lines
 from tests.helpers.cli import inside as graphkit
 
-pytestmark = pytest.mark.newest
-
 BUILD = ROOT / "fixtures" / "storefront" / "build_repos.py"
 NAMES = ("api", "contracts", "infra", "orders", "schema", "web")
 WHO = {f"GIT_{role}_{what}": "x" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -80,6 +78,7 @@ def same_moment(one: Any, two: str) -> bool:
     return datetime.fromisoformat(str(one)) == datetime.fromisoformat(two)
 
 
+@pytest.mark.newest
 def test_history_is_that_of_git(any_graph: Graph, shop: Path) -> None:
     """Commits, parents, times, branches and tags of six repositories agree with git log and git branch."""
     found = read(any_graph, shop, *NAMES)
