@@ -1,13 +1,10 @@
 // title: Load chunks
-// answers: Merges chunks, and links those that are new to their artifact and their commit.
+// answers: Merges chunks, and links those that are new to their commit.
 // parameters: rows
 // columns:
 UNWIND $rows AS row
 MERGE (c:Chunk {key: row.key})
 ON CREATE SET c = row.properties
-WITH c, row
-OPTIONAL MATCH (a:Artifact {id: row.id}) WHERE NOT EXISTS { MATCH (c)-[:OF]->(:Artifact) }
-FOREACH (x IN CASE WHEN a IS NULL THEN [] ELSE [a] END | CREATE (c)-[:OF]->(x))
 WITH c
 OPTIONAL MATCH (m:Commit {key: coalesce(c.commit_key, '')}) WHERE NOT EXISTS { MATCH (c)-[:AT]->(:Commit) }
 FOREACH (x IN CASE WHEN m IS NULL THEN [] ELSE [m] END | CREATE (c)-[:AT]->(x))

@@ -27,6 +27,7 @@ class Numbers:
         self._file.execute("PRAGMA synchronous = OFF")
         self._file.execute(f"PRAGMA cache_size = -{_CACHE}")
         self._file.execute("CREATE TABLE known (key BLOB PRIMARY KEY, value) WITHOUT ROWID")
+        self._file.execute("CREATE TABLE waiting (node INTEGER PRIMARY KEY, key BLOB, asked INTEGER)")
         self._recent: dict[str, dict[str, Any]] = {}
 
     def find(self, kind: str, keys: Iterable[str]) -> dict[str, Any]:
@@ -60,6 +61,21 @@ class Numbers:
     def set_records(self, kind: str, records: Mapping[str, Any]) -> None:
         """Keep the records of some keys: lists and texts."""
         self.set(kind, {key: msgspec.json.encode(record) for key, record in records.items()})
+
+    def wait(self, kind: str, nodes: Mapping[int, str]) -> None:
+        """Keep that new nodes are to be linked, each to the node of a key, which may not be there yet."""
+        rows = [(node, _hashed(kind, key)) for node, key in nodes.items()]
+        self._file.executemany("INSERT INTO waiting VALUES (?, ?, 1)", rows)
+
+    def ask(self, nodes: Iterable[int]) -> None:
+        """Ask again for the links of those nodes that still wait."""
+        self._file.executemany("UPDATE waiting SET asked = 1 WHERE node = ?", ((node,) for node in nodes))
+
+    def links(self) -> Iterator[tuple[int, int]]:
+        """Yield the links that were asked for and are possible, once; the other nodes wait until they are asked."""
+        yield from self._file.execute("SELECT node, value FROM waiting CROSS JOIN known USING (key) WHERE asked")
+        self._file.execute("DELETE FROM waiting WHERE asked AND key IN (SELECT key FROM known)")
+        self._file.execute("UPDATE waiting SET asked = 0 WHERE asked")
 
     def close(self) -> None:
         """Close the file."""

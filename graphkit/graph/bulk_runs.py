@@ -56,6 +56,7 @@ class RunElements:
             self.dataset.progress("answers", len(fresh))
             self.elements.send()
         problems.raise_if_refused(usable=len(seen))
+        self._link_chunks()
         if run is None:
             raise InputError("the file holds no record", where=str(run_file), remedy="Give the log of a run.")
         self.runs.add(run)
@@ -137,11 +138,10 @@ class RunElements:
         return answers
 
     def _add_chunks(self, rows: list[Row]) -> dict[str, int]:
-        """Add the chunks that are new, link those to artifacts that weren't, and return the numbers of all."""
+        """Add the chunks that are new, and return the numbers of all; they wait for their artifacts."""
         elements = self.elements
         chunks = {chunk["key"]: chunk for row in rows for chunk in row["chunks"]}
         found: dict[str, int] = elements.numbers.find("Chunk", chunks)
-        unlinked = elements.numbers.find("unlinked chunk", found)
         fresh: dict[str, int] = {}
         for key, chunk in chunks.items():
             if key not in found:
@@ -150,18 +150,15 @@ class RunElements:
                 if commit is not None:
                     elements.relate(("AT", "Chunk", "Commit"), number, commit)
         elements.numbers.set("Chunk", fresh)
-        asked = {key: chunks[key]["id"] for key in (*fresh, *(key for key, one in unlinked.items() if one))}
-        artifacts = elements.numbers.find("Artifact", set(asked.values()))
-        changed: dict[str, int] = {}
-        for key, name in asked.items():
-            if name in artifacts:
-                elements.relate(("OF", "Chunk", "Artifact"), (found | fresh)[key], artifacts[name])
-                if key in found:
-                    changed[key] = 0
-            elif key in fresh:
-                changed[key] = 1
-        elements.numbers.set("unlinked chunk", changed)
+        elements.numbers.wait("Artifact", {number: chunks[key]["id"] for key, number in fresh.items()})
+        elements.numbers.ask(found.values())
         return found | fresh
+
+    def _link_chunks(self) -> None:
+        """Link the chunks of a run to their artifacts, which are all there at its end."""
+        for chunk, artifact in self.elements.numbers.links():
+            self.elements.relate(("OF", "Chunk", "Artifact"), chunk, artifact)
+            self.elements.send()
 
     def _resolve(self, rows: list[Row]) -> None:
         """Add the commits of chunks and paths that don't name them by their shas."""

@@ -35,6 +35,9 @@ from graphkit.records.structs import AnswerStruct
 #: Answers whose commits are resolved together.
 RECORDS = 250
 
+#: The rows as which a question counts whose chunks are linked to artifacts.
+LINKED = 10
+
 #: The origin of a run without a file.
 IN_MEMORY = "records in memory"
 
@@ -282,6 +285,10 @@ def _write_run(
         written += len(rows)
         progress("answers", len(rows))
         held.beat()
+    # Only now are all artifacts there: what a batch of answers linked would depend on the batches' sizes.
+    linker = StreamWriter(store, partial(_links, run), lambda _: LINKED)
+    for _ in linker.write(sorted(reader.there)):
+        held.beat()
     if resumed or state is None or state != commits_state(store, dataset):
         # Some names of commits were resolved with other commits than the dataset knows now.
         resolve_commits(store, dataset, run)
@@ -362,3 +369,8 @@ def _transaction(run: str, rows: list[dict[str, Any]]) -> Transaction:
         (cypher("load/retrieved"), {"rows": [chunk for row in rows for chunk in row["retrieved"]]}),
         shown.statement("load/tool_calls", calls),
     )
+
+
+def _links(run: str, questions: list[str]) -> Transaction:
+    """Return the transaction that links the chunks of some questions to their artifacts."""
+    return Transaction.of((cypher("load/chunk_artifacts"), {"run": run, "rows": questions}))

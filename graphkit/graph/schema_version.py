@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "11"
+SCHEMA_VERSION = "12"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "17175e311f80dd4683e42acf3fc44d19"
+SCHEMA_DIGEST = "c9077d43245d92489b1a43e8a95967e6"
