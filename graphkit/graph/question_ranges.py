@@ -10,7 +10,7 @@ from graphkit.graph.knowledge import question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.writing import batched
 
-#: Questions of a range. Larger ones are no faster, and need more of the server's memory.
+#: Questions of a range. Larger ones need more of the server's memory.
 RANGE = 2000
 
 

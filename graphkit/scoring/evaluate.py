@@ -145,7 +145,9 @@ def evaluate_pass(
     selection = None
     if options.keep:
         selection, chosen = _keeping(options, chosen, scores, store)
-        options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or selection.failures)
+        # Outcomes judge paths by the direction of their edges, which measures without direction ignore.
+        judged = selection.failures and all(getattr(measure, "directed", True) for measure in chosen)
+        options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or judged)
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
     if isinstance(run, RunShards):
         assert plan is not None

@@ -7,6 +7,7 @@ import random
 import shutil
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from graphkit.measures.outcome import Outcome, Stage
 from graphkit.records.verdicts import Verdict
 from graphkit.scoring.results import Row
 from graphkit.scoring.selection import Selection
-from tests.helpers.cli import Graph
+from tests.helpers.cli import Graph, write_lines
 from tests.helpers.cli import inside as command
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.loading import RUN, contents
@@ -209,3 +210,22 @@ def test_commands_say_that_a_run_is_in_part(graph: Graph, shop: Path) -> None:
     ask("evaluate", run_of(shop, OTHER), code=0)
     gated = ask("compare", OTHER, RUN, "--fail-on-drop", "0", code=2)
     assert "a gate holds for whole runs" in gated.err
+
+
+def test_paths_without_direction_are_no_failures(store: Store, tmp_path: Path) -> None:
+    """Measures that ignore direction find the edge of q1, walked backwards: only q2, which failed, is kept then."""
+    edge = {"source": "web:a.py", "relation": "CALLS", "target": "api:b.py"}
+    back = {"source": "api:b.py", "relation": "CALLS", "target": "web:a.py"}
+    questions = [{"id": name, "question": "What calls b?", "paths": [{"steps": [edge]}]} for name in ("q1", "q2")]
+    answers: list[dict[str, Any] | str | bytes] = [
+        {"run": "r", "question_id": "q1", "traversal": [{"path": 0, "position": 0, **back}]},
+        {"run": "r", "question_id": "q2", "error": "timeout"},
+    ]
+    folder = tmp_path / "calls"
+    write_lines(folder / "questions.jsonl", questions)
+    run = write_lines(folder / "runs" / "r.jsonl", answers)
+    for measure, expected in (("EdgeRecall(directed=False)", {"q2"}), ("EdgeRecall", {"q1", "q2"})):
+        kept = graphkit.evaluate(run, measures=[measure], store=store, keep="failures", replace=True).kept
+        assert kept is not None
+        found = store.read("MATCH (:Run {id: 'r'})-[:KEPT]->(q:Question) RETURN q.id AS id")
+        assert {row["id"] for row in found} == expected
