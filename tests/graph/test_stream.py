@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError, ServerLimitError
 from graphkit.graph import stream
 from graphkit.graph.queries import cypher
 from graphkit.graph.stream import Artifacts, Joins, StreamWriter, Transaction
+from tests.helpers.cli import write_lines
+from tests.helpers.loading import contents
 
 CREATE = "UNWIND $rows AS row CREATE (:Streamed {n: row})"
 
@@ -119,3 +123,25 @@ def test_statement_joins_nothing_if_an_artifact_is_missing(empty_store: Store) -
     )
     assert found == [{"joined": 0}]
     assert empty_store.read("MATCH ()-[e:EDGE]->() RETURN count(e) AS n") == [{"n": 0}]
+
+
+def test_graph_does_not_depend_on_the_sizes(
+    empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk of q1 is linked to an artifact that only q2 names, also if each answer is a transaction of its own."""
+    edge = {"source": "web:a.py", "relation": "CALLS", "target": "api:late.py"}
+    questions = [{"id": name, "question": "What calls it?", "relevant": {"web:b.py": 1}} for name in ("q1", "q2")]
+    chunk = {"run": "r", "question_id": "q1", "retrieved": [{"id": "api:late.py"}]}
+    walk = {"run": "r", "question_id": "q2", "traversal": [{"path": 0, "position": 0, **edge}]}
+    write_lines(tmp_path / "calls" / "questions.jsonl", questions)
+    run = write_lines(tmp_path / "calls" / "runs" / "r.jsonl", [chunk, walk])
+    found = []
+    for size in (stream.MOST, 1):
+        for bound in ("FIRST", "LEAST", "MOST"):
+            monkeypatch.setattr(stream, bound, size)
+        graphkit.evaluate(run, store=empty_store, measures=["Recall"])
+        linked = empty_store.read("MATCH (c:Chunk)-[:OF]->(a:Artifact) RETURN c.id AS chunk, a.id AS artifact")
+        assert linked == [{"chunk": "api:late.py", "artifact": "api:late.py"}]
+        found.append(contents(empty_store))
+        empty_store.write("MATCH (n) DETACH DELETE n")
+    assert found[0] == found[1]
