@@ -187,9 +187,9 @@ class RunElements:
                     for name, at in numbers.find_records("read at", {chunk["id"] for chunk in chunks}).items()
                 }
             )
-            for told in self.names.chunks(chunks):
-                one = row["retrieved"][told["rank"] - 1]
-                one |= {"commit": told["sha"], "commit_key": told["commit_key"], "ambiguous": told["ambiguous"]}
+            for found in self.names.chunks(chunks):
+                one = row["retrieved"][found["rank"] - 1]
+                one |= {"commit": found["sha"], "commit_key": found["commit_key"], "ambiguous": found["ambiguous"]}
             paths = [
                 {"answer": path["answer"], "question": row["question"], **path["properties"]}
                 for path in row["paths"]

@@ -113,7 +113,7 @@ class CommitNames:
         return [*found.values()]
 
     def chunks(self, chunks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield what retrieved chunks are to be told: the commits that changed, and whether they are ambiguous."""
+        """Yield the commits of those retrieved chunks that changed, and whether a commit is ambiguous."""
         for row in chunks:
             fresh = self.commit_of_chunk(row)
             if any(row[name] != fresh[name] for name in ("commit_key", "ambiguous")):

@@ -29,7 +29,7 @@ from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_join import Exchange, Hashes, Routes, exchange, segments
 from graphkit.scoring.shard_parts import Groups, Leftover, SentProblem, ShardPart, arrow, reason_of, unpacked_table
 from graphkit.scoring.shard_problems import ProblemsOnDisk
-from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, score_shard, survey
+from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, context_name, score_shard, survey
 from graphkit.scoring.usage_on_disk import UsageOnDisk
 from graphkit.shards.executors import InThisProcess
 from graphkit.shards.inputs import shards_of
@@ -44,7 +44,7 @@ UNKNOWN = "the question id is not in the dataset"
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """Where a run is scored in shards, and where its results go.
+    """The executor that scores a run in shards, and the folder of its results.
 
     Attributes
     ----------
@@ -173,16 +173,15 @@ class _Scoring:
         return key_of(__version__, self.names, own, options, self.run.key)
 
     def _first_works(self) -> list[ShardWork]:
-        key = self.key
         try:
             packed = pickle.dumps(self.context)
         except PICKLING as error:
             raise not_pickled(error, "") from error
+        name = context_name(packed)
         with self.plan.work.staging() as staging:
-            file = staging / f"{key}.context"
-            file.write_bytes(packed)
-            self.plan.work.put(file, file.name)
-        context = self.plan.work.child(f"{key}.context")
+            (staging / name).write_bytes(packed)
+            self.plan.work.put(staging / name, name)
+        context = self.plan.work.child(name)
         return [ShardWork(context, place, tuple(answers)) for place, answers in enumerate(self.run.beside)]
 
     def _make(self, works: Sequence[ShardWork]) -> None:

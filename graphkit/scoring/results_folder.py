@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from graphkit.errors import InputError
 from graphkit.measures.outcome import Outcome, Stage
@@ -123,6 +125,33 @@ class ResultsWriter:
         self._out.put(file, MANIFEST)
 
 
+#: The name of a file in the folder itself: another place is nobody's business here.
+_Name = Annotated[str, msgspec.Meta(pattern=r"^[\w-]+\.\w+$")]
+
+
+class _Listed(msgspec.Struct):
+    """A file in a manifest."""
+
+    name: _Name
+    digest: str
+    rows: int = 0
+
+
+class _Measured(msgspec.Struct):
+    """A measure in a manifest."""
+
+    name: str
+
+
+class _Manifest(msgspec.Struct):
+    """The fields that a reader needs."""
+
+    measures: list[_Measured]
+    parts: list[_Listed]
+    problems: _Listed
+    summary: _Listed
+
+
 def digest_of(file: Path) -> str:
     """Return the digest of a file as a manifest states it."""
     digest = blake2b(digest_size=20)
@@ -232,10 +261,12 @@ def read_results(folder: str | Path) -> ResultsFolder:
             manifest = json.load(stream)
         if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
             raise ValueError("it names no format")
-    except ValueError as error:
-        raise InputError(f"this is no manifest of results: {error}", where=str(file)) from None
-    if manifest["format"] > FORMAT:
-        raise InputError("a newer graphkit wrote these results", where=str(file), remedy="Update graphkit.")
+        if manifest["format"] > FORMAT:
+            raise InputError("a newer graphkit wrote these results", where=str(file), remedy="Update graphkit.")
+        msgspec.convert(manifest, _Manifest)
+    except ValueError as error:  # that of msgspec is one
+        remedy = "Make the results anew."
+        raise InputError(f"this is no manifest of results: {error}", where=str(file), remedy=remedy) from None
     found = ResultsFolder(place, manifest, {})
     with found._checked(manifest["summary"]) as path:
         return ResultsFolder(place, manifest, json.loads(path.read_text(encoding="utf-8"))["runs"][0])

@@ -1,4 +1,4 @@
-"""A run and its dataset as shards: found, paired, and asked what scoring must know before."""
+"""A run and its dataset as shards: found, paired, and surveyed before scoring."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class RunShards:
     beside
         The places of the records that are read beside each shard of questions.
     survey
-        What scoring must know of the gold.
+        Facts about the gold of all questions that scoring needs.
     """
 
     given: str
@@ -176,7 +176,7 @@ class RunShards:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What decides the content of the run and its dataset."""
+        """The identity of the run and its dataset: each shard and file with its version."""
         small = [Location(str(path)) for path in self.dataset.files() if path.is_file()]
         return (
             *(shard.key for shard in (*self.questions, *self.answers)),

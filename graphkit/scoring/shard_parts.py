@@ -1,4 +1,4 @@
-"""What a worker hands back about one shard: sums, hashes, problems and rows, in one file."""
+"""The result of one shard, as a worker returns it: sums, hashes, problems and rows, in one file."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
+from graphkit.errors import InputError
 from graphkit.files.decoding import UNDECODED
 from graphkit.files.named_files import files_expected
 from graphkit.files.normal_forms import BACKSLASH, not_ascii
@@ -49,7 +51,7 @@ DECODED = 2000
 
 @dataclass(frozen=True)
 class ShardContext:
-    """What all shards of an evaluation share; workers read it from a file.
+    """The job and the inputs that all shards of an evaluation share; workers read them from a file.
 
     Attributes
     ----------
@@ -131,20 +133,38 @@ _loaded: dict[Location, ShardContext] = {}
 
 
 def context_in(file: Location) -> ShardContext:
-    """Return the context in a file; a worker keeps the last one."""
+    """Return the context in a file; a worker keeps the last one.
+
+    Raises
+    ------
+    InputError
+        The file isn't the one that was written for this task: its name holds the digest of its bytes.
+    """
     if file not in _loaded:
         with file.opened() as stream:
-            found: ShardContext = pickle.load(stream)  # noqa: S301 - written by the process that started this task
+            packed = stream.read()
+        if context_name(packed) != file.name:
+            raise InputError(
+                "the file isn't the one that was written for this task",
+                where=str(file),
+                remedy="Let nobody else write into that folder, and run the command again.",
+            )
+        found: ShardContext = pickle.loads(packed)  # noqa: S301 - these bytes are those of the task's own process
         _loaded.clear()
         _loaded[file] = found
     return _loaded[file]
+
+
+def context_name(packed: bytes) -> str:
+    """Return the name of the file of a context by its bytes."""
+    return f"{blake2b(packed, digest_size=20).hexdigest()}.context"
 
 
 # What a dataset of shards is asked before ---------------------------------------------------------------------------
 
 
 class Survey(msgspec.Struct):
-    """What scoring must know about the gold of all questions, of one shard.
+    """Facts about the gold of one shard; scoring needs those of all shards.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ class DaskExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """How many tasks the cluster runs at once."""
+        """The number of tasks that the cluster runs at once."""
         running: int = sum(self._client.nthreads().values())
         return max(1, running)
 

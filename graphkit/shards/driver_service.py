@@ -40,7 +40,7 @@ Handler = Callable[[Any], Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Contact:
-    """Where a worker finds its driver, and the secret that both know."""
+    """The address at which a worker finds its driver, and the secret that both know."""
 
     host: str
     port: int

@@ -24,7 +24,7 @@ GROUP = "graphkit.executors"
 
 @dataclass(frozen=True)
 class Engine:
-    """What ``--on NAME=PLACE`` asks for.
+    """An executor as ``--on NAME=PLACE`` names it.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class Shard:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What decides the content of the shard: its place without credentials, size, version and part."""
+        """The identity of the shard's content: its place without credentials, size, version and part."""
         return (str(self.location), self.kind, self.size, self.version, self.span, self.groups)
 
 

@@ -110,7 +110,7 @@ class RayExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """How many tasks the cluster runs at once."""
+        """The number of tasks that the cluster runs at once."""
         import ray
 
         return max(1, int(ray.cluster_resources().get("CPU", 1)))

@@ -218,7 +218,7 @@ def not_pickled(error: Exception, name: str) -> InputError:
 
 @dataclass
 class _Returned(Generic[T]):
-    """What a function returned or raised in a worker."""
+    """The value that a function returned in a worker, or the error that it raised."""
 
     value: T | None = None
     error: Exception | None = None

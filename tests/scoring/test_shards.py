@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -27,6 +28,7 @@ from graphkit.scoring import evaluate_shards, results_folder, shard_join, shard_
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.shard_parts import ShardPart, unpacked_table
 from graphkit.scoring.usage_on_disk import nth
+from graphkit.shards.locations import Location
 from tests.helpers import ROOT
 from tests.helpers.datasets import generate
 from tests.helpers.properties import examples
@@ -205,6 +207,40 @@ def test_results_are_read_back(source: Path, tmp_path: Path) -> None:
         list(found.rows())
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("parts", None), ("parts", [{"name": "../part-0.parquet", "digest": ""}]), ("format", "1"), ("measures", [{}])],
+)
+def test_a_damaged_manifest_is_refused(source: Path, tmp_path: Path, field: str, value: object) -> None:
+    """A manifest without a field, with one of another kind, or with a file elsewhere is an error that names it."""
+    in_shards(source, tmp_path / "out", measures=["RR"])
+    file = tmp_path / "out" / "manifest.json"
+    manifest = {**json.loads(file.read_text()), field: value}
+    file.write_text(json.dumps({name: one for name, one in manifest.items() if one is not None}))
+    with pytest.raises(InputError, match="no manifest of results") as refused:
+        graphkit.read_results(tmp_path / "out")
+    assert refused.value.where == str(file)
+
+
+class _Planted:
+    """An object that writes a file when it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.write_text, (self.file, "ran")
+
+
+def test_a_planted_context_is_not_unpickled(tmp_path: Path) -> None:
+    """A file in the folder of parts whose bytes aren't those of its name is refused, and nothing in it runs."""
+    file = tmp_path / shard_scoring.context_name(b"what the task's own process wrote")
+    file.write_bytes(pickle.dumps(_Planted(tmp_path / "mark")))
+    with pytest.raises(InputError, match="isn't the one that was written for this task"):
+        shard_scoring.context_in(Location.of(file))
+    assert not (tmp_path / "mark").exists()
+
+
 def test_a_folder_of_others_is_not_written(source: Path, tmp_path: Path) -> None:
     """A folder that holds another file is refused before anything is read, and stays as it is."""
     (tmp_path / "notes.txt").write_text("mine")
@@ -248,7 +284,8 @@ def test_a_killed_command_goes_on(source: Path, tmp_path: Path) -> None:
     assert finished
     before = {name: (seen / name).read_text() for name in finished}
     in_shards(dataset, tmp_path / "out", measures=[Slow(str(seen))])
-    assert {name for name in finished if len((seen / name).read_text()) > len(before[name]) + 1} == set()
+    # At most one x more: a second pass joins records of other shards. A first pass done again would add another.
+    assert max(len((seen / name).read_text()) - len(before[name]) for name in finished) <= 1
     in_shards(dataset, tmp_path / "again", measures=[Slow(str(seen))])
     assert contents(tmp_path / "out") == contents(tmp_path / "again")
 
