@@ -59,7 +59,7 @@ class _PeakWatch(threading.Thread):
     def run(self) -> None:
         """Watch until told to stop."""
         while not self._ended.wait(0.02):
-            self.peak = max(self.peak, sum(map(_megabytes, _family(self._pid))))
+            self.peak = max(self.peak, sum(map(_megabytes, family(self._pid))))
 
     def stop(self) -> None:
         """End the watch."""
@@ -67,12 +67,13 @@ class _PeakWatch(threading.Thread):
         self.join()
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """Return a process and all that it has started."""
     found = [pid]
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():
-                found += _family(int(child))
+                found += family(int(child))
     except OSError:
         return found
     return found

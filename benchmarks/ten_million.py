@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.processes import family
 from benchmarks.results import spaced
 from benchmarks.world import RUNS, SHARD, sharded_world
 
@@ -78,27 +79,16 @@ class _Watch(threading.Thread):
         """Watch until told to stop."""
         last = time.monotonic()
         while not self.ended.wait(LOOK):
-            family = _family(self._pid)
-            sizes = [_resident(pid) for pid in family]
+            found = family(self._pid)
+            sizes = [_resident(pid) for pid in found]
             self.together = max(self.together, sum(sizes))
             self.largest = max(self.largest, *sizes)
             self.driver = max(self.driver, sizes[0])
-            workers = [pid for pid in family if _is_worker(pid)]
+            workers = [pid for pid in found if _is_worker(pid)]
             if self._every is not None and time.monotonic() - last > self._every and workers:
                 last = time.monotonic()
                 os.kill(self._draw.choice(workers), signal.SIGKILL)
                 self.killed += 1
-
-
-def _family(pid: int) -> list[int]:
-    found = [pid]
-    try:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                found += _family(int(child))
-    except OSError:
-        return found
-    return found
 
 
 def _resident(pid: int) -> float:

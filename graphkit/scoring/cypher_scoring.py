@@ -12,7 +12,8 @@ from graphkit.graph.question_ranges import question_ranges, read_questions
 from graphkit.measures.base import Measure, Unscored
 from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW
 from graphkit.records.unanswered import MISSING
-from graphkit.scoring.results import Evaluation, Row, Totals
+from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.totals import Totals
 
 Values = dict[str, float | Unscored]
 

@@ -22,7 +22,7 @@ from graphkit.measures.outcome import STAGES, TwoByTwo
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
-from graphkit.scoring.results import Evaluation, Row, Totals
+from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.results_folder import ResultsWriter, check_results_folder, remove_folder, rows_of
 from graphkit.scoring.run_shards import RunShards, opened_dataset, surveyed
 from graphkit.scoring.scorer import Job
@@ -30,6 +30,7 @@ from graphkit.scoring.shard_join import Exchange, Hashes, Routes, exchange, segm
 from graphkit.scoring.shard_parts import Groups, Leftover, SentProblem, ShardPart, arrow, reason_of, unpacked_table
 from graphkit.scoring.shard_problems import ProblemsOnDisk
 from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, context_name, score_shard, survey
+from graphkit.scoring.totals import Totals
 from graphkit.scoring.usage_on_disk import UsageOnDisk
 from graphkit.shards.executors import InThisProcess
 from graphkit.shards.inputs import shards_of

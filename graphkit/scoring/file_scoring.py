@@ -27,8 +27,9 @@ from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
 from graphkit.scoring.known_share import GoldSeen
-from graphkit.scoring.results import Evaluation, Row, Totals
+from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
+from graphkit.scoring.totals import Totals
 
 #: Files smaller than this, in bytes, aren't worth a second process.
 SMALL = 8 << 20

@@ -10,17 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.measures.base import Unscored
 from graphkit.measures.registry import bounds_of, worst_of
-from graphkit.records.bounds import exact_parts
-from graphkit.records.gold import GoldSum
 from graphkit.records.notebook_html import block
-from graphkit.records.unanswered import FAILED, MISSING, FailedAs, is_failure
-from graphkit.records.usage import Spread, Tally
+from graphkit.records.unanswered import MISSING, FailedAs, is_failure
+from graphkit.records.usage import Spread
 from graphkit.records.words import counted, shown
-from graphkit.scoring.doubt_counts import Doubts
 from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresholds
 from graphkit.scoring.question_result import QuestionResult
+from graphkit.scoring.reason_counts import count_reasons, listed
 
 if TYPE_CHECKING:
     import pandas
@@ -35,10 +32,6 @@ Label = Literal["category", "difficulty", "group"]
 #: The labels by which questions are grouped, in the order of a row's labels.
 LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
 NO_LABEL = "(none)"
-
-#: How many reasons of one measure are listed separately.
-MOST_REASONS = 20
-OTHER_REASONS = "other reasons"
 
 #: How many measures the short text of a result names.
 SHOWN_IN_REPR = 4
@@ -302,7 +295,7 @@ class Evaluation:
             measures=measures,
             rows=rows,
             given=(*self.given, *own),
-            unscored={**self.unscored, **_some(reasons)},
+            unscored={**self.unscored, **listed(reasons)},
             warnings=warnings,
         )
 
@@ -519,102 +512,3 @@ def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
 
 def _summary(name: str, place: int, rows: Sequence[Row]) -> Summary:
     return Summary.of_values(name, (row.values[place] for row in rows))
-
-
-def count_reasons(values: Iterable[float | str | Unscored]) -> tuple[Counter[str], int, int]:
-    """Return the number of each reason, without failed and missing questions, and the numbers of these."""
-    reasons = (value.reason if isinstance(value, Unscored) else value for value in values)
-    return _parted(Counter(one for one in reasons if isinstance(one, str)))
-
-
-def _parted(found: Counter[str]) -> tuple[Counter[str], int, int]:
-    missing = found.pop(MISSING, 0)
-    failed = sum(found.pop(one) for one in [one for one in found if one.startswith(FAILED)])
-    return _bounded(found), failed, missing
-
-
-def _bounded(reasons: Counter[str]) -> Counter[str]:
-    """Return the most frequent reasons, and the others as one: a user's measure may name each question."""
-    if len(reasons) <= MOST_REASONS:
-        return reasons
-    kept = Counter(dict((reasons - Counter({OTHER_REASONS: reasons[OTHER_REASONS]})).most_common(MOST_REASONS)))
-    kept[OTHER_REASONS] += reasons.total() - kept.total()
-    return kept
-
-
-def _some(reasons: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
-    return {name: dict(found.most_common()) for name, found in reasons.items() if found}
-
-
-class Totals:
-    """Running sums of each measure, from which the means are computed.
-
-    The sums are exact, in parts, so that a mean doesn't depend on the batches.
-
-    Parameters
-    ----------
-    apart
-        The reasons of questions that are counted separately.
-    """
-
-    def __init__(self, count: int, apart: Iterable[str] = ()) -> None:
-        self.apart = frozenset(apart)
-        self.parts: list[list[float]] = [[] for _ in range(count)]
-        self.scored = [0] * count
-        self.reasons: list[Counter[str]] = [Counter() for _ in range(count)]
-        self.unanswered = [(0, 0)] * count
-        self.questions = self.failed = self.missing = self.no_answer = 0
-        self.without_commit = self.commit_of_artifact = 0
-        self.efficiency = Tally()
-        self.gold = GoldSum()
-        self.doubts = Doubts()
-
-    def add_values(self, index: int, values: Sequence[float]) -> None:
-        """Add the values of some scored questions, by the measure of that index."""
-        self.parts[index] = exact_parts([*values, *self.parts[index]])
-        self.scored[index] += len(values)
-
-    def add_unscored(self, index: int, values: Iterable[float | str | Unscored]) -> None:
-        """Count the reasons of questions without a value by the measure of that index."""
-        found, failed, missing = count_reasons(values)
-        before = self.unanswered[index]
-        self.unanswered[index] = before[0] + failed, before[1] + missing
-        for reason in self.apart & found.keys():
-            del found[reason]
-        self.reasons[index] = _bounded(self.reasons[index] + found)
-
-    def add_reasons(self, index: int, found: Counter[str]) -> None:
-        """Count reasons by the measure of that index, without those of failed and missing questions."""
-        apart = Counter({reason: count for reason, count in found.items() if reason not in self.apart})
-        self.reasons[index] = _bounded(self.reasons[index] + _parted(apart)[0])
-
-    def count_without_commit(self, lacking: int, of_artifact: int) -> None:
-        """Count chunks without a commit, and those of them that get the commit of their artifact."""
-        self.without_commit += lacking
-        self.commit_of_artifact += of_artifact
-
-    def add(self, other: Totals) -> None:
-        """Add the sums of another part of the run."""
-        self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
-        self.scored = [first + second for first, second in zip(self.scored, other.scored, strict=True)]
-        self.reasons = [_bounded(first + second) for first, second in zip(self.reasons, other.reasons, strict=True)]
-        self.unanswered = [(a + c, b + d) for (a, b), (c, d) in zip(self.unanswered, other.unanswered, strict=True)]
-        self.questions += other.questions
-        self.failed += other.failed
-        self.missing += other.missing
-        self.no_answer += other.no_answer
-        self.count_without_commit(other.without_commit, other.commit_of_artifact)
-        self.efficiency.merge(other.efficiency)
-        self.gold.merge(other.gold)
-        self.doubts.merge(other.doubts)
-
-    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
-        """Return the summary of each measure."""
-        return {
-            name: Summary.of(name, parts, scored, self.questions, *unanswered)
-            for name, parts, scored, unanswered in zip(names, self.parts, self.scored, self.unanswered, strict=True)
-        }
-
-    def unscored(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
-        """Return the reasons of unscored questions for each measure, with their number, the most frequent first."""
-        return _some(dict(zip(names, self.reasons, strict=True)))

@@ -24,7 +24,8 @@ from graphkit.records.usage import figures_of
 from graphkit.scoring.batches import Batch
 from graphkit.scoring.custom_measures import blame, checked_values
 from graphkit.scoring.known_share import GoldSeen
-from graphkit.scoring.results import Row, Totals
+from graphkit.scoring.results import Row
+from graphkit.scoring.totals import Totals
 
 #: A line with its number.
 Numbered = tuple[int, bytes]

@@ -1,0 +1,88 @@
+"""Running sums of a run, from which its means are computed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from graphkit.measures.base import Unscored
+from graphkit.records.bounds import exact_parts
+from graphkit.records.gold import GoldSum
+from graphkit.records.usage import Tally
+from graphkit.scoring.doubt_counts import Doubts
+from graphkit.scoring.reason_counts import apart_from_failures, bounded, count_reasons, listed
+from graphkit.scoring.results import Summary
+
+
+class Totals:
+    """Running sums of each measure, from which the means are computed.
+
+    The sums are exact, in parts, so that a mean doesn't depend on the batches.
+
+    Parameters
+    ----------
+    apart
+        The reasons of questions that are counted separately.
+    """
+
+    def __init__(self, count: int, apart: Iterable[str] = ()) -> None:
+        self.apart = frozenset(apart)
+        self.parts: list[list[float]] = [[] for _ in range(count)]
+        self.scored = [0] * count
+        self.reasons: list[Counter[str]] = [Counter() for _ in range(count)]
+        self.unanswered = [(0, 0)] * count
+        self.questions = self.failed = self.missing = self.no_answer = 0
+        self.without_commit = self.commit_of_artifact = 0
+        self.efficiency = Tally()
+        self.gold = GoldSum()
+        self.doubts = Doubts()
+
+    def add_values(self, index: int, values: Sequence[float]) -> None:
+        """Add the values of some scored questions, by the measure of that index."""
+        self.parts[index] = exact_parts([*values, *self.parts[index]])
+        self.scored[index] += len(values)
+
+    def add_unscored(self, index: int, values: Iterable[float | str | Unscored]) -> None:
+        """Count the reasons of questions without a value by the measure of that index."""
+        found, failed, missing = count_reasons(values)
+        before = self.unanswered[index]
+        self.unanswered[index] = before[0] + failed, before[1] + missing
+        for reason in self.apart & found.keys():
+            del found[reason]
+        self.reasons[index] = bounded(self.reasons[index] + found)
+
+    def add_reasons(self, index: int, found: Counter[str]) -> None:
+        """Count reasons by the measure of that index, without those of failed and missing questions."""
+        apart = Counter({reason: count for reason, count in found.items() if reason not in self.apart})
+        self.reasons[index] = bounded(self.reasons[index] + apart_from_failures(apart)[0])
+
+    def count_without_commit(self, lacking: int, of_artifact: int) -> None:
+        """Count chunks without a commit, and those of them that get the commit of their artifact."""
+        self.without_commit += lacking
+        self.commit_of_artifact += of_artifact
+
+    def add(self, other: Totals) -> None:
+        """Add the sums of another part of the run."""
+        self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
+        self.scored = [first + second for first, second in zip(self.scored, other.scored, strict=True)]
+        self.reasons = [bounded(first + second) for first, second in zip(self.reasons, other.reasons, strict=True)]
+        self.unanswered = [(a + c, b + d) for (a, b), (c, d) in zip(self.unanswered, other.unanswered, strict=True)]
+        self.questions += other.questions
+        self.failed += other.failed
+        self.missing += other.missing
+        self.no_answer += other.no_answer
+        self.count_without_commit(other.without_commit, other.commit_of_artifact)
+        self.efficiency.merge(other.efficiency)
+        self.gold.merge(other.gold)
+        self.doubts.merge(other.doubts)
+
+    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
+        """Return the summary of each measure."""
+        return {
+            name: Summary.of(name, parts, scored, self.questions, *unanswered)
+            for name, parts, scored, unanswered in zip(names, self.parts, self.scored, self.unanswered, strict=True)
+        }
+
+    def unscored(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Return the reasons of unscored questions for each measure, with their number, the most frequent first."""
+        return listed(dict(zip(names, self.reasons, strict=True)))
