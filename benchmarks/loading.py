@@ -1,7 +1,8 @@
-"""Loading through Bolt: graphkit's load of a dataset and a run, beside a bare driver that sends the same rows."""
+"""Loading: through Bolt beside a bare driver that sends the same rows, and in bulk beside Bolt."""
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from benchmarks.world import RUNS, world
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.graph.bulk import bulk_load, embedded_importer
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.runs import load_run
 from tests.helpers.engines import Neo4jServer
@@ -102,12 +104,44 @@ def line(engine: str, server: Neo4jServer | None, data: Path, repeats: int) -> L
     )
 
 
+def from_nothing(data: Path) -> None:
+    """Start an embedded database, and load into it through Bolt."""
+    with fresh(None) as store:
+        load(store, data)
+
+
+def in_bulk(data: Path) -> None:
+    """Fill a new embedded database by its batch importer."""
+    with tempfile.TemporaryDirectory(prefix="graphkit-bench-", ignore_cleanup_errors=True) as folder:
+        bulk_load(embedded_importer(Path(folder)), Dataset(data), [data / f"runs/{RUNS[0]}.jsonl"], Problems())
+
+
+def bulk_line(data: Path, repeats: int) -> Line:
+    """Measure the batch importer of the embedded engine beside Bolt, both from a start without a database."""
+    bulk, bolt = [], []
+    for _ in range(repeats):
+        bulk.append(seconds(in_bulk, data))
+        bolt.append(seconds(from_nothing, data))
+    own, other = median(bulk), median(bolt)
+    return Line(
+        f"embedded in bulk, {data.name}",
+        f"{own:.1f} s",
+        "through Bolt, with its start",
+        f"{other:.1f} s",
+        f"{other / own:.1f} times as fast",
+        "at least 5 times as fast",
+        other / own >= 5,
+    )
+
+
 def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
     """Measure both engines."""
     lines = []
     with servers() as found:
         for count in (5_000, 20_000) if large else (5_000,):
-            lines += [line(engine, server, world(folder, count), repeats) for engine, server in found.items()]
+            data = world(folder, count)
+            lines += [line(engine, server, data, repeats) for engine, server in found.items()]
+            lines.append(bulk_line(data, repeats))
     if save:
         note = f"A dataset with a graph of hubs, and one run, from files into an empty database; median of {repeats}."
         write("Loading", note, lines)

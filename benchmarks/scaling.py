@@ -1,4 +1,4 @@
-"""Scoring in shards: one process beside processes, Dask and Ray, and what a shard costs beside the engine's own map."""
+"""Growth: loading by each way, scoring in shards by each engine, and an empty shard beside the engine's own map."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 
+from benchmarks import loading
 from benchmarks.results import Line, spaced, write
 from benchmarks.ten_million import Scored, different, score
 from benchmarks.world import SHARD, sharded_world
@@ -128,8 +129,8 @@ def _each(call: Callable[[], object], repeats: int) -> float:
 
 
 def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
-    """Measure scoring in shards at growing sizes, and the overhead of a shard."""
-    lines: list[Line] = []
+    """Measure loading, scoring in shards at growing sizes, and the overhead of a shard."""
+    lines = loading.main(folder, repeats, large, False)
     before = None
     for count in (10_000, 100_000, *((1_000_000,) if large else ())):
         found = scored(folder, count, repeats)

@@ -287,7 +287,9 @@ def _write_run(
         held.beat()
     # Only now are all artifacts there: what a batch of answers linked would depend on the batches' sizes.
     linker = StreamWriter(store, partial(_links, run), lambda _: LINKED)
-    for _ in linker.write(sorted(reader.there)):
+    expect(progress, "answers linked", len(reader.there))
+    for questions in linker.write(sorted(reader.there)):
+        progress("answers linked", len(questions))
         held.beat()
     if resumed or state is None or state != commits_state(store, dataset):
         # Some names of commits were resolved with other commits than the dataset knows now.

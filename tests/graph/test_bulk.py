@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -118,16 +119,32 @@ def odd_dataset(folder: Path) -> list[Path]:
     return runs
 
 
-@pytest.mark.parametrize("name", ["storefront", "odd", "world"])
+def late_dataset(folder: Path) -> list[Path]:
+    """Write a dataset whose last answer alone names the artifacts of all chunks before it, and return its run."""
+    questions = [{"id": f"q{number:03}", "question": "?", "relevant": {"x": 1}} for number in range(300)]
+    answers: list[dict[str, Any]] = [
+        {"run": "one", "question_id": one["id"], "retrieved": [{"id": f"api:m{place % 7}.py"}]}
+        for place, one in enumerate(questions)
+    ]
+    steps = [{"source": f"api:m{place}.py", "relation": "CALLS", "target": "api:z.py"} for place in range(7)]
+    answers[-1]["traversal"] = [{"path": 0, "position": place, **step} for place, step in enumerate(steps)]
+    write_jsonl(folder / "questions.jsonl", questions)
+    run = folder / "runs" / "one.jsonl"
+    run.parent.mkdir()
+    write_jsonl(run, answers)
+    return [run]
+
+
+@pytest.mark.parametrize("name", ["storefront", "odd", "late", "world"])
 def test_bulk_load_writes_what_the_loaders_write(tmp_path: Path, name: str) -> None:
     """Each node and relationship is the same to the last property, and a later load finds nothing to do."""
     if name == "world":
         dataset = world(tmp_path, 300)
         runs = [dataset / f"runs/{run}.jsonl" for run in RUNS]
-    elif name == "odd":
-        dataset = tmp_path / "odd"
+    elif name in ("odd", "late"):
+        dataset = tmp_path / name
         dataset.mkdir()
-        runs = odd_dataset(dataset)
+        runs = {"odd": odd_dataset, "late": late_dataset}[name](dataset)
     else:
         dataset = graphkit.storefront_folder()
         runs = sorted((dataset / "runs").glob("*.jsonl"))
@@ -194,8 +211,9 @@ def test_refused_run_leaves_nothing(tmp_path: Path, mistake: str) -> None:
         assert store.read("MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
 
 
-def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path) -> None:
-    """After a kill -9 in the middle the database is empty, and the same command fills it."""
+@pytest.mark.parametrize("victim", ["client", "importer"])
+def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path, victim: str) -> None:
+    """After a kill -9 of either process in the middle the database is empty, and the same command fills it."""
     dataset = world(tmp_path, 2_000)
     data = tmp_path / "new"
     command = [
@@ -209,14 +227,18 @@ def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path) -> None:
         str(dataset / "runs/walker.jsonl"),
     ]
     environment = child_environment(Settings(data=data))
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 120
     while not (data / "bulk").exists():
         assert process.poll() is None, "the load ended before it could be killed"
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    importer = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    os.kill(importer if victim == "importer" else process.pid, signal.SIGKILL)
+    _, said = process.communicate(timeout=120)
+    if victim == "importer":
+        assert process.returncode == 3
+        assert b"Nothing was stored. Run the command again." in said
     with open_store(data=data) as store:
         assert store.read("MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
