@@ -53,8 +53,29 @@ class ComparisonPlan:
 
     @property
     def of_folders(self) -> bool:
-        """Whether both are results folders."""
-        return self.engine is None and holds_results(self.first) and holds_results(self.second)
+        """Whether both are results folders.
+
+        Raises
+        ------
+        InputError
+            One of them is, and the other isn't; or an option is given that folders have no use for.
+        """
+        given = [self.first, self.second]
+        others = [name for name in given if not holds_results(name)]
+        if len(others) == len(given):
+            return False
+        if others:
+            folder = next(name for name in given if name not in others)
+            raise InputError(
+                f"{folder} is a results folder, and {others[0]!r} isn't",
+                remedy="`graphkit evaluate RUN --no-store --out FOLDER` makes one; or name two runs.",
+            )
+        if self.dataset is not None or self.engine is not None:
+            raise InputError(
+                f"results folders are compared without {'--engine' if self.dataset is None else '--dataset'}",
+                remedy="Leave it out: they hold the values of each question.",
+            )
+        return True
 
     def of_results(self, problems: Problems) -> RunComparison:
         """Compare two results folders."""
@@ -67,6 +88,8 @@ class ComparisonPlan:
             resamples=self.resamples,
             seed=self.seed,
             failed_as=self.failed_as,
+            executor=self.executor,
+            resources=self.resources,
         )
 
     def of_runs(self, problems: Problems, progress: Progress = quiet) -> RunComparison:

@@ -186,7 +186,7 @@ def _in_shards(
     )
     if not storing.no_store:
         raise InputError(
-            "--on and a results folder keep no scores in the graph yet", remedy="Add --no-store: the folder holds them."
+            "--on and a results folder keep no scores in the graph", remedy="Add --no-store: the folder holds them."
         )
     if len(given.runs or ()) != 1:
         raise InputError("a results folder is of one run", remedy="Name one run: a file, a folder, a pattern or a URL.")

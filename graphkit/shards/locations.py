@@ -305,7 +305,9 @@ def refused(location: Location, error: Exception) -> InputError:
     text = masked_message(str(error)).replace(location.given, where) or type(error).__name__
     if isinstance(error, ImportError):
         text = text.partition("\n")[0]
-        return InputError(f"this file system needs another package: {text}", where=where, remedy="Install it with pip.")
+        extra = urlsplit(location.given).scheme in ("s3", "http", "https")
+        remedy = "pip install 'graphkit-eval[remote]'" if extra else "Install it with pip."
+        return InputError(f"this file system needs another package: {text}", where=where, remedy=remedy)
     if isinstance(error, FileNotFoundError):
         return InputError("there is no such file", where=where, remedy="Check the path and its spelling.")
     kind = type(error).__name__

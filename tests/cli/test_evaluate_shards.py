@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.cli import ANSWERS, inside, tiny
+from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
 
 pytest.importorskip("pyarrow")
 
@@ -47,7 +47,7 @@ def test_bad_records_refuse_a_results_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--out", "results"), "keep no scores in the graph yet"),
+        (("--out", "results"), "keep no scores in the graph"),
         (("--no-store", "--on", "processes"), "writes one results folder"),
         (("--no-store", "--on", "processes", "--out", "results.csv"), "writes one results folder"),
         (("--no-store", "--out", "results", "--format", "auto"), "--format can't be used"),
@@ -60,3 +60,20 @@ def test_what_shards_refuse(tmp_path: Path, options: tuple[str, ...], said: str)
     done = inside("evaluate", tiny(tmp_path), *options, cwd=tmp_path, code=2)
     assert said in " ".join(done.err.split())
     assert not (tmp_path / "results").exists()
+
+
+def test_folders_are_compared_by_workers_or_refused(tmp_path: Path) -> None:
+    """``compare`` of results folders draws by ``--on``; a folder beside a run, and options without use, are refused."""
+    run = tiny(tmp_path / "data")
+    other = write_lines(tmp_path / "data" / "runs" / "s.jsonl", [{**answer, "run": "s"} for answer in ANSWERS])
+    for name, file in (("a", run), ("b", other)):
+        inside("evaluate", "--no-store", "--out", tmp_path / name, file, cwd=tmp_path, code=0)
+    alone = inside("compare", "a", "b", "--json", cwd=tmp_path, code=0)
+    assert inside("compare", "a", "b", "--json", "--on", "processes=1", cwd=tmp_path, code=0).out == alone.out
+    for arguments, said in (
+        (("a", "b", "--on", "proceses"), "Did you mean processes?"),
+        (("a", "gone"), "a is a results folder, and 'gone' isn't"),
+        (("a", "b", "--dataset", "data"), "compared without --dataset"),
+        (("a", "b", "--engine", "cypher"), "compared without --engine"),
+    ):
+        assert said in " ".join(inside("compare", *arguments, cwd=tmp_path, code=2).err.split())
