@@ -4,7 +4,15 @@
 // parameters: run, question = null, limit = 20
 // columns: question, call, name, arguments, result
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+CALL (r) {
+  MATCH (q:Question {id: $question})
+  RETURN q
+  UNION ALL
+  UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
+  MATCH (q:Question {dataset: dataset})
+  RETURN q
+}
+WITH r, q WHERE q.dataset = r.dataset
 MATCH (a:Answer {run: $run, question: q.id})-[:CALLED]->(c:ToolCall) WHERE c.failed
 RETURN q.id AS question, c.position + 1 AS call, c.name AS name, c.arguments AS arguments,
   c.result AS result

@@ -4,7 +4,15 @@
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, error
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE ($question IS NULL OR q.id = $question)
+CALL (r) {
+  MATCH (q:Question {id: $question})
+  RETURN q
+  UNION ALL
+  UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
+  MATCH (q:Question {dataset: dataset})
+  RETURN q
+}
+WITH r, q WHERE q.dataset = r.dataset
   AND (r.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $run })
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a WHERE a IS NULL OR a.error IS NOT NULL

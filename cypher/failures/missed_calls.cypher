@@ -4,7 +4,15 @@
 // parameters: run, question = null, limit = 20
 // columns: question, position, name, arguments, called
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
+CALL (r) {
+  MATCH (q:Question {id: $question})
+  RETURN q
+  UNION ALL
+  UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
+  MATCH (q:Question {dataset: dataset})
+  RETURN q
+}
+WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
   AND size(q.expected_tools) > 0
 // What was called isn't known where the record doesn't say.
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL AND a.calls_logged

@@ -4,7 +4,15 @@
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, reason
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE q.invalid <> '' AND ($question IS NULL OR q.id = $question)
+CALL (r) {
+  MATCH (q:Question {id: $question})
+  RETURN q
+  UNION ALL
+  UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
+  MATCH (q:Question {dataset: dataset})
+  RETURN q
+}
+WITH r, q WHERE q.dataset = r.dataset AND q.invalid <> ''
   AND (r.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $run })
 RETURN q.id AS question, q.difficulty AS difficulty, q.invalid AS reason
 ORDER BY question

@@ -4,7 +4,15 @@
 // parameters: run, question = null, limit = 20
 // columns: question, path, position, node, repo, commit, expected_by, expected, went_by, went_to, entered, ordered
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
+CALL (r) {
+  MATCH (q:Question {id: $question})
+  RETURN q
+  UNION ALL
+  UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
+  MATCH (q:Question {dataset: dataset})
+  RETURN q
+}
+WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL AND a.walk_logged
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
