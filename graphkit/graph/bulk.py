@@ -18,6 +18,7 @@ from graphkit.graph.checked import CheckedDataset
 from graphkit.graph.datasets import LoadSummary
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import RunLoad
+from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, quiet
 
 
@@ -29,6 +30,7 @@ class BulkLoad:
     runs: list[RunLoad]
 
 
+@quiet_collector()
 def bulk_load(
     importer: Callable[[], AbstractContextManager[Importer]],
     dataset: Dataset,

@@ -29,6 +29,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, StreamWriter, Transaction
 from graphkit.graph.writing import BATCH, batched, clear, write_commits
+from graphkit.records.collector import quiet_collector
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number, gold_number
 from graphkit.records.ids import KnownFiles
@@ -85,6 +86,7 @@ class LoadSummary:
         self.unchanged[kind] = self.unchanged.get(kind, 0) + unchanged
 
 
+@quiet_collector()
 def load_dataset(
     store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet, *, partial: bool = False
 ) -> LoadSummary:

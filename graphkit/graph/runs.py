@@ -29,6 +29,7 @@ from graphkit.graph.score_nodes import clear_scores, gradings
 from graphkit.graph.stream import TEXT, Artifacts, Joins, StreamWriter, Transaction
 from graphkit.graph.verdict_nodes import clear_verdicts, judgings
 from graphkit.graph.writing import BATCH, batched, clear
+from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct
 
@@ -124,6 +125,7 @@ class RunRecords:
         return run_digest(self.content, self.questions if part is None else [part.rule, *part.questions])
 
 
+@quiet_collector()
 def load_run(
     store: Store,
     dataset: str,

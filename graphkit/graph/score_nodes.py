@@ -21,6 +21,7 @@ from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.rows import answer_key, fields_of
 from graphkit.graph.stream import TEXT, StreamWriter, Transaction
 from graphkit.graph.writing import batched, clear
+from graphkit.records.collector import quiet_collector
 from graphkit.records.gold import gold_hash_of
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import GRAPHKIT, Score
@@ -76,6 +77,7 @@ class Grading:
         return answer_key(run, answer_key(self.measure, self.grader or ""))
 
 
+@quiet_collector()
 def keep_scores(
     store: Store,
     run: str,

@@ -23,6 +23,7 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
+from graphkit.records.collector import RARELY
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
@@ -59,7 +60,7 @@ def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: 
     _unpacker = Unpacker(job.questions_file, job.run_file)
     # Existing objects stay, and a batch makes no cycles: collecting garbage would take a tenth of the time.
     gc.freeze()
-    gc.set_threshold(100_000)
+    gc.set_threshold(RARELY)
 
 
 def _work(batch: PackedBatch) -> Part:

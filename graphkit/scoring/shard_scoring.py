@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -23,6 +21,7 @@ from graphkit.files.named_files import files_expected
 from graphkit.files.normal_forms import BACKSLASH, not_ascii
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
+from graphkit.records.collector import quiet_collector
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.three_texts import ThreeTexts
 from graphkit.scoring.batches import SIZE
@@ -259,19 +258,8 @@ class _ShardReader(RecordReader[S]):
 
 def score_shard(work: ShardWork, path: Path) -> None:
     """Score a shard, and write its :class:`~graphkit.scoring.shard_parts.ShardPart`."""
-    with _quiet_collector():
+    with quiet_collector():
         _ShardScorer(work, context_in(work.context)).write(path)
-
-
-@contextmanager
-def _quiet_collector() -> Iterator[None]:
-    """Collect garbage rarely: scoring makes no cycles."""
-    before = gc.get_threshold()
-    gc.set_threshold(100_000, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class _ShardScorer:

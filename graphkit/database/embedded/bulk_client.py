@@ -150,7 +150,9 @@ class BulkImport:
             self._frame({"type": name}, name, edges)
 
     def _frame(self, header: Mapping[str, str], name: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        encoded = self._encode([{key: one for key, one in row.items() if one is not None} for row in rows])
+        encoded = self._encode(
+            [{key: one for key, one in row.items() if one is not None} if None in row.values() else row for row in rows]
+        )
         times = list(self._times.get(name, ()))
         self._write(json.dumps({**header, "times": times, "bytes": len(encoded)}).encode() + b"\n", encoded)
 
