@@ -39,7 +39,6 @@ class World:
     def __init__(self, count: int, seed: int | str | None = None, artifacts: int | None = None) -> None:
         self.count = count
         self.draw = random.Random(count if seed is None else seed)
-        self.gold: list[Record] = []
         size = max(500, count if artifacts is None else artifacts)
         self.artifacts = [f"{REPOSITORIES[number % 6]}:src/m{number // 40}.py#f{number % 40}" for number in range(size)]
 
@@ -94,16 +93,9 @@ class World:
         for artifact in self.artifacts:
             yield {"id": artifact, "kind": "function"}
 
-    def edges(self) -> Iterable[Record]:
-        """Yield the edges of the knowledge graph: the gold of the questions drawn so far, and as many besides."""
-        yield from self.gold
-        for _ in self.gold:
-            yield self.edge()
-
     def question(self, number: int) -> Record:
         """Draw a question with its gold path."""
         gold = self.chain(GOLD_EDGES)
-        self.gold += gold
         nodes = [str(edge["target"]) for edge in gold]
         return {
             "id": f"q{number}",
@@ -129,23 +121,25 @@ class World:
         return {"run": run, "question_id": question["id"], "retrieved": retrieved, "traversal": traversal}
 
     def write(self, folder: Path) -> None:
-        """Write everything as a dataset."""
+        """Write everything as a dataset; the graph has the edges of all gold paths, and as many besides."""
         (folder / "runs").mkdir(parents=True)
         with (
             (folder / "questions.jsonl").open("wb") as questions,
+            (folder / "edges.jsonl").open("wb") as edges,
             (folder / f"runs/{RUNS[0]}.jsonl").open("wb") as first,
             (folder / f"runs/{RUNS[1]}.jsonl").open("wb") as second,
         ):
             for number in range(self.count):
                 question = self.question(number)
                 questions.write(_line(question))
+                edges.writelines(map(_line, question["paths"][0]["steps"]))  # type: ignore[index]
                 first.write(_line(self.answer(RUNS[0], question)))
                 second.write(_line(self.answer(RUNS[1], question)))
+            edges.writelines(_line(self.edge()) for _ in range(self.count * GOLD_EDGES))
         parts = {
             "commits": self.commits(),
             "compatibility": self.compatibility(),
             "artifacts": self.nodes(),
-            "edges": self.edges(),
         }
         for name, records in parts.items():
             with (folder / f"{name}.jsonl").open("wb") as stream:
