@@ -16,13 +16,39 @@ from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct,
 
 @dataclass
 class _Graph:
-    """The nodes and edges named by gold that one knowledge graph holds."""
+    """The nodes that gold names and one knowledge graph holds, with their commits, and the edges between them.
 
+    An edge is one number, made of those of its ends and its relation (0 for any): millions of them fit into memory.
+    """
+
+    numbers: _Numbers
     nodes: dict[str, str | None] = field(default_factory=dict)
-    edges: set[tuple[str, str, str]] = field(default_factory=set)
-    pairs: set[tuple[str, str]] = field(default_factory=set)
+    edges: set[int] = field(default_factory=set)
     has_nodes: bool = False
     has_edges: bool = False
+
+
+class _Numbers:
+    """Numbers for the nodes and relations that gold names."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, int] = {}
+        self._relations: dict[str | None, int] = {None: 0}
+        self.bare = False
+
+    def show(self, step: StepStruct) -> None:
+        """Number the parts of a step."""
+        for node in (step.source, step.target):
+            self.nodes.setdefault(node, len(self.nodes))
+        self._relations.setdefault(step.relation, len(self._relations))
+        self.bare = self.bare or step.relation is None
+
+    def edge(self, source: str, relation: str | None, target: str) -> int | None:
+        """Return the number of an edge, or None if gold doesn't name each of its parts."""
+        start, end, kind = self.nodes.get(source), self.nodes.get(target), self._relations.get(relation)
+        if start is None or end is None or kind is None:
+            return None
+        return (kind << 64) | (start << 32) | end
 
 
 class GoldCheck:
@@ -33,36 +59,35 @@ class GoldCheck:
     """
 
     def __init__(self, dataset: Dataset, commits: CommitGraph) -> None:
+        self._numbers = _Numbers()
         self._graphs = {
-            name: _Graph(has_nodes=artifacts is not None, has_edges=edges is not None)
+            name: _Graph(self._numbers, has_nodes=artifacts is not None, has_edges=edges is not None)
             for name, (artifacts, edges) in dataset.graphs.items()
         }
         self.commits = commits
-        self._nodes: set[str] = set()
 
     def show(self, question: QuestionStruct) -> None:
         """Add the nodes and edges of a question's gold."""
         if self._graphs:
             for path in question.paths:
                 for step in path.steps:
-                    self._nodes.add(step.source)
-                    self._nodes.add(step.target)
+                    self._numbers.show(step)
 
     def artifacts(self, graph: str, artifacts: Iterable[ArtifactStruct]) -> Iterator[ArtifactStruct]:
         """Yield the artifacts of a knowledge graph, and remember those that gold names."""
-        nodes, known = self._nodes, self._graphs[graph].nodes
+        nodes, known = self._numbers.nodes, self._graphs[graph].nodes
         for artifact in artifacts:
             if artifact.id in nodes:
                 known[artifact.id] = artifact.commit
             yield artifact
 
     def edges(self, graph: str, edges: Iterable[EdgeStruct]) -> Iterator[EdgeStruct]:
-        """Yield the edges of a knowledge graph, and remember those between nodes that gold names."""
-        nodes, known = self._nodes, self._graphs[graph]
+        """Yield the edges of a knowledge graph, and remember those whose parts gold names."""
+        numbers, known = self._numbers, self._graphs[graph].edges
         for edge in edges:
-            if edge.source in nodes and edge.target in nodes:
-                known.edges.add((edge.source, edge.relation, edge.target))
-                known.pairs.add((edge.source, edge.target))
+            for relation in (edge.relation, None) if numbers.bare else (edge.relation,):
+                if (number := numbers.edge(edge.source, relation, edge.target)) is not None:
+                    known.add(number)
             yield edge
 
     def reasons(self, question: QuestionStruct) -> tuple[str, ...]:
@@ -144,8 +169,5 @@ def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str], commits: Co
     # Evidence marks a real relation that the static graph doesn't hold.
     if not graph.has_edges or beyond_static(step.evidence):
         return None
-    if step.relation is None:
-        found = (step.source, step.target) in graph.pairs
-    else:
-        found = (step.source, step.relation, step.target) in graph.edges
+    found = graph.numbers.edge(step.source, step.relation, step.target) in graph.edges
     return None if found else (2, f"{edge}: the knowledge graph has no such edge")
