@@ -16,7 +16,7 @@ from graphkit.files.problems import Problems
 from graphkit.graph.bulk import BulkLoad, bulk_load
 from graphkit.graph.datasets import reservation_of
 from graphkit.graph.finishing import finish_import, refuse_unfinished_import, unfinished_import
-from graphkit.graph.import_files import ARGUMENTS, holds_import, import_files, inputs_of
+from graphkit.graph.import_files import ARGUMENTS, holds_import, import_files, source_of
 from graphkit.records.progress import Progress, quiet
 
 
@@ -122,12 +122,12 @@ def bulk_load_neo4j(
             where=settings.uri,
             remedy="Stop it and run this again" + ("." if overwrite else ", with --overwrite: its database is empty."),
         )
-    inputs = inputs_of([*dataset.files(), *runs])
+    source = source_of([*dataset.files(), *runs], problems.on_error)
     loaded = None
-    if not holds_import(folder, inputs):
+    if not holds_import(folder, source):
         finish = shlex.join(["graphkit", "load", str(dataset.folder.resolve()), "--bulk"])
         mark = {"name": reservation_of(dataset.name), "owner": "nobody", "heartbeat": 0, "finish": finish}
-        loaded = bulk_load(lambda: import_files(folder, mark, inputs), dataset, runs, problems, progress)
+        loaded = bulk_load(lambda: import_files(folder, mark, source), dataset, runs, problems, progress)
     if home is not None:
         run_import(home, folder, ARGUMENTS, settings.database, overwrite=overwrite)
     command = import_command(ARGUMENTS, settings.database, overwrite=state is not None or overwrite)

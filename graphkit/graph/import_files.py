@@ -20,6 +20,7 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.file_locks import locked
+from graphkit.graph import schema_version
 from graphkit.graph.bulk_elements import TIMES, Kind, Properties
 from graphkit.graph.import_sheets import SEPARATOR, Apart, Sheet
 
@@ -30,12 +31,16 @@ _NOTE = "import.json"
 #: The properties that say that something is complete, by label.
 _MARKS: Mapping[str, Sequence[str]] = {"Dataset": ("digest",), "Run": ("digest", "complete")}
 
+#: The types of relationships whose values ``load/put_back_listed`` puts back.
+_SET_APART = ("LISTS",)
+
 #: The values set apart whose numbers are kept in memory.
 _KNOWN = 100_000
 #: The size in bytes that the importer's buffer has at least.
 _BUFFER = 4 << 20
 
-Inputs = Mapping[str, Sequence[int]]
+#: What decides the content of the files.
+Source = Mapping[str, Any]
 
 
 class ImportFiles:
@@ -84,6 +89,8 @@ class ImportFiles:
                 edge_sheet = self._relationships[kind] = Sheet(self._folder, "-".join(kind), keys, TIMES.get(name, ()))
             apart = {}
             cells = edge_sheet.cells([properties for _, _, properties in edges], apart)
+            if apart and kind[0] not in _SET_APART:
+                raise TypeError(f"{kind[0]} holds a list that CSV can't express: {apart}")
             starts, ends = [str(start) for start, _, _ in edges], [str(end) for _, end, _ in edges]
             edge_sheet.write(starts, ends, self._set_apart(apart, len(edges)), *cells)
         if self._fresh:
@@ -93,10 +100,11 @@ class ImportFiles:
     def complete(self, schema: Sequence[str]) -> None:
         """Write the headers and the arguments; the finishing creates the constraints and indexes."""
         self.send({"Load": [self._mark]}, {})
+        self.close()
         for sheet in self._nodes.values():
-            sheet.close(":LABEL", "set_apart:long")
+            sheet.write_header(":LABEL", "set_apart:long")
         for sheet in self._relationships.values():
-            sheet.close("set_apart:long")
+            sheet.write_header("set_apart:long")
         sheets = [*self._nodes.values(), *self._relationships.values()]
         lines = [f"--nodes={label}={_files(sheet)}" for label, sheet in self._nodes.items()]
         lines += [f"--relationships={kind[0]}={_files(sheet)}" for kind, sheet in self._relationships.items()]
@@ -106,6 +114,11 @@ class ImportFiles:
         if (longest := 8 * max(sheet.longest for sheet in sheets)) > _BUFFER:
             lines.append(f"--read-buffer-size={longest}")
         (self._folder / ARGUMENTS).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def close(self) -> None:
+        """Close the files."""
+        for sheet in (*self._nodes.values(), *self._relationships.values()):
+            sheet.close()
 
     def _set_apart(self, apart: Apart, rows: int) -> list[str]:
         """Return the number of the values set apart for each row, as text; empty for none."""
@@ -133,7 +146,7 @@ def _files(sheet: Sheet) -> str:
 
 
 @contextmanager
-def import_files(folder: Path, mark: Properties, inputs: Inputs) -> Iterator[ImportFiles]:
+def import_files(folder: Path, mark: Properties, source: Source) -> Iterator[ImportFiles]:
     """Provide an importer that writes into a folder, which counts as complete only after the block.
 
     Raise InputError if the folder holds something else, or can't be written.
@@ -143,28 +156,31 @@ def import_files(folder: Path, mark: Properties, inputs: Inputs) -> Iterator[Imp
             what = "the folder holds something that graphkit didn't write"
             raise InputError(what, where=str(folder), remedy="Name another folder (--out FOLDER).")
         _note(folder, {})
-        for former in folder.glob("*.csv"):
-            former.unlink()
+        for former in (folder / ARGUMENTS, *folder.glob("*.csv")):
+            former.unlink(missing_ok=True)
         files = ImportFiles(folder, mark)
-        yield files
-        _note(folder, inputs)
+        try:
+            yield files
+        finally:
+            files.close()
+        _note(folder, source)
 
 
-def inputs_of(paths: Sequence[Path]) -> dict[str, list[int]]:
-    """Return the size and the time of each file that a load reads: they show whether one changed."""
+def source_of(paths: Sequence[Path], on_error: str) -> dict[str, Any]:
+    """Return what decides the content of the files: the size and the time of each input, what is skipped, the form."""
     found = {str(path.resolve()): path.stat() for path in paths if path.exists()}
-    return {path: [one.st_size, one.st_mtime_ns] for path, one in found.items()}
+    inputs = {path: [one.st_size, one.st_mtime_ns] for path, one in found.items()}
+    return {"inputs": inputs, "on_error": on_error, "schema": schema_version.SCHEMA_VERSION}
 
 
-def holds_import(folder: Path, inputs: Inputs) -> bool:
-    """Return whether a folder holds all files of an import of unchanged inputs."""
+def holds_import(folder: Path, source: Source) -> bool:
+    """Return whether a folder holds all files of an import of the same source."""
     try:
-        found: Any = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
+        return bool(source == json.loads((folder / _NOTE).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return False
-    return bool(inputs) and found == {"inputs": inputs}
 
 
-def _note(folder: Path, inputs: Inputs) -> None:
+def _note(folder: Path, source: Source) -> None:
     with written(folder / _NOTE) as temporary:
-        temporary.write_text(json.dumps({"inputs": inputs}), encoding="utf-8")
+        temporary.write_text(json.dumps(source), encoding="utf-8")

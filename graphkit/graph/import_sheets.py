@@ -80,16 +80,19 @@ class Sheet:
         ]
 
     def write(self, *columns: Sequence[str]) -> None:
-        """Append rows, given by columns."""
+        """Append rows, given by the columns of the header; later rows may have more of them."""
         lines = list(map(",".join, zip(*columns, strict=True)))
         text = "\n".join(lines) + "\n"
         self.longest = max(self.longest, max(map(len, lines)))
         self.multiline = self.multiline or text.count("\n") > len(lines) or "\r" in text
         self._stream.write(text.encode())
 
-    def close(self, *more: str) -> None:
-        """End the file, and write its header; ``more`` are columns after the properties."""
+    def close(self) -> None:
+        """End the file."""
         self._stream.close()
+
+    def write_header(self, *more: str) -> None:
+        """Write the header; ``more`` are columns between the keys and the properties."""
         names = [*self._keys, *more, *(f"{name}:{kind}" for name, kind in self._kinds.items())]
         self.header.write_text(",".join(names) + "\n", encoding="utf-8")
 
