@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -12,13 +13,18 @@ from typing import Any
 from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
+from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.graph.bulk import bulk_load, embedded_importer
+from graphkit.graph.bulk_neo4j import bulk_load_neo4j
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.runs import load_run
-from tests.helpers.engines import Neo4jServer
+from tests.helpers.engines import LTS_VERSION, Neo4jInstallation, Neo4jServer
+
+#: Nobody listens here: the server of an import is stopped.
+NOBODY = Settings(uri="bolt://127.0.0.1:1")
 
 Statement = tuple[str, Mapping[str, object]]
 
@@ -134,6 +140,31 @@ def bulk_line(data: Path, repeats: int) -> Line:
     )
 
 
+def neo4j_line(server: Neo4jServer, data: Path, repeats: int) -> Line:
+    """Measure the import of Neo4j beside Bolt: the files, neo4j-admin and the finish, without the server's start."""
+    bulk, bolt = [], []
+    runs = [data / f"runs/{RUNS[0]}.jsonl"]
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory(prefix="graphkit-bench-", ignore_cleanup_errors=True) as folder:
+            installed = Neo4jInstallation.install(Path(folder, "installed"), LTS_VERSION)
+            given = (Dataset(data), runs, Problems(), Path(folder, "out"))
+            imported = seconds(partial(bulk_load_neo4j, home=installed.home), NOBODY, *given)
+            with installed.running() as own:
+                bulk.append(imported + seconds(bulk_load_neo4j, own.settings, *given))
+        with fresh(server) as store:
+            bolt.append(seconds(load, store, data))
+    own_time, other = median(bulk), median(bolt)
+    return Line(
+        f"Neo4j in bulk, {data.name}",
+        f"{own_time:.1f} s",
+        "through Bolt",
+        f"{other:.1f} s",
+        f"{other / own_time:.1f} times as fast",
+        "at least 5 times as fast",
+        other / own_time >= 5,
+    )
+
+
 def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
     """Measure both engines."""
     lines = []
@@ -142,6 +173,8 @@ def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
             data = world(folder, count)
             lines += [line(engine, server, data, repeats) for engine, server in found.items()]
             lines.append(bulk_line(data, repeats))
+            if (server := found.get("Neo4j")) is not None:
+                lines.append(neo4j_line(server, data, repeats))
     if save:
         note = f"A dataset with a graph of hubs, and one run, from files into an empty database; median of {repeats}."
         write("Loading", note, lines)

@@ -383,9 +383,7 @@ def open_graph(read_only: bool = False, *, silent: bool = False) -> AbstractCont
     chosen = settings()
     where = f"opening {hide_password(chosen.uri)}" if chosen.uri else f"starting the database in {chosen.data}"
     with nullcontext() if silent else shown_progress(where):
-        store = Store.open(chosen, read_only=read_only)
-        if not read_only:
-            prepared(store)
+        store = prepared(Store.open(chosen, read_only=read_only), read_only=read_only)
     for load in unfinished_loads(store):
         say(f"note: {load}")
     return store

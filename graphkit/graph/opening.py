@@ -6,6 +6,7 @@ from pathlib import Path
 
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
+from graphkit.graph.finishing import refuse_unfinished_import
 from graphkit.graph.queries import schema_statements
 
 
@@ -32,16 +33,21 @@ def open_store(
     Raises
     ------
     DatabaseError
-        The database can't be reached, refuses the credentials, or is older than Neo4j 5.23.
+        The database can't be reached, refuses the credentials, is older than Neo4j 5.23, or holds an unfinished import.
     """
     settings = Settings.resolve(uri, username, password, database, Path(data) if data is not None else None)
     return prepared(Store.open(settings))
 
 
-def prepared(store: Store) -> Store:
-    """Create the constraints and indexes of an open store, and return it; close it if that fails."""
+def prepared(store: Store, *, read_only: bool = False) -> Store:
+    """Create the constraints and indexes of an open store that is to be written, and return it; close it on an error.
+
+    Raise DatabaseError if it holds an import that isn't finished.
+    """
     try:
-        store.schema(schema_statements())
+        refuse_unfinished_import(store)
+        if not read_only:
+            store.schema(schema_statements())
     except BaseException:
         store.close()
         raise

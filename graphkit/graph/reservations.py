@@ -24,12 +24,21 @@ PATIENCE = 600.0
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedLoad:
-    """A load that has not ended: its process still runs, or was interrupted."""
+    """A load that has not ended: its process still runs, or was interrupted.
+
+    Attributes
+    ----------
+    finish
+        The command that finishes it, if it is an import into Neo4j.
+    """
 
     name: str
     interrupted: bool
+    finish: str | None = None
 
     def __str__(self) -> str:
+        if self.finish is not None:
+            return f"the import of the {self.name} isn't finished: {self.finish}"
         if self.interrupted:
             return f"the load of {self.name} was interrupted: run it again to repair it"
         return f"{self.name} is being loaded by another process"
@@ -119,6 +128,10 @@ def _is_dead(owner: str) -> bool:
 def unfinished_loads(store: Store) -> list[UnfinishedLoad]:
     """Return the loads that have not ended."""
     return [
-        UnfinishedLoad(str(row["name"]), int(str(row["age_ms"])) > STALE_MS or _is_dead(str(row["owner"])))
+        UnfinishedLoad(
+            str(row["name"]),
+            int(str(row["age_ms"])) > STALE_MS or _is_dead(str(row["owner"])),
+            None if row["finish"] is None else str(row["finish"]),
+        )
         for row in store.read(cypher("load/loads"))
     ]

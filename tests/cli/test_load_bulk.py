@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import graphkit
@@ -19,10 +20,25 @@ def test_bulk_fills_a_new_database(tmp_path: Path) -> None:
     assert "storefront: 0 questions loaded, 30 there already" in again.out
 
 
-def test_bulk_refuses_a_server_and_runs_alone(tmp_path: Path) -> None:
-    """--bulk with the address of a server, and --runs without --bulk, are refused with what to do."""
+def test_bulk_with_neo4j_prints_the_next_steps(tmp_path: Path) -> None:
+    """Without a server that listens, the files are written once, and the command that imports them is printed."""
     dataset = graphkit.storefront_folder()
-    refused = inside("load", dataset, "--bulk", "--neo4j-uri", "bolt://localhost:1", cwd=tmp_path, code=2)
-    assert "embedded database only" in refused.err
-    alone = inside("load", dataset, "--runs", dataset / "runs" / "storefront-graph.jsonl", cwd=tmp_path, code=2)
-    assert "--runs needs --bulk" in alone.err
+    arguments = ("load", dataset, "--bulk", "--neo4j-uri", "bolt://localhost:1")
+    done = inside(*arguments, cwd=tmp_path, code=0)
+    out = tmp_path / "storefront-import"
+    assert "storefront: 30 questions loaded" in done.out
+    assert f"  cd {out} && neo4j-admin database import full neo4j @import.args" in done.out.splitlines()
+    again = inside(*arguments, "--json", cwd=tmp_path, code=0)
+    step = json.loads(again.out)
+    assert (step["finished"], step["folder"], step["loaded"], step["imported"]) == (False, out.name, None, False)
+
+
+def test_bulk_options_alone_are_refused(tmp_path: Path) -> None:
+    """Options that need --bulk or Neo4j are refused without it, with what to do."""
+    dataset = graphkit.storefront_folder()
+    for option in (("--runs", "run.jsonl"), ("--out", "out"), ("--neo4j-home", "home"), ("--overwrite",)):
+        alone = inside("load", dataset, *option, cwd=tmp_path, code=2)
+        assert f"{option[0]} needs --bulk" in alone.err
+    embedded = inside("load", dataset, "--bulk", "--out", "out", cwd=tmp_path, code=2)
+    assert "are for Neo4j" in embedded.err
+    assert "NEO4J_URI" in embedded.err

@@ -65,7 +65,11 @@ def odd_dataset(folder: Path) -> list[Path]:
     """Write a dataset in which everything occurs that ordinary ones lack, and return its runs."""
     edge: dict[str, Any] = {"source": "api:a.py#f", "relation": "CALLS", "target": "web:b.ts#g"}
     bare: dict[str, Any] = {"source": "web:b.ts#g", "target": "lib:unlisted.py"}
-    texts = {"question": 'Two\nlines, "quoted", \u2028 and \\?', "gold_answer": "", "facts": [" spaces ", "a;b"]}
+    texts = {
+        "question": 'Two\nlines, "quoted", \u2028 and \\?',
+        "gold_answer": "",
+        "facts": [" spaces ", "a;b", "\x1e\uffff\r"],
+    }
     questions: list[dict[str, Any]] = [
         {"id": "q1", **texts, "paths": [{"steps": [edge, bare]}, {"steps": [bare]}], "stack": "s1"},
         {"id": "q2", "question": "?", "relevant": {"api:a.py#f": 2.5, "x": -1}, "commits": {"api": SHA}},

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -214,6 +215,42 @@ def start_neo4j(
         _end(process)
         raise
     return process
+
+
+@dataclass(frozen=True)
+class Neo4jInstallation:
+    """A folder with a Neo4j from Maven of its own, which tests start and stop."""
+
+    folder: Path
+    version: str
+
+    @classmethod
+    def install(cls, folder: Path, version: str) -> Neo4jInstallation:
+        """Write ``bin/neo4j-admin`` into a new folder; raise Unavailable if Java or Maven is missing."""
+        found = cls(folder, version)
+        program = found.home / "bin" / "neo4j-admin"
+        for part in (program.parent, found.home / "conf"):
+            part.mkdir(parents=True)
+        (found.home / "conf" / "neo4j.conf").touch()
+        command = [sys.executable, str(_FOLDER / "admin.py"), str(_java(version)), str(_maven_jars(version))]
+        program.write_text(f'#!/bin/sh\nNEO4J_HOME={shlex.quote(str(found.home))} exec {shlex.join(command)} "$@"\n')
+        program.chmod(0o755)
+        return found
+
+    @property
+    def home(self) -> Path:
+        """The folder that holds bin, conf and data."""
+        return self.folder / "home"
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[Neo4jServer]:
+        """Run its server."""
+        port = free_port()
+        process = start_neo4j(self.folder, port, version=self.version)
+        try:
+            yield Neo4jServer(f"bolt://127.0.0.1:{port}", "maven")
+        finally:
+            _end(process)
 
 
 def _java(version: str) -> Path:
