@@ -47,7 +47,7 @@ def test_bad_records_refuse_a_results_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--out", "results"), "keep no scores in the graph"),
+        (("--no-store", "--out", "results", "--keep", "failures"), "--no-store stores nothing"),
         (("--no-store", "--on", "processes"), "writes one results folder"),
         (("--no-store", "--on", "processes", "--out", "results.csv"), "writes one results folder"),
         (("--no-store", "--out", "results", "--format", "auto"), "--format can't be used"),
