@@ -236,8 +236,18 @@ class RunShards:
 
 
 def blocks_of(shards: Sequence[Shard]) -> Iterator[bytes]:
-    """Yield the bytes of the files of some shards, one after the other."""
-    return (block for file in dict.fromkeys(shard.location for shard in shards) for block in file.blocks())
+    """Yield the bytes of the files of some shards, one after the other.
+
+    Raises
+    ------
+    InputError
+        A file is no longer the one that was cut into shards.
+    """
+    for file, version in {shard.location: shard.version for shard in shards}.items():
+        yield from file.blocks()
+        if file.version() != version:
+            what = "the file has changed since it was cut into shards"
+            raise InputError(what, where=str(file), remedy="Run the command again when it is complete.")
 
 
 def _by_file(shards: Sequence[Shard]) -> list[tuple[int, int]]:

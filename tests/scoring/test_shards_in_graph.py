@@ -170,6 +170,21 @@ def test_what_is_there_is_not_loaded_again(store: Store, source: Path, tmp_path:
     assert sum(contents(store).values()) < sum(held.values())
 
 
+def test_a_shard_that_grows_is_refused(store: Store, source: Path, tmp_path: Path) -> None:
+    """A shard that has grown since the command looked at it is an error: its new records would never be noticed."""
+    dataset = in_six_shards(source, tmp_path)
+    shard = dataset / "runs" / RUN / "2.jsonl"
+
+    def grow(kind: str, count: int) -> None:
+        if kind == "questions":
+            shard.write_text(shard.read_text() + "\n")
+
+    with pytest.raises(InputError, match=r"2\.jsonl: the file has changed since it was cut"):
+        scored(store, dataset, run_in(dataset), out=tmp_path / "out", progress=grow)
+    assert store.read("MATCH (r:Run) RETURN r.id AS id") == []
+    assert scored(store, dataset, run_in(dataset), out=tmp_path / "out").questions == 60
+
+
 def test_behind_a_url(store: Store, source: Path, tmp_path: Path) -> None:
     """A dataset and a run behind a URL are stored as those of this machine; what needs their files says where they are.
 
