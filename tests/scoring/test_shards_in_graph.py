@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from tests.helpers import ROOT
 from tests.helpers.datasets import STOREFRONT, generate
 from tests.helpers.engines import EngineSettings
 from tests.helpers.loading import contents
-from tests.helpers.sharded import RUN, cut, dataset_of, in_six_shards, lines_of, run_in
+from tests.helpers.sharded import RUN, but_for_files, cut, dataset_of, emptied, in_six_shards, lines_of, run_in
 from tests.scoring.shard_measures import Slow
 
 pytest.importorskip("pyarrow")
@@ -37,35 +36,11 @@ pytest.importorskip("pyarrow")
 MEASURES = ("EdgeRecall", "PathPrefix", "Coherence", "nDCG@10", "OffPin")
 RULES = ((), ("failures",), ("sample=7", "EdgeRecall<0.5"))
 
-#: The properties that name files or are digests of them.
-OF_FILES = {
-    "Run": ("file", "origin", "content", "digest"),
-    "Dataset": ("digest",),
-    "Grading": ("gold",),
-}
-
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A generated dataset in whole files, with commits and compatibility."""
     return generate(tmp_path_factory.mktemp("source"), 5, questions=60)
-
-
-def emptied(store: Store) -> Store:
-    """Return the store with nothing in it."""
-    store.write("MATCH (n) DETACH DELETE n")
-    return store
-
-
-def but_for_files(store: Store) -> Counter[str]:
-    """Return the content of the graph without the names and digests of files."""
-    found: Counter[str] = Counter()
-    for text, count in contents(store).items():
-        row = json.loads(text)
-        for name in OF_FILES.get("".join(row["kind"]), ()):
-            row["properties"].pop(name, None)
-        found[json.dumps(row, sort_keys=True)] += count
-    return found
 
 
 def scored(store: Store | None, dataset: Path | str, run: Path | str, **more: Any) -> graphkit.Evaluation:
