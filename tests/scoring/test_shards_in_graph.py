@@ -160,6 +160,22 @@ def test_a_shard_that_grows_is_refused(store: Store, source: Path, tmp_path: Pat
     assert scored(store, dataset, run_in(dataset), out=tmp_path / "out").questions == 60
 
 
+def test_fields_of_the_dataset(store: Store, source: Path, tmp_path: Path) -> None:
+    """Strict loading accepts the own fields that ``dataset.json`` lists, in every shard; others are refused with their
+    place, before anything is scored.
+    """
+    questions, answers = lines_of(source)
+    questions[45] = json.dumps({**json.loads(questions[45]), "scenario": "rush hour"})
+    dataset = dataset_of(tmp_path, source, [questions[:40], questions[40:]], [answers])
+    strict: dict[str, Any] = {"problems": None, "strict": True, "out": tmp_path / "out"}
+    with pytest.raises(InputError, match=r"questions/1\.jsonl\.gz:6: the field 'scenario' isn't known"):
+        scored(store, dataset, run_in(dataset), **strict)
+    assert store.read("MATCH (q:Question) RETURN q.id AS id") == []
+    (dataset / "dataset.json").write_text('{"extra_fields": ["scenario"]}')
+    assert scored(store, dataset, run_in(dataset), **strict).questions == 60
+    assert len(store.read("MATCH (q:Question) RETURN q.id AS id")) == 60
+
+
 def test_behind_a_url(store: Store, source: Path, tmp_path: Path) -> None:
     """A dataset and a run behind a URL are stored as those of this machine; what needs their files says where they are.
 
