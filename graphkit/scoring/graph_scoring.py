@@ -14,7 +14,7 @@ from graphkit.files.spool import Spool
 from graphkit.graph.datasets import add_questions, ensure_loaded
 from graphkit.graph.digests import blocks_digest
 from graphkit.graph.knowledge import commit_graph, history_changes, invalid_questions, question_ids
-from graphkit.graph.runs import IN_MEMORY, RunPart, RunRecords, is_whole, load_run, order_run
+from graphkit.graph.runs import IN_MEMORY, RunPart, RunRecords, is_whole, load_run, order_run, refuse_other_run
 from graphkit.graph.writing import retried_writes
 from graphkit.measures.base import Measure
 from graphkit.records.commits import CommitGraph
@@ -169,7 +169,9 @@ class GraphScoring:
 
     def _of_shards(self, run: RunShards, known: Known) -> _ScoredRun:
         assert self.plan is not None
-        content = blocks_digest(run.content())  # before it is read
+        dataset, content = run.dataset.name, blocks_digest(run.content())  # before it is read
+        if not self.options.replace and (name := self.options.name or run.name) is not None:
+            refuse_other_run(self.store, dataset, name, run.run_file, content, run.origin)  # and not after an hour
         chooser = self.selection.chooser(self.measures) if self.selection is not None else None
         result = score_shards(
             run,
@@ -181,7 +183,7 @@ class GraphScoring:
             known=known,
             see=None if chooser is None else chooser.see,
         )
-        records = RunRecords(run.records(result.run), question_ids(self.store, run.dataset.name), content)
+        records = RunRecords(run.records(result.run), question_ids(self.store, dataset), content)
         rows = read_results(self.plan.out.given).rows()
         return _ScoredRun(result, records, rows, chooser.chosen if chooser is not None else set(), run.origin)
 

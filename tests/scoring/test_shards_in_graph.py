@@ -160,6 +160,21 @@ def test_a_shard_that_grows_is_refused(store: Store, source: Path, tmp_path: Pat
     assert scored(store, dataset, run_in(dataset), out=tmp_path / "out").questions == 60
 
 
+def test_another_run_of_this_name(store: Store, source: Path, tmp_path: Path) -> None:
+    """A run in shards is refused before it is scored if the graph holds another one of its name, or replaces it."""
+    whole, other = run_in(source), run_in(in_six_shards(source, tmp_path))
+    scored(store, source, whole, measures=["RR"])
+    held, out = contents(store), tmp_path / "out"
+    with pytest.raises(InputError, match=f"the graph holds another run '{RUN}', from {whole}"):
+        scored(store, source, other, measures=["RR"], out=out)
+    assert not out.exists()
+    assert contents(store) == held
+    scored(store, source, other, measures=["RR"], out=out, replace=True)
+    assert store.read("MATCH (r:Run) RETURN r.origin AS origin, r.file AS file") == [
+        {"origin": str(other), "file": None}
+    ]
+
+
 def test_fields_of_the_dataset(store: Store, source: Path, tmp_path: Path) -> None:
     """Strict loading accepts the own fields that ``dataset.json`` lists, in every shard; others are refused with their
     place, before anything is scored.
