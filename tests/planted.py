@@ -113,8 +113,8 @@ DEFECTS = (
     Defect(
         "digest of a file",
         "graphkit/graph/digests.py",
-        "            hasher.update(block)",
-        "            hasher.update(block[:1])",
+        "        hasher.update(block)",
+        "        hasher.update(block[:1])",
         ("tests/graph/test_loading.py", "tests/cli/test_evaluate_graph.py"),
     ),
     Defect(

@@ -190,16 +190,21 @@ class EvaluationPlan:
         run: RunShards,
         shards: ShardPlan,
         *,
+        store: Store | None = None,
         progress: Progress = quiet,
         notify: Callable[[str], None] = lambda _: None,
         on_problems: Callable[[Problems], None] = lambda _: None,
     ) -> EvaluatedRuns:
         """Evaluate one run in shards, and write its results folder; see :meth:`evaluate`."""
         options = dataclasses.replace(
-            self.options, measures=self._chosen([run], notify), outcomes=self.layered and not self.undirected
+            self.options,
+            measures=self._chosen([run], notify),
+            keep_rows=True,
+            outcomes=(self.layered or self.selection.failures) and not self.undirected,
+            keep=self._kept(),
         )
         problems = Problems(options.on_error, strict=options.strict)
-        result = evaluate_pass(run, options, problems=problems, progress=progress, plan=shards)
+        result = evaluate_pass(run, options, store=store, problems=problems, progress=progress, plan=shards)
         on_problems(problems)
         cards = [score_layers(result, self._layers)] if self.layered else []
         source = RunSource(Path(run.given), Path(run.given))

@@ -171,28 +171,26 @@ def _in_shards(
     full: bool,
 ) -> None:
     from graphkit.analysis.gates import hold
-    from graphkit.cli.evaluate_shards import evaluate_in_shards, refuse_with_shards
+    from graphkit.cli.evaluate_shards import evaluate_in_shards, outputs, refuse_with_shards
 
     refuse_with_shards(
         {
             "--format": given.format,
             "--scores": given.scores,
             "--engine cypher": scoring.engine == "cypher",
-            "--replace": storing.replace,
-            "--keep": storing.keep,
             "--min-kappa": gates.min_kappa is not None,
             **dict.fromkeys(logs.given(), True),
         }
     )
-    if not storing.no_store:
-        raise InputError(
-            "--on and a results folder keep no scores in the graph", remedy="Add --no-store: the folder holds them."
-        )
+    _refuse_contradictions(scoring, storing)
     if len(given.runs or ()) != 1:
-        raise InputError("a results folder is of one run", remedy="Name one run: a file, a folder, a pattern or a URL.")
+        what = "--on and a results folder are for one run"
+        raise InputError(what, remedy="Name one run: a file, a folder, a pattern or a URL.")
     plan = _plan(given, scoring, gates, storing, reading)
+    into = None if storing.no_store else open_graph
+    out = outputs(storing.out or [], needed=storing.no_store)
     evaluated = evaluate_in_shards(
-        plan, (given.runs or [])[0], given.dataset, storing.out or [], executors, _show if full else None
+        plan, (given.runs or [])[0], given.dataset, out, executors, into, _show if full else None
     )
     hold(evaluated.gates, brief=not full)
 

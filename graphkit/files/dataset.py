@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import located
 from graphkit.files.extra_fields import extra_fields
-from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
+from graphkit.files.jsonl import SUFFIXES, find_file, stem_of, stored_blocks
 from graphkit.files.named_files import NamedFiles
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
@@ -127,6 +127,19 @@ class Dataset:
         single = [find_file(self.folder, kind) for kind in ("commits", "compatibility")]
         return [path for path in (self.questions_file, *single, *graphs) if path is not None]
 
+    @property
+    def place(self) -> str:
+        """The folder, by which it is found again."""
+        return str(self.folder.resolve())
+
+    def question_blocks(self) -> Iterator[bytes]:
+        """Yield the bytes of the questions as they are stored, in blocks."""
+        return stored_blocks(self.questions_file)
+
+    def question_places(self) -> list[str]:
+        """Return the files of the questions, as problems name them."""
+        return [str(self.questions_file)]
+
     def runs(self) -> list[Path]:
         """Return the files of its runs, in the order of their names.
 
@@ -144,19 +157,29 @@ class Dataset:
 
     def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
         """Yield (line number, question) of each usable one; a repeated id, or wrong tests, is a problem."""
-        if not self._has_questions:
-            return
         seen: set[str] = set()
-        for number, question in RecordReader(self.questions_file, QuestionStruct, problems):
+        for file, number, question in self._read_questions(problems):
             if question.id in seen:
-                problems.add(Problem(f"{self.questions_file}:{number}", "the id is already taken", record=question.id))
+                problems.add(Problem(f"{file}:{number}", "the id is already taken", record=question.id))
                 continue
             seen.add(question.id)
             if question.test_cases and (wrong := wrong_tests(question)):
-                where, more = f"{self.questions_file}:{number}", len(wrong) - 1
+                where, more = f"{file}:{number}", len(wrong) - 1
                 problems.add(Problem(where, wrong[0], question.id, "See docs/execution.md.", more))
                 continue
             yield number, question
+
+    def _read_questions(self, problems: Problems) -> Iterator[tuple[str, int, QuestionStruct]]:
+        """Yield the file, the line and the question of each that can be read."""
+        file = str(self.questions_file)
+        for number, question in (
+            RecordReader(self.questions_file, QuestionStruct, problems) if self._has_questions else ()
+        ):
+            yield file, number, question
+
+    def annotated(self) -> Iterator[QuestionStruct]:
+        """Yield the questions whose gold is checked; what is wrong with the others is reported elsewhere."""
+        return (question for _, question in self.questions(Problems("skip")))
 
     def every_question(self) -> Iterator[QuestionStruct]:
         """Yield each usable question; what is wrong with the others is reported elsewhere."""

@@ -134,6 +134,24 @@ class _HeldLines:
 _held: ContextVar[_HeldLines | None] = ContextVar("held lines", default=None)
 
 
+def stored_blocks(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file as it is stored, in blocks.
+
+    Raises
+    ------
+    InputError
+        The file is missing, a directory, or a pipe.
+    """
+    with open_binary(path):
+        pass  # raises InputError with a remedy if the file can't be read
+    if is_pipe(path):
+        what = "this is a pipe or a device, but a load reads the file more than once"
+        raise InputError(what, where=str(path), remedy="Write it into a file first.")
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            yield block
+
+
 def raw_blocks(path: Path) -> Iterator[bytes]:
     """Yield the content of a file without a byte order mark, in blocks.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,14 +30,18 @@ class _Place(msgspec.Struct):
 
 @dataclass(frozen=True)
 class NamedFiles:
-    """Reads the files that a dataset names. It skips unusable records, which loading the dataset reports."""
+    """Reads the files that a dataset names. It skips unusable records, which loading the dataset reports.
+
+    ``expected`` are those of the questions, if they were read before.
+    """
 
     questions_file: Path
     artifact_files: tuple[Path, ...]
+    expected: Collection[str] | None = None
 
     def all(self) -> Iterator[str]:
         """Yield the files as ``repo/path``, some more than once."""
-        yield from files_expected(raw_lines(self.questions_file))
+        yield from files_expected(raw_lines(self.questions_file)) if self.expected is None else self.expected
         yield from self.of_artifacts()
 
     def of_artifacts(self) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -112,6 +112,10 @@ class Problems:
         if key not in self.first_ignored:
             self.first_ignored[key] = Ignored(where, closest(name, known, within))
 
+    def allow(self, file: str, extra: frozenset[str]) -> None:
+        """State the dataset's own fields in a file; by default the ``dataset.json`` beside it lists them."""
+        self._extra[file] = extra
+
     def unknown_fields(self, reported: set[tuple[str, str]] | None = None) -> list[str]:
         """Return sentences about unknown fields: some of each file, and the number of the others.
 
@@ -147,11 +151,11 @@ class Problems:
         self.ignored_fields.update(other.ignored_fields)
         self.first_ignored = other.first_ignored | self.first_ignored
 
-    def without(self, file: Path) -> Problems:
-        """Return the problems without those of a file that will be read again."""
+    def without(self, files: Collection[str]) -> Problems:
+        """Return the problems without those of files that will be read again."""
 
         def elsewhere(problem: Problem) -> bool:
-            return str(file) not in (problem.where, problem.where.rpartition(":")[0])
+            return problem.where not in files and problem.where.rpartition(":")[0] not in files
 
         notes = {what: examples for what, examples in self.notes.items() if elsewhere(examples[0])}
         return Problems(
@@ -159,8 +163,8 @@ class Problems:
             list(filter(elsewhere, self.skipped)),
             notes,
             Counter({what: self.noted[what] for what in notes}),
-            Counter({field: count for field, count in self.ignored_fields.items() if field[0] != str(file)}),
-            {field: first for field, first in self.first_ignored.items() if field[0] != str(file)},
+            Counter({field: count for field, count in self.ignored_fields.items() if field[0] not in files}),
+            {field: first for field, first in self.first_ignored.items() if field[0] not in files},
             self.strict,
             self.beyond,
         )

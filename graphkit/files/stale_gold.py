@@ -122,7 +122,7 @@ def stale_gold(
         return {}
     check = GoldCheck(dataset, commits)
     with Spool(QuestionStruct) as read:
-        for question in questions or read.keep(question for _, question in dataset.questions(Problems("skip"))):
+        for question in questions or read.keep(dataset.annotated()):
             check.show(question)
         for name, (artifacts, edges) in dataset.graphs.items():
             if artifacts is not None:

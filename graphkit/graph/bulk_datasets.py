@@ -226,7 +226,7 @@ class DatasetElements:
             "repositories": sorted(self.checked.repositories),
             "commits": [to_rows.commit_key(repo, sha) for repo, sha in sorted(self.checked.named_commits)],
             "histories": [],
-            "folder": str(self.dataset.folder.resolve()),
+            "folder": self.dataset.place,
             "digest": dataset_digest(self.dataset, self.checked.digests),
             "gold_hash": gold_hash,
             "questions": len(self.checked.ids),

@@ -219,7 +219,7 @@ class _DatasetLoader:
             "load/dataset",
             {
                 "name": self.dataset.name,
-                "folder": str(self.dataset.folder.resolve()),
+                "folder": self.dataset.place,
                 "digest": dataset_digest(self.dataset, self.checked.digests),
                 "gold_hash": self.gold.hexdigest(),
                 "questions": len(self.checked.ids),

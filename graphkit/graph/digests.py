@@ -6,32 +6,34 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.intake import is_pipe
-from graphkit.files.jsonl import open_binary
+from graphkit.files.jsonl import stored_blocks
 from graphkit.graph import schema_version
 from graphkit.graph.rows import digest
 
 
 def content_digest(path: Path, beside: str = "") -> str:
     """Return a digest of a file's bytes, and of the text ``beside`` them."""
+    return blocks_digest(stored_blocks(path), beside)
+
+
+def blocks_digest(blocks: Iterable[bytes], beside: str = "") -> str:
+    """Return the digest of a content in blocks, which that of a file with this content is."""
     hasher = blake2b(beside.encode(), digest_size=16)
-    with open_binary(path):
-        pass  # raises InputError with a remedy if the file can't be read
-    if is_pipe(path):
-        what = "this is a pipe or a device, but a load reads the file more than once"
-        raise InputError(what, where=str(path), remedy="Write it into a file first.")
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            hasher.update(block)
+    for block in blocks:
+        hasher.update(block)
     return hasher.hexdigest()
 
 
 def file_digests(dataset: Dataset, version: str | None = None) -> dict[Path, str]:
-    """Return the digest of each file that loading a dataset reads, and of the schema version."""
+    """Return the digest of each file that loading a dataset reads, and of the schema version.
+
+    That of the questions covers all their shards.
+    """
     beside = schema_version.SCHEMA_VERSION if version is None else version
-    return {path: content_digest(path, beside) for path in dataset.files()}
+    questions, *others = dataset.files()
+    of_questions = blocks_digest(dataset.question_blocks(), beside)
+    return {questions: of_questions, **{path: content_digest(path, beside) for path in others}}
 
 
 def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None, version: str | None = None) -> str:

@@ -106,7 +106,7 @@ def run_source(store: Store, run: str) -> tuple[Path, Path]:
         remedy = "Name the file, or `graphkit evaluate` it again, which stores its path."
         if known["origin"]:
             what = f"the run {run!r} was loaded from {known['origin']}, which isn't the file of a run"
-            remedy = "Name the file of a run: `graphkit import` makes one from a log."
+            remedy = "Name the file of a run: `graphkit import` makes one from a log; join shards into one."
         raise InputError(what, remedy=remedy)
     file, dataset = Path(known["file"]), str(known["dataset"])
     if not file.is_file():

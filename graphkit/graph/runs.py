@@ -178,11 +178,17 @@ def load_run(
     return dataclasses.replace(written, replaced=bool(known) and known[0]["content"] != records.content)
 
 
-def refuse_other_run(store: Store, dataset: str, run: str, run_file: Path) -> None:
-    """Raise early what :func:`load_run` would raise, if the name belongs to another run."""
+def refuse_other_run(
+    store: Store, dataset: str, run: str, run_file: Path, content: str | None = None, origin: str | None = None
+) -> None:
+    """Raise early what :func:`load_run` would raise, if the name belongs to another run.
+
+    ``content`` is the digest of the run, if it is known.
+    """
     known = store.read(cypher("load/known_run"), {"id": run})
     if known:
-        _Source.of(run_file, None).refuse_other(known[0], run, dataset, content_digest(run_file), False)
+        content = content_digest(run_file) if content is None else content
+        _Source.of(run_file, origin).refuse_other(known[0], run, dataset, content, False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,8 @@ def _migrate_dataset(
         dataset = Dataset(folder)
         same = dataset.name == name and any(former == dataset_digest(dataset, version=one) for one in _versions())
     except (InputError, OSError):
-        found.left.append(f"{what}: its files in {folder} can't be read; put them back and migrate again, or {remove}")
+        again = "put them back and migrate again, `graphkit evaluate` a run of it, which also reads shards"
+        found.left.append(f"{what}: its files in {folder} can't be read; {again}, or {remove}")
         return
     if not same:
         load = f"`graphkit load {shlex.quote(folder)}`"

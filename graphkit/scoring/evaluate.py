@@ -13,24 +13,19 @@ from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.jsonl import read_once
 from graphkit.files.problems import Problems
-from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
-from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, quiet
-from graphkit.records.structs import AnswerStruct
-from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards, score_shards
+from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards, results_place, score_shards
 from graphkit.scoring.options import EvaluationOptions
-from graphkit.scoring.results import Evaluation, Kept
-from graphkit.scoring.run_pass import RunPass, invalid_by_files, known_from_files
+from graphkit.scoring.results import Evaluation
+from graphkit.scoring.run_pass import RunPass, known_from_files
 from graphkit.scoring.run_shards import RunShards
 from graphkit.scoring.selection import Selection
 from graphkit.shards.executors import opened_executor
-from graphkit.shards.locations import Location
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
-    from graphkit.graph.runs import RunPart
     from graphkit.records.scores import Score
 
 
@@ -73,8 +68,9 @@ def evaluate(
         Scores the run in shards, and writes the results to ``out``: any :class:`concurrent.futures.Executor`, or what
         the option ``--on`` accepts, such as ``"processes"`` or ``"dask=tcp://HOST:8786"``.
     out
-        The results folder, a path or a URL, which :func:`graphkit.read_results` reads. With it, run and dataset may
-        be shards: files, folders, patterns or URLs. Without an executor, this process alone works.
+        The results folder, a path or a URL, which :func:`graphkit.read_results` reads; a store can do without. With it
+        or an executor, run and dataset may be shards: files, folders, patterns or URLs. Without an executor, this
+        process alone works.
     changes
         Single options by name, such as ``measures=["EdgeRecall"]``, instead of those in ``options``.
 
@@ -92,17 +88,19 @@ def evaluate(
     """
     options = dataclasses.replace(options, **changes)
     if out is not None or executor is not None:
-        if store is not None or scores or isinstance(dataset, Dataset) or not isinstance(run, str | Path):
+        others = scores or options.engine == "cypher" or options.origin is not None
+        if others or isinstance(dataset, Dataset) or not isinstance(run, str | Path):
             raise InputError(
-                "scoring in shards takes a run and a dataset by their paths or URLs, and neither a store nor scores",
+                "scoring in shards takes a run and a dataset by their paths or URLs, and neither scores, an origin "
+                "nor the cypher engine",
                 remedy="Leave out executor= and out=, or the others.",
             )
-        if out is None:
-            raise InputError("an executor needs a results folder", remedy='Give out="results".')
-        with opened_executor(executor) as opened:
-            plan = ShardPlan(Location.of(out), opened)
+        if out is None and store is None:
+            raise InputError("an executor needs a results folder", remedy='Give out="results", or a store.')
+        with opened_executor(executor) as opened, results_place(out) as place:
+            plan = ShardPlan(place, opened)
             with opened_shards(run, dataset, plan) as shards:
-                return evaluate_pass(shards, options, problems=problems, progress=progress, plan=plan)
+                return evaluate_pass(shards, options, store=store, problems=problems, progress=progress, plan=plan)
     if isinstance(run, str | Path):
         file = located(run)
         run_pass = RunPass(Dataset.of_run(file, dataset), file)
@@ -132,7 +130,7 @@ def evaluate_pass(
 ) -> Evaluation:
     """Score a run whose first records may have been read before; see :func:`evaluate`.
 
-    One in shards needs a plan, and no store.
+    One in shards needs a plan, and takes no scores.
     """
     chosen = resolve_measures(options.measures, k=options.k)
     require_computed(chosen)
@@ -149,98 +147,17 @@ def evaluate_pass(
         judged = selection.failures and all(getattr(measure, "directed", True) for measure in chosen)
         options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or judged)
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
-    if isinstance(run, RunShards):
+    if store is not None:
+        from graphkit.scoring.graph_scoring import GraphScoring
+
+        result = GraphScoring(store, options, chosen, found, progress, scores, selection, plan).score(run)
+    elif isinstance(run, RunShards):
         assert plan is not None
         result = score_shards(run, options, chosen, plan, problems=found, progress=progress)
-    elif store is None:
-        result = _score(run, options, chosen, known_from_files(run.dataset, chosen, found), found)
-        result = result.with_scores(scores)
     else:
-        result = _score_in_graph(run, options, chosen, found, store, scores, progress, selection)
+        result = run.score_by(options, chosen, known_from_files(run.dataset, chosen, found), found).with_scores(scores)
     warnings = found.unknown_fields() if problems is None else ()
     return dataclasses.replace(result, failed_as=options.failed_as, warnings=(*result.warnings, *warnings))
-
-
-def _score(
-    run: RunPass,
-    options: EvaluationOptions,
-    chosen: tuple[Measure, ...],
-    context: tuple[CommitGraph, dict[str, str]],
-    problems: Problems,
-    **more: Any,
-) -> Evaluation:
-    in_python = chosen if options.engine == "python" else tuple(one for one in chosen if one.query is None)
-    return run.score(
-        in_python,
-        context,
-        problems,
-        keep_rows=options.keep_rows,
-        outcomes=options.outcomes,
-        unordered=options.unordered,
-        versions=any(measure.needs_commits for measure in chosen),
-        name=options.name,
-        hash_gold=options.hash_gold,
-        **more,
-    )
-
-
-def _score_in_graph(
-    run: RunPass,
-    options: EvaluationOptions,
-    chosen: tuple[Measure, ...],
-    problems: Problems,
-    store: Store,
-    scores: Sequence[Score],
-    progress: Progress,
-    selection: Selection | None = None,
-) -> Evaluation:
-    """Score a run, and keep dataset, run and scores in the graph.
-
-    With Cypher, too, it first reads the files to their end: what can't be used is reported before anything is stored.
-    """
-    from graphkit.graph.datasets import add_questions
-    from graphkit.graph.knowledge import history_changes
-    from graphkit.graph.runs import IN_MEMORY, RunRecords, is_whole, load_run, order_run
-    from graphkit.graph.writing import retried_writes
-    from graphkit.scoring.kept_scores import keep_results
-
-    dataset, history, conflicts = run.dataset.name, history_changes(store), store.conflicts
-    context = _known_from_graph(run.dataset, chosen, store, problems, progress, partial=selection is not None)
-    with Spool(AnswerStruct) as answers:
-        records = RunRecords.of_unread_file(store, dataset, run.run_file, answers)
-        result = _score(run, options, chosen, context, problems, answers=answers, keep_answers=records.wanted)
-        scored = result.with_scores(scores)  # refuses wrong scores before anything is stored
-        answers.flush()
-        whole = selection is not None and is_whole(store, result.run, records)
-        if selection is not None and not whole:
-            part = _selected(scored, selection)
-            add_questions(store, run.dataset, part.questions, *context, progress)
-            records = records.in_part(part, run.run_file, result.run)
-        origin = str(options.origin.resolve()) if isinstance(options.origin, Path) else options.origin
-        loaded = load_run(
-            store, dataset, result.run, run.run_file, progress, records, origin=origin, replace=options.replace
-        )
-        order_run(store, result.run, options.unordered)
-    if options.engine == "cypher":
-        from graphkit.scoring.cypher_scoring import score_run
-
-        in_graph = [measure for measure in chosen if measure.query]
-        result = _merged(chosen, score_run(store, dataset, result.run, in_graph, options.keep_rows), result)
-    result = result.with_scores(scores)
-    if whole:
-        result = dataclasses.replace(result, warnings=(*result.warnings, STAYS_WHOLE))
-    if records.part is not None:
-        result = dataclasses.replace(result, kept=Kept(records.part.rule, len(records.part.questions)))
-    if options.keep_rows:
-        only = None if records.part is None else records.part.questions
-        histories = {str(measure): history for measure in chosen if measure.needs_commits}
-        keep_results(store, result, histories, only, progress)
-    if retried := store.conflicts - conflicts:
-        result = dataclasses.replace(result, warnings=(*result.warnings, retried_writes(retried)))
-    if loaded.replaced and not options.replace and origin == IN_MEMORY:
-        warning = f"these records take the place of others that were the run {result.run!r}; name= gives another name"
-        result = dataclasses.replace(result, warnings=(*result.warnings, warning))
-    return result
 
 
 def _keeping(
@@ -268,54 +185,3 @@ def _keeping(
             named[one.measure] = str(own[0])
             chosen = tuple(dict.fromkeys([*chosen, *own]))
     return selection.named(lambda name: named[name]), chosen
-
-
-def _selected(result: Evaluation, selection: Selection) -> RunPart:
-    """Return the part of a run that a rule selects."""
-    from graphkit.graph.runs import RunPart
-
-    chooser = selection.chooser(result.measures)
-    for row in result.rows:
-        chooser.see(row)
-    records = result.questions - result.missing
-    return RunPart(str(selection), chooser.chosen, result.questions, records, result.failed)
-
-
-def _known_from_graph(
-    dataset: Dataset,
-    measures: Sequence[Measure],
-    store: Store,
-    problems: Problems,
-    progress: Progress,
-    partial: bool,
-) -> tuple[CommitGraph, dict[str, str]]:
-    """Load the dataset if needed; return its commits if a measure reads them, and the reason of each unscored question.
-
-    The graph knows both since the dataset was loaded. If it holds only a part of the questions (``partial`` allows
-    that), the files tell the reasons, with all commits of the graph.
-    """
-    from graphkit.graph.datasets import ensure_loaded
-    from graphkit.graph.knowledge import commit_graph, invalid_questions
-
-    loading = Problems(problems.on_error, strict=problems.strict)
-    partial = ensure_loaded(store, dataset, loading, progress, partial=partial)
-    problems.merge(loading.without(dataset.questions_file))
-    needed = partial or any(measure.needs_commits for measure in measures)
-    commits = commit_graph(store, dataset.name, dataset.artifact_commits()) if needed else CommitGraph()
-    commits.files = dataset.known_files()
-    if partial:
-        return commits, invalid_by_files(dataset, commits)
-    return commits, invalid_questions(store, dataset.name)
-
-
-def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evaluation) -> Evaluation:
-    """Return one result with the measures in their requested order, from both engines."""
-    names = [str(measure) for measure in measures]
-    by_question = {row.question: row for row in in_cypher.rows}
-    rows = []
-    for row in in_python.rows:
-        values = dict(zip(in_python.measures, row.values, strict=True))
-        values |= dict(zip(in_cypher.measures, by_question[row.question].values, strict=True))
-        rows.append(dataclasses.replace(row, values=tuple(values[name] for name in names)))
-    both = {**in_python.measures, **in_cypher.measures}
-    return dataclasses.replace(in_python, measures={name: both[name] for name in names}, rows=tuple(rows))

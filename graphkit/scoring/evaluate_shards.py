@@ -7,7 +7,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ from typing import Any
 import msgspec
 
 from graphkit.errors import InputError
+from graphkit.files.file_locks import locked
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import KEPT, Problem, Problems
 from graphkit.measures.base import Measure
 from graphkit.measures.outcome import STAGES, TwoByTwo
+from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
@@ -69,6 +71,27 @@ class ShardPlan:
             return Location(str(path.resolve().with_name(f".{path.resolve().name}.parts")))
         return Location(f"{self.out.given.rstrip('/')}.parts")
 
+    def held(self) -> AbstractContextManager[None]:
+        """Keep other commands of this machine from the results folder; one behind a URL can't be held.
+
+        Raises
+        ------
+        InputError
+            Another command writes it.
+        """
+        path = self.out.path
+        if path is None:
+            return nullcontext()
+
+        def refuse() -> None:
+            raise InputError(
+                "another command is writing this results folder",
+                where=str(self.out),
+                remedy="Wait until it has ended, or name another folder.",
+            )
+
+        return locked(path.resolve().with_name(f".{path.resolve().name}.lock"), refuse)
+
 
 def score_shards(
     run: RunShards,
@@ -78,8 +101,17 @@ def score_shards(
     *,
     problems: Problems,
     progress: Progress = quiet,
+    known: tuple[CommitGraph, dict[str, str]] | None = None,
+    see: Callable[[Row], None] | None = None,
 ) -> Evaluation:
     """Score a run in shards, and write its results folder.
+
+    Parameters
+    ----------
+    known
+        The known commits, and the reason of each question that isn't scored; by default those of the files.
+    see
+        Receives each row, in the order of the questions.
 
     Returns
     -------
@@ -96,10 +128,10 @@ def score_shards(
     ):
         what = "other processes can't find a measure that is defined in the script itself"
         raise InputError(what, remedy="Move it into a module of its own, and import it.")
+    if known is None:
+        known = run.known(measures, problems)
     with held_folder() as scratch:
-        found = _Scoring(run, options, measures, plan, problems, progress, scratch).evaluation()
-    remove_folder(plan.work)
-    return found
+        return _Scoring(run, options, measures, plan, problems, progress, scratch, known).evaluation(see)
 
 
 class _Scoring:
@@ -114,6 +146,7 @@ class _Scoring:
         problems: Problems,
         progress: Progress,
         scratch: Path,
+        known: tuple[CommitGraph, dict[str, str]],
     ) -> None:
         self.run = run
         self.options = options
@@ -122,7 +155,7 @@ class _Scoring:
         self.progress = progress
         self.scratch = scratch
         self.names = [str(measure) for measure in measures]
-        self.known = run.known(measures, problems)
+        self.known = known
         self.context = ShardContext(self._job(measures), tuple(run.questions), tuple(run.answers), run.extra)
         self.key = self._key()
         self.parts: list[Location] = []
@@ -150,8 +183,8 @@ class _Scoring:
 
     # The passes ------------------------------------------------------------------------------------------------------
 
-    def evaluation(self) -> Evaluation:
-        """Make all parts, and then the results of them."""
+    def evaluation(self, see: Callable[[Row], None] | None) -> Evaluation:
+        """Make all parts, and then the results of them, which ``see`` gets row by row."""
         work = self._first_works()
         expect(self.progress, "shards", len(work))
         self.parts = [Location("")] * len(work)
@@ -163,7 +196,7 @@ class _Scoring:
         routed, unknown = self._routed()
         if routed:
             self._make([dataclasses.replace(work[place], routed=tuple(routed[place])) for place in sorted(routed)])
-        return self._merged(unknown)
+        return self._merged(unknown, see)
 
     def _key(self) -> str:
         """Return the digest of everything that decides the parts."""
@@ -171,7 +204,9 @@ class _Scoring:
 
         own = [code_of(measure) for measure in self.context.job.measures if measure.is_custom()]
         options = self.options.outcomes, self.options.unordered, self.options.name
-        return key_of(__version__, self.names, own, options, self.run.key)
+        commits, invalid = self.known  # a graph may know more than the files do
+        known = sorted(map(repr, commits.commits.items())), sorted(invalid.items())
+        return key_of(__version__, self.names, own, options, self.run.key, known)
 
     def _first_works(self) -> list[ShardWork]:
         try:
@@ -259,7 +294,7 @@ class _Scoring:
 
     # The results -----------------------------------------------------------------------------------------------------
 
-    def _merged(self, unknown: list[Leftover]) -> Evaluation:
+    def _merged(self, unknown: list[Leftover], see: Callable[[Row], None] | None) -> Evaluation:
         totals = Totals(len(self.names), self.context.job.invalid.values())
         groups, usage, gold = Groups(len(self.names)), UsageOnDisk(self.scratch), GoldSeen()
         runs: set[str] = set()
@@ -284,7 +319,11 @@ class _Scoring:
                 self._count_reasons(totals, part_rows)
                 if self.options.outcomes and not rows:
                     ended.add(part_rows)
-                kept += rows_of(part_rows, self.names) if rows else ()
+                for row in rows_of(part_rows, self.names) if rows or see is not None else ():
+                    if rows:
+                        kept.append(row)
+                    if see is not None:
+                        see(row)
             result = self._result(totals, groups, usage, runs)
             known = known_share(self.run.dataset, Path(self.run.given), self.run.first, gold, self.run.respelled)
             result = dataclasses.replace(
@@ -401,27 +440,40 @@ def code_of(measure: Measure) -> str:
 
 
 @contextmanager
+def results_place(out: str | Path | None) -> Iterator[Location]:
+    """Yield the results folder; without one, a temporary folder for as long as the block runs."""
+    if out is not None:
+        yield Location.of(out)
+        return
+    with held_folder() as folder:
+        yield Location(str(folder / "results"))
+
+
+@contextmanager
 def opened_shards(
     run: str | Path | Location, dataset: str | Path | None, plan: ShardPlan, progress: Progress = quiet
 ) -> Iterator[RunShards]:
     """Open a run and its dataset as shards, and ask all questions what scoring must know before.
 
+    At the end of the block the parts in progress are removed, unless it fails.
+
     Raises
     ------
     InputError
-        A file is missing or can't be read, or there are no questions.
+        A file is missing or can't be read, there are no questions, or another command writes the results folder.
     """
     arrow()  # refused at once, and not after an hour
     check_results_folder(plan.out)
     place = Location.of(run)
     answers = shards_of(place)
-    with opened_dataset(place, dataset) as found:
+    with plan.held(), opened_dataset(place, dataset) as found:
         key = key_of("survey", *(shard.key for shard in found.shards))
         tasks = [ShardTask(f"{key_of(key, shard.key)}", shard, shard.name) for shard in found.shards]
         parts = finished_parts(plan.executor, survey, tasks, plan.work, suffix=".survey", say=plan.say)
         asked = surveyed(parts)
         found.expected = frozenset(asked.files)
         yield RunShards(str(place), found, [*found.shards], answers, asked)
+        remove_folder(plan.work)
 
 
 @contextmanager

@@ -299,6 +299,10 @@ class Evaluation:
             warnings=warnings,
         )
 
+    def with_warning(self, warning: str) -> Evaluation:
+        """Return the result with one more warning."""
+        return dataclasses.replace(self, warnings=(*self.warnings, warning))
+
     def known_efficiency(self) -> dict[str, Spread]:
         """Return the efficiency figures that some record states."""
         return {name: cost for name, cost in self.efficiency.items() if cost.total is not None}

@@ -21,6 +21,7 @@ from graphkit.scoring.file_scoring import Descriptions, score_file
 from graphkit.scoring.first_records import FirstRecords
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.logged_tools import tool_measures
+from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.scorer import Job
 
@@ -46,6 +47,29 @@ class RunPass:
     def tool_measures(self) -> tuple[str, ...]:
         """The measures of tool calls that score this run by default; see :mod:`graphkit.scoring.logged_tools`."""
         return tool_measures(self.dataset, self.first)
+
+    def score_by(
+        self,
+        options: EvaluationOptions,
+        measures: tuple[Measure, ...],
+        known: tuple[CommitGraph, dict[str, str]],
+        problems: Problems,
+        **more: Any,
+    ) -> Evaluation:
+        """Score the run as the options say, without the measures that the database computes; see :meth:`score`."""
+        in_python = measures if options.engine == "python" else tuple(one for one in measures if one.query is None)
+        return self.score(
+            in_python,
+            known,
+            problems,
+            keep_rows=options.keep_rows,
+            outcomes=options.outcomes,
+            unordered=options.unordered,
+            versions=any(measure.needs_commits for measure in measures),
+            name=options.name,
+            hash_gold=options.hash_gold,
+            **more,
+        )
 
     def score(
         self,

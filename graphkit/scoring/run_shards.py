@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
@@ -27,12 +29,16 @@ from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.first_records import RECORDS, FirstRecords
 from graphkit.scoring.logged_tools import measures_of_calls
 from graphkit.scoring.run_pass import known_from_files
-from graphkit.scoring.shard_scoring import Survey
+from graphkit.scoring.scorer import Job
+from graphkit.scoring.shard_scoring import ShardContext, Survey, usable_records
 from graphkit.shards.inputs import ENDINGS, Shard, shard_lines, shards_of
 from graphkit.shards.locations import Location
 
 #: How many questions are looked at to name the id closest to an unknown one.
 LOOKED_AT = 10_000
+
+#: The folder of a dataset with the shards of its questions.
+QUESTIONS = "questions"
 
 #: The files of a dataset that are read whole, or copied from another machine.
 _SMALL = ("commits", "compatibility", "artifacts", "edges", "dataset.json")
@@ -47,42 +53,64 @@ class ShardedDataset(Dataset):
         The folder of this machine with its other files.
     shards
         The shards of its questions.
-    copied
-        Whether the folder is a copy that workers don't see.
+    remote
+        The place of which the folder is a copy that workers don't see; None for a folder of this machine.
     """
 
-    def __init__(self, folder: Path, shards: Sequence[Shard], copied: bool) -> None:
+    def __init__(self, folder: Path, shards: Sequence[Shard], remote: Location | None) -> None:
         super().__init__(folder.resolve(), questions=False)
         self.shards = tuple(shards)
-        self._copied = copied
+        self._remote = remote
         self.expected: frozenset[str] = frozenset()
+        if not self._has_questions:
+            self.questions_file = self.folder / QUESTIONS
+
+    @property
+    def place(self) -> str:
+        """The folder or the URL, by which it is found again."""
+        return super().place if self._remote is None else str(self._remote)
+
+    def question_blocks(self) -> Iterator[bytes]:
+        """Yield the bytes of the questions as they are stored, one shard after the other."""
+        return blocks_of(self.shards)
+
+    def question_places(self) -> list[str]:
+        """Return the files of the questions, as problems name them."""
+        return [*super().question_places(), *dict.fromkeys(str(shard.location) for shard in self.shards)]
 
     def every_question(self) -> Iterator[QuestionStruct]:
         """Yield the first usable questions: enough to name one that is close to an unknown id."""
-        return islice((question for _, question in self._read()), LOOKED_AT)
+        return islice(self.annotated(), LOOKED_AT)
 
-    def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
-        """Yield (line number, question) of each usable one; scoring reports the others."""
-        return self._read()
+    def annotated(self) -> Iterator[QuestionStruct]:
+        """Yield the questions whose gold is checked, also those that repeat an id, which scoring reports."""
+        return (question for _, _, question in self._read_questions(Problems("skip")))
 
-    def _read(self) -> Iterator[tuple[int, QuestionStruct]]:
+    def _read_questions(self, problems: Problems) -> Iterator[tuple[str, int, QuestionStruct]]:
+        own = extra_fields(self.folder)
         for shard in self.shards:
-            reader = RecordReader(Path(str(shard.location)), QuestionStruct, Problems("skip"))
+            file = str(shard.location)
+            problems.allow(file, own)
+            reader = RecordReader(Path(file), QuestionStruct, problems)
+            reader.path = cast(Path, file)  # a Path would change a URL
             for number, line in shard_lines(shard):
                 question = reader.parse(number, line)
                 if question is not None:
-                    yield number, question
+                    yield file, number, question
+
+    def named_files(self) -> NamedFiles:
+        """Return the reader of the files that the dataset names; the survey found those of the questions."""
+        return dataclasses.replace(super().named_files(), expected=self.expected)
 
     def known_files(self) -> KnownFiles:
-        """Return the files that the dataset names, as the survey of the questions found them."""
-        artifacts = (path for path, _ in self.graphs.values() if path is not None)
-        every = {*self.expected, *NamedFiles(self.questions_file, tuple(artifacts)).of_artifacts()}
-        return KnownFiles(partial(tuple, sorted(every)))
+        """Return the files that the dataset names."""
+        # Read now: a worker may not see them.
+        return KnownFiles(partial(tuple, sorted({*self.named_files().all()})))
 
     def artifact_commits(self) -> ReadAt:
         """Return a lookup of the commits at which the knowledge graphs read an artifact."""
         found = super().artifact_commits()
-        if self._copied:
+        if self._remote is not None:
             found("", None)  # workers can't read the copy
         return found
 
@@ -125,6 +153,28 @@ class RunShards:
                 near = abs((end - begin) - (last - first)) <= 1 or len(pairs) > 1
                 beside[min(same, end - 1) if near else wanted].append(place)
         return beside
+
+    @property
+    def run_file(self) -> Path:
+        """The run as the path of a file, which it may not be."""
+        return Path(self.given)
+
+    @property
+    def origin(self) -> str | None:
+        """The place of the run; None if it is a single file of this machine, which can be loaded again by its path."""
+        path = Location.of(self.given).path
+        if path is None:
+            return self.given
+        return None if path.is_file() and path.suffix != ".parquet" else str(path.resolve())
+
+    def records(self, name: str) -> Iterator[AnswerStruct]:
+        """Yield the usable records in their order, as they are scored, under the name of the run."""
+        job = Job(Path(), Path(), (), CommitGraph(), name=name, spelling=self.spelling)
+        return usable_records(ShardContext(job, tuple(self.questions), tuple(self.answers), self.extra))
+
+    def content(self) -> Iterator[bytes]:
+        """Yield the bytes of the run as they are stored, one shard after the other."""
+        return blocks_of(self.answers)
 
     @property
     def extra(self) -> frozenset[str]:
@@ -185,6 +235,21 @@ class RunShards:
         )
 
 
+def blocks_of(shards: Sequence[Shard]) -> Iterator[bytes]:
+    """Yield the bytes of the files of some shards, one after the other.
+
+    Raises
+    ------
+    InputError
+        A file is no longer the one that was cut into shards.
+    """
+    for file, version in {shard.location: shard.version for shard in shards}.items():
+        yield from file.blocks()
+        if file.version() != version:
+            what = "the file has changed since it was cut into shards"
+            raise InputError(what, where=str(file), remedy="Run the command again when it is complete.")
+
+
 def _by_file(shards: Sequence[Shard]) -> list[tuple[int, int]]:
     """Return where the shards of each file begin and end."""
     begins = [at for at, one in enumerate(shards) if at == 0 or one.location != shards[at - 1].location]
@@ -218,7 +283,7 @@ def opened_dataset(run: Location, given: str | Path | None) -> Iterator[ShardedD
                 if file.name.startswith(_SMALL):
                     with file.opened() as stream:
                         (path / file.name).write_bytes(stream.read())
-        yield ShardedDataset(path, shards, folder.path is None)
+        yield ShardedDataset(path, shards, folder if folder.path is None else None)
 
 
 def _given(given: str | Path) -> Location:
@@ -231,7 +296,7 @@ def _questions(folder: Location) -> Location | None:
     for ending in ENDINGS:
         if (file := folder.child(f"questions{ending}")).exists():
             return file
-    return shards if (shards := folder.child("questions")).is_folder() else None
+    return shards if (shards := folder.child(QUESTIONS)).is_folder() else None
 
 
 def _above(run: Location) -> Location:

@@ -235,7 +235,7 @@ class _ShardProblems(Problems):
     def open(self, shard: int, where: str) -> None:
         """Go on with another shard."""
         self.shard = shard
-        self._extra[where] = self._own
+        self.allow(where, self._own)
 
     def add(self, problem: Problem) -> None:
         """Add a problem; none is too many."""
@@ -260,6 +260,20 @@ def score_shard(work: ShardWork, path: Path) -> None:
     """Score a shard, and write its :class:`~graphkit.scoring.shard_parts.ShardPart`."""
     with quiet_collector():
         _ShardScorer(work, context_in(work.context)).write(path)
+
+
+def usable_records(context: ShardContext) -> Iterator[AnswerStruct]:
+    """Yield the usable records of the run in their order, as they are scored."""
+    scorer = Scorer(context.job, digest)
+    scorer.answers = reader = _ShardReader(Path(), AnswerStruct, Problems())
+    reader.context = context
+    for shard in context.answers:
+        scorer.begin()  # what is wrong was reported when they were scored
+        reader.path = cast(Path, str(shard.location))
+        for number, line in shard_lines(shard):
+            answer = scorer.answer(number, line)
+            if answer is not None:
+                yield answer
 
 
 class _ShardScorer:

@@ -172,10 +172,15 @@ class Location:
     def digest(self) -> str:
         """Return a hash of the bytes of the file."""
         digest = blake2b(digest_size=20)
+        for block in self.blocks():
+            digest.update(block)
+        return digest.hexdigest()
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the bytes of the file in blocks."""
         with self.opened() as stream, self._errors():
             while block := stream.read(_BLOCK):
-                digest.update(block)
-        return digest.hexdigest()
+                yield block
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, Graph, inside, tiny, write_lines
+from tests.helpers.datasets import STOREFRONT
 
 pytest.importorskip("pyarrow")
 
@@ -44,13 +45,36 @@ def test_bad_records_refuse_a_results_folder(tmp_path: Path) -> None:
     assert (problem["file"], problem["line"]) == (str(run), len(ANSWERS) + 1)
 
 
+def test_shards_with_a_graph(graph: Graph, tmp_path: Path) -> None:
+    """With a graph, ``--on`` prints what one process prints, and stores the same questions, with a results folder or
+    without; the outputs of the graph say that the run is in part, and the summary of the folder covers all.
+    """
+    run, keep = STOREFRONT / "runs" / "storefront-graph.jsonl", ("--keep", "sample=3")
+    stored, outputs = [], []
+    for more in ((), ("--out", "results"), ("--on", "processes=1", "--json"), ("--json",)):
+        graph.store.write("MATCH (n) DETACH DELETE n")
+        outputs.append(inside("evaluate", run, *keep, *more, cwd=tmp_path, env=graph.env, code=0))
+        stored.append(graph.counts())
+    assert stored == [stored[0]] * 4
+    assert stored[0]["KEPT"] == 3
+    assert outputs[0].out == outputs[1].out
+    assert outputs[2].object() == outputs[3].object()
+    assert "the graph stores 3 of 30 questions (sample=3)" in " ".join(outputs[1].err.split())
+    words = "the graph stores 3 of 30 questions of the run storefront-graph (sample=3)"
+    assert words in inside("db", "status", cwd=tmp_path, env=graph.env, code=0).out
+    assert json.loads((tmp_path / "results" / "manifest.json").read_text())["questions"] == 30
+    assert {path.name for path in tmp_path.iterdir()} == {"results"}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--out", "results"), "keep no scores in the graph"),
+        (("--no-store", "--out", "results", "--keep", "failures"), "--no-store stores nothing"),
         (("--no-store", "--on", "processes"), "writes one results folder"),
         (("--no-store", "--on", "processes", "--out", "results.csv"), "writes one results folder"),
+        (("--on", "processes", "--out", "a", "--out", "b"), "writes one results folder"),
         (("--no-store", "--out", "results", "--format", "auto"), "--format can't be used"),
+        (("--out", "results", "--engine", "cypher"), "--engine cypher can't be used"),
         (("--no-store", "--out", "results", "--on", "proceses"), "Did you mean processes?"),
         (("--no-store", "--out", "results", "--resources", "gpu=1"), "--on names none"),
     ],

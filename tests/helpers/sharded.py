@@ -1,16 +1,26 @@
-"""A generated dataset and its run, written in shards."""
+"""A generated dataset and its run, written in shards, and what a graph holds of them."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import random
+from collections import Counter
 from pathlib import Path
 
+from graphkit.database.store import Store
 from tests.helpers.datasets import read_jsonl
+from tests.helpers.loading import contents
 
 #: The run of :func:`tests.helpers.datasets.generate` with the seed 5.
 RUN = "gen5-a"
+
+#: The properties that name files or are digests of them.
+OF_FILES = {
+    "Run": ("file", "origin", "content", "digest"),
+    "Dataset": ("digest",),
+    "Grading": ("gold",),
+}
 
 
 def lines_of(folder: Path) -> tuple[list[str], list[str]]:
@@ -61,3 +71,20 @@ def in_six_shards(source: Path, folder: Path, seed: int = 3) -> Path:
     draw = random.Random(seed)
     questions, answers = lines_of(source)
     return dataset_of(folder, source, cut(draw, questions, 6), cut(draw, draw.sample(answers, len(answers)), 6))
+
+
+def emptied(store: Store) -> Store:
+    """Return the store with nothing in it."""
+    store.write("MATCH (n) DETACH DELETE n")
+    return store
+
+
+def but_for_files(store: Store) -> Counter[str]:
+    """Return the content of the graph without the names and digests of files."""
+    found: Counter[str] = Counter()
+    for text, count in contents(store).items():
+        row = json.loads(text)
+        for name in OF_FILES.get("".join(row["kind"]), ()):
+            row["properties"].pop(name, None)
+        found[json.dumps(row, sort_keys=True)] += count
+    return found

@@ -26,9 +26,10 @@ from graphkit.shards.locations import Location
 from graphkit.shards.work import ShardTask, finished_parts, in_order, key_of
 from graphkit.systems.session import run_systems
 from tests.helpers.absent import absent
+from tests.helpers.cli import Graph
 from tests.helpers.datasets import generate, write_jsonl
 from tests.helpers.engines import free_port
-from tests.helpers.sharded import in_six_shards, run_in
+from tests.helpers.sharded import but_for_files, emptied, in_six_shards, run_in
 from tests.scoring.shard_measures import KillsOnce
 from tests.shards import working
 
@@ -157,7 +158,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return generate(tmp_path_factory.mktemp("source"), 5, questions=60)
 
 
-def scored(run: str | Path, dataset: str | Path, out: str | Path, mark: Path, **more: Any) -> None:
+def scored(run: str | Path, dataset: str | Path, out: str | Path | None, mark: Path, **more: Any) -> None:
     """Score a run in shards by measures of which one kills a worker, unless there is a mark."""
     measures = ["EdgeRecall", "nDCG@10", KillsOnce("gen5-030", str(mark))]
     graphkit.evaluate(run, dataset, measures=measures, outcomes=True, out=out, **more)
@@ -179,6 +180,17 @@ def test_a_cluster_scores_a_run(cluster: Executor, source: Path, tmp_path: Path)
     assert mark.exists()
     scored(run_in(dataset), dataset, tmp_path / "alone", mark)
     assert contents(Location.of(tmp_path / "spread")) == contents(Location.of(tmp_path / "alone"))
+
+
+def test_what_a_cluster_scored_is_stored(cluster: Executor, graph: Graph, source: Path, tmp_path: Path) -> None:
+    """What a cluster scores without a results folder, with a worker killed, is in the graph what one process stores."""
+    dataset, mark = in_six_shards(source, tmp_path), tmp_path / "mark"
+    store = emptied(graph.store)
+    scored(run_in(dataset), dataset, None, mark, executor=cluster, store=store, keep="failures")
+    assert mark.exists()
+    found = but_for_files(store)
+    scored(run_in(dataset), dataset, tmp_path / "alone", mark, store=emptied(store), keep="failures")
+    assert but_for_files(store) == found
 
 
 # S3 -----------------------------------------------------------------------------------------------------------------
@@ -297,8 +309,10 @@ def test_no_such_bucket(bucket: str) -> None:
         shards_of("s3://nowhere/a.jsonl")
 
 
-def test_a_run_in_a_bucket_is_scored(bucket: str, source: Path, tmp_path: Path) -> None:
-    """Shards of S3, with a killed worker and results in S3, give the bytes of the same shards on this machine."""
+def test_a_run_in_a_bucket_is_scored(bucket: str, graph: Graph, source: Path, tmp_path: Path) -> None:
+    """Shards of S3, with a killed worker and results in S3, give the bytes and the graph of the same shards on this
+    machine.
+    """
     dataset, mark = in_six_shards(source, tmp_path), tmp_path / "mark"
     for file in sorted(dataset.rglob("*.*")):
         folder = Location.of(f"{bucket}/{file.parent.relative_to(tmp_path)}")
@@ -306,9 +320,13 @@ def test_a_run_in_a_bucket_is_scored(bucket: str, source: Path, tmp_path: Path) 
             (staging / file.name).write_bytes(file.read_bytes())
             folder.put(staging / file.name, file.name)
     run = f"{bucket}/{run_in(dataset).relative_to(tmp_path)}"
-    scored(run, f"{bucket}/data", f"{bucket}/scored", mark, executor="processes=2")
+    kept: dict[str, Any] = {"store": emptied(graph.store), "keep": "failures"}
+    scored(run, f"{bucket}/data", f"{bucket}/scored", mark, executor="processes=2", **kept)
     assert mark.exists()
-    scored(run_in(dataset), dataset, tmp_path / "alone", mark)
+    stored = but_for_files(graph.store)
+    emptied(graph.store)
+    scored(run_in(dataset), dataset, tmp_path / "alone", mark, **kept)
+    assert but_for_files(graph.store) == stored
     assert contents(Location.of(f"{bucket}/scored")) == contents(Location.of(tmp_path / "alone"))
     assert Location.of(f"{bucket}/scored.parts").files() == []
     assert graphkit.read_results(f"{bucket}/scored").manifest["questions"] == 60

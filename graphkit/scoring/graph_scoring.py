@@ -1,0 +1,201 @@
+"""Score a run from its files, and keep dataset, run and scores in the graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphkit.database.store import Store
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.files.spool import Spool
+from graphkit.graph.datasets import add_questions, ensure_loaded
+from graphkit.graph.digests import blocks_digest
+from graphkit.graph.knowledge import commit_graph, history_changes, invalid_questions, question_ids
+from graphkit.graph.runs import IN_MEMORY, RunPart, RunRecords, is_whole, load_run, order_run, refuse_other_run
+from graphkit.graph.writing import retried_writes
+from graphkit.measures.base import Measure
+from graphkit.records.commits import CommitGraph
+from graphkit.records.progress import Progress
+from graphkit.records.scores import Score
+from graphkit.records.structs import AnswerStruct
+from graphkit.scoring.evaluate_shards import ShardPlan, score_shards
+from graphkit.scoring.kept_scores import keep_results
+from graphkit.scoring.options import EvaluationOptions
+from graphkit.scoring.results import Evaluation, Kept, Row
+from graphkit.scoring.results_folder import read_results
+from graphkit.scoring.run_pass import RunPass, invalid_by_files
+from graphkit.scoring.run_shards import RunShards
+from graphkit.scoring.selection import Selection
+
+STAYS_WHOLE = "the graph holds this run whole, and it stays whole"
+
+#: The known commits, and the reason of each question that isn't scored.
+Known = tuple[CommitGraph, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class _ScoredRun:
+    """A run that was scored, before it is stored.
+
+    Attributes
+    ----------
+    records
+        Its records; those of shards are read again when they are written.
+    rows
+        Its rows, if they are more than ``result`` holds.
+    chosen
+        The questions that a rule selects.
+    origin
+        The place of a run that isn't a file of this machine.
+    """
+
+    result: Evaluation
+    records: RunRecords
+    rows: Iterable[Row] | None
+    chosen: set[str]
+    origin: str | None
+
+
+@dataclass(frozen=True)
+class GraphScoring:
+    """How a run is scored with a store.
+
+    Attributes
+    ----------
+    scores
+        Scores that others gave.
+    selection
+        The rule by which questions are stored; None for all.
+    plan
+        The executor and the results folder of a run in shards.
+    """
+
+    store: Store
+    options: EvaluationOptions
+    measures: tuple[Measure, ...]
+    problems: Problems
+    progress: Progress
+    scores: Sequence[Score] = ()
+    selection: Selection | None = None
+    plan: ShardPlan | None = None
+
+    def score(self, run: RunPass | RunShards) -> Evaluation:
+        """Score a run, and keep dataset, run and scores in the graph.
+
+        With Cypher, too, it first reads the files to their end: what can't be used is reported before anything is
+        stored.
+        """
+        store, options, progress = self.store, self.options, self.progress
+        dataset, history, conflicts = run.dataset.name, history_changes(store), store.conflicts
+        known = self._known(run.dataset)
+        with Spool(AnswerStruct) as answers:
+            scored = self._of_shards(run, known) if isinstance(run, RunShards) else self._of_file(run, known, answers)
+            result, records = scored.result, scored.records
+            whole = self.selection is not None and is_whole(store, result.run, records)
+            if self.selection is not None and not whole:
+                counts = result.questions, result.questions - result.missing, result.failed
+                part = RunPart(str(self.selection), scored.chosen, *counts)
+                add_questions(store, run.dataset, part.questions, *known, progress)
+                records = records.in_part(part, run.run_file, result.run)
+            loaded = load_run(
+                store,
+                dataset,
+                result.run,
+                run.run_file,
+                progress,
+                records,
+                origin=scored.origin,
+                replace=options.replace,
+            )
+            order_run(store, result.run, options.unordered)
+        if options.engine == "cypher":
+            from graphkit.scoring.cypher_scoring import score_run
+
+            in_graph = [measure for measure in self.measures if measure.query]
+            found = score_run(store, dataset, result.run, in_graph, options.keep_rows)
+            result = _merged(self.measures, found, result)
+        result = result.with_scores(self.scores)
+        if whole:
+            result = result.with_warning(STAYS_WHOLE)
+        if records.part is not None:
+            result = dataclasses.replace(result, kept=Kept(records.part.rule, len(records.part.questions)))
+        if options.keep_rows:
+            only = None if records.part is None else records.part.questions
+            histories = {str(measure): history for measure in self.measures if measure.needs_commits}
+            keep_results(store, result, histories, only, progress, rows=scored.rows)
+        if retried := store.conflicts - conflicts:
+            result = result.with_warning(retried_writes(retried))
+        if loaded.replaced and not options.replace and scored.origin == IN_MEMORY:
+            result = result.with_warning(
+                f"these records take the place of others that were the run {result.run!r}; name= gives another name"
+            )
+        return result
+
+    def _known(self, dataset: Dataset) -> Known:
+        """Load the dataset if needed, and return its commits if a measure reads them.
+
+        The graph knows both since the dataset was loaded. If it holds only a part of the questions, as a selection
+        allows, the files tell the reasons, with all commits of the graph.
+        """
+        store = self.store
+        loading = Problems(self.problems.on_error, strict=self.problems.strict)
+        partial = ensure_loaded(store, dataset, loading, self.progress, partial=self.selection is not None)
+        self.problems.merge(loading.without(dataset.question_places()))
+        needed = partial or any(measure.needs_commits for measure in self.measures)
+        commits = commit_graph(store, dataset.name, dataset.artifact_commits()) if needed else CommitGraph()
+        commits.files = dataset.known_files()
+        if partial:
+            return commits, invalid_by_files(dataset, commits)
+        return commits, invalid_questions(store, dataset.name)
+
+    def _of_file(self, run: RunPass, known: Known, answers: Spool[AnswerStruct]) -> _ScoredRun:
+        records = RunRecords.of_unread_file(self.store, run.dataset.name, run.run_file, answers)
+        result = run.score_by(
+            self.options, self.measures, known, self.problems, answers=answers, keep_answers=records.wanted
+        )
+        judged = result.with_scores(self.scores)  # refuses wrong scores before anything is stored
+        answers.flush()
+        chosen: set[str] = set()
+        if self.selection is not None:
+            chooser = self.selection.chooser(judged.measures)
+            for row in judged.rows:
+                chooser.see(row)
+            chosen = chooser.chosen
+        origin = self.options.origin
+        return _ScoredRun(result, records, None, chosen, str(origin.resolve()) if isinstance(origin, Path) else origin)
+
+    def _of_shards(self, run: RunShards, known: Known) -> _ScoredRun:
+        assert self.plan is not None
+        dataset, content = run.dataset.name, blocks_digest(run.content())  # before it is read
+        if not self.options.replace and (name := self.options.name or run.name) is not None:
+            refuse_other_run(self.store, dataset, name, run.run_file, content, run.origin)  # and not after an hour
+        chooser = self.selection.chooser(self.measures) if self.selection is not None else None
+        result = score_shards(
+            run,
+            self.options,
+            self.measures,
+            self.plan,
+            problems=self.problems,
+            progress=self.progress,
+            known=known,
+            see=None if chooser is None else chooser.see,
+        )
+        records = RunRecords(run.records(result.run), question_ids(self.store, dataset), content)
+        rows = read_results(self.plan.out.given).rows()
+        return _ScoredRun(result, records, rows, chooser.chosen if chooser is not None else set(), run.origin)
+
+
+def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evaluation) -> Evaluation:
+    """Return one result with the measures in their requested order, from both engines."""
+    names = [str(measure) for measure in measures]
+    by_question = {row.question: row for row in in_cypher.rows}
+    rows = []
+    for row in in_python.rows:
+        values = dict(zip(in_python.measures, row.values, strict=True))
+        values |= dict(zip(in_cypher.measures, by_question[row.question].values, strict=True))
+        rows.append(dataclasses.replace(row, values=tuple(values[name] for name in names)))
+    both = {**in_python.measures, **in_cypher.measures}
+    return dataclasses.replace(in_python, measures={name: both[name] for name in names}, rows=tuple(rows))
