@@ -243,10 +243,10 @@ class Neo4jInstallation:
         return self.folder / "home"
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[Neo4jServer]:
-        """Run its server."""
+    def running(self, heap: str = "1g", settings: Mapping[str, str] | None = None) -> Iterator[Neo4jServer]:
+        """Run its server, with settings of Neo4j by their names."""
         port = free_port()
-        process = start_neo4j(self.folder, port, version=self.version)
+        process = start_neo4j(self.folder, port, heap, self.version, settings)
         try:
             yield Neo4jServer(f"bolt://127.0.0.1:{port}", "maven")
         finally:
