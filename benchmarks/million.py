@@ -1,8 +1,8 @@
 """A million questions in the graph: ``python -m benchmarks.million FOLDER [--questions N] [--engine NAME]``.
 
-It fills a new database of each engine with the world and one run by ``load --bulk``, unless the folder holds one. On the
-running database, which has 4 GB of memory, it asks each failure query for one question, and then computes measures of
-the whole run.
+It fills a new database of each engine with the world and one run by ``load --bulk``, unless the folder holds one. Then
+it asks the running database, which has 4 GB of memory, each failure query for one question, and has it compute measures
+of the whole run.
 """
 
 from __future__ import annotations
