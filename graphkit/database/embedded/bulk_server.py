@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from graphkit.database.embedded.locks import lock_file, lock_within
-from graphkit.database.embedded.place import DATABASE, Layout
+from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.server import GRACE_SECONDS, reason, start_jvm
 
 #: Seconds to wait for a server that stops after its last client.
@@ -47,7 +47,7 @@ def _run(layout: Layout, frames: IO[bytes], replies: IO[bytes]) -> None:
     os.truncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
     jpype, _ = start_jvm(layout)
-    final, partial = layout.directory / "databases" / DATABASE, layout.partial
+    final, partial = layout.database, layout.partial
     if final.exists() and (nodes := _nodes(jpype, final)):
         _reply(replies, {"nodes": nodes})
         return

@@ -37,5 +37,7 @@ class Layout:
         self.log = self.log_directory / "server.log"
         #: The output of the last bulk load.
         self.bulk_log = self.log_directory / "bulk.log"
+        #: The database's files.
+        self.database = directory / "databases" / DATABASE
         #: A database that a bulk load fills, until it is complete.
         self.partial = directory / "bulk" / DATABASE
