@@ -119,6 +119,29 @@ def remove(
 
 @db.command()
 @command(graph=True)
+def compact() -> None:
+    """Give the disk space of removed records back: copy the stopped embedded database into new files."""
+    import dataclasses
+
+    from graphkit.cli.progress import shown_progress
+    from graphkit.database.embedded.compact_client import compact
+    from graphkit.graph.queries import schema_statements
+
+    chosen = settings()
+    if chosen.uri is not None:
+        raise InputError(
+            "a Neo4j server is named, and graphkit compacts the embedded database only",
+            remedy="A server uses the space of removed records again. On its machine, `neo4j-admin database copy` "
+            "(Enterprise Edition) writes a smaller copy of the stopped database.",
+        )
+    with shown_progress("compacting the database") as progress:
+        found = compact(chosen.data, schema_statements(), lambda count: progress("records", count))
+    text = f"{found.before} bytes before, {found.after} after"
+    present(text, dataclasses.asdict(found))
+
+
+@db.command()
+@command(graph=True)
 def migrate() -> None:
     """Bring what an earlier graphkit loaded into the form of this one, from the files that the graph names."""
     import dataclasses

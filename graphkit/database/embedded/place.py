@@ -39,5 +39,11 @@ class Layout:
         self.bulk_log = self.log_directory / "bulk.log"
         #: The database's files.
         self.database = directory / "databases" / DATABASE
-        #: A database that a bulk load fills, until it is complete.
+        #: The output of the last compaction.
+        self.compact_log = self.log_directory / "compact.log"
+        #: A database that a bulk load or a compaction fills.
         self.partial = directory / "bulk" / DATABASE
+        #: The same, when it is whole.
+        self.complete = directory / "bulk" / "complete"
+        #: The database that it replaces.
+        self.former = directory / "bulk" / "former"
