@@ -1,6 +1,6 @@
 // title: Clear gold edges
-// answers: Deletes the gold edges of one question.
-// parameters: question
+// answers: Deletes the gold edges of questions.
+// parameters: ids
 // columns:
-MATCH (a)-[g:GOLD]->(b) WHERE g.question = $question
+MATCH (a)-[g:GOLD]->(b) WHERE g.question IN $ids
 DELETE g

@@ -1,8 +1,8 @@
 // title: Clear unnamed chunks
-// answers: Deletes some of the chunks that no answer retrieved, and returns how many.
-// parameters: limit
+// answers: Deletes those of some chunks that no answer retrieved, and returns how many.
+// parameters: keys
 // columns: deleted
-MATCH (c:Chunk) WHERE NOT EXISTS { MATCH (:Answer)-[:RETRIEVED]->(c) }
-WITH c LIMIT $limit
+UNWIND $keys AS key
+MATCH (c:Chunk {key: key}) WHERE NOT EXISTS { MATCH (:Answer)-[:RETRIEVED]->(c) }
 DETACH DELETE c
 RETURN count(*) AS deleted

@@ -1,25 +1,44 @@
-// title: Size of a dataset
-// answers: How many nodes and relationships does the graph hold of a dataset, beside the artifacts and commits that datasets share?
-// parameters: dataset
-// columns: kind, nodes, relationships
-MATCH (n:Question {dataset: $dataset})
-RETURN 'Question' AS kind, count(n) AS nodes, 0 AS relationships
+// title: Sizes of datasets
+// answers: How many nodes and relationships of each kind does each dataset have, beside the artifacts and commits that datasets share?
+// parameters:
+// columns: name, kind, nodes, relationships
+MATCH (n:Dataset)
+RETURN n.name AS name, 'Dataset' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (:Question {dataset: $dataset})-[r:EXPECTS]->(n:GoldPath)
-RETURN 'GoldPath' AS kind, count(n) AS nodes, count(r) AS relationships
+MATCH (n:Question)
+RETURN n.dataset AS name, 'Question' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (q:Question {dataset: $dataset})
-MATCH ()-[r:GOLD {question: q.id}]->()
-RETURN 'GOLD' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Stack)
+RETURN n.dataset AS name, 'Stack' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH ()-[r:EDGE]->() WHERE r.graph = $dataset OR r.graph STARTS WITH $dataset + '/'
-RETURN 'EDGE' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Deployment)
+RETURN n.dataset AS name, 'Deployment' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (n:Stack {dataset: $dataset})
-RETURN 'Stack' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (q:Question)-[r:EXPECTS]->(n:GoldPath)
+RETURN q.dataset AS name, 'GoldPath' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (n:Deployment {dataset: $dataset})
-RETURN 'Deployment' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:Dataset)-[r]->()
+RETURN n.name AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
-MATCH (:Dataset {name: $dataset})-[r:LISTS]->(:Commit)
-RETURN 'LISTS' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Question)-[r]->()
+RETURN n.dataset AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
+UNION ALL
+MATCH (n:Stack)-[r]->()
+RETURN n.dataset AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
+UNION ALL
+MATCH (n:Deployment)-[r]->()
+RETURN n.dataset AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
+UNION ALL
+MATCH ()-[r:GOLD]->()
+WITH r.question AS id, count(r) AS gold
+MATCH (q:Question {id: id})
+RETURN q.dataset AS name, 'GOLD' AS kind, 0 AS nodes, sum(gold) AS relationships
+UNION ALL
+MATCH ()-[r:EDGE]->()
+RETURN split(coalesce(r.graph, ''), '/')[0] AS name, 'EDGE' AS kind, 0 AS nodes, count(r) AS relationships
+UNION ALL
+MATCH ()-[r:AT]->()
+RETURN split(coalesce(r.graph, ''), '/')[0] AS name, 'AT' AS kind, 0 AS nodes, count(r) AS relationships
+UNION ALL
+MATCH (:Commit)-[r:COMPATIBLE_WITH|INCOMPATIBLE_WITH]->()
+RETURN r.dataset AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships

@@ -1,54 +1,60 @@
-// title: Size of a run
-// answers: How many nodes and relationships does the graph hold of a run?
-// parameters: run
-// columns: kind, nodes, relationships
-MATCH (n:Answer {run: $run})
-RETURN 'Answer' AS kind, count(n) AS nodes, 0 AS relationships
+// title: Sizes of runs
+// answers: How many nodes and relationships of each kind does each run have?
+// parameters:
+// columns: name, kind, nodes, relationships
+MATCH (n:Run)
+RETURN n.id AS name, 'Run' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (n:ToolCall {run: $run})
-RETURN 'ToolCall' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:Answer)
+RETURN n.run AS name, 'Answer' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (n:Score {run: $run})
-RETURN 'Score' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:ToolCall)
+RETURN n.run AS name, 'ToolCall' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (n:Verdict {run: $run})
-RETURN 'Verdict' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:Score)
+RETURN n.run AS name, 'Score' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (n:Claim {run: $run})
-RETURN 'Claim' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:Verdict)
+RETURN n.run AS name, 'Verdict' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (n:Citation {run: $run})
-RETURN 'Citation' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:Claim)
+RETURN n.run AS name, 'Claim' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (n:Execution {run: $run})
-RETURN 'Execution' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:Citation)
+RETURN n.run AS name, 'Citation' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (:Answer {run: $run})-[r]->()
-RETURN 'Answer' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Execution)
+RETURN n.run AS name, 'Execution' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (:Claim {run: $run})-[r]->()
-RETURN 'Claim' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Grading)
+RETURN n.run AS name, 'Grading' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (:Citation {run: $run})-[r]->()
-RETURN 'Citation' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Judging)
+RETURN n.run AS name, 'Judging' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (:Execution {run: $run})-[r]->()
-RETURN 'Execution' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (a:Answer)-[:WALKED]->(n:RetrievedPath)
+RETURN a.run AS name, 'RetrievedPath' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (:Answer {run: $run})-[:WALKED]->(n:RetrievedPath)
-RETURN 'RetrievedPath' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (e:Execution)-[:RAN]->(n:CodeTestResult)
+RETURN e.run AS name, 'CodeTestResult' AS kind, count(n) AS nodes, 0 AS relationships
 UNION ALL
-MATCH (:Execution {run: $run})-[:RAN]->(n:CodeTestResult)
-RETURN 'CodeTestResult' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:Run)-[r]->()
+RETURN n.id AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
-MATCH (:Run {id: $run})-[:GRADED]->(n:Grading)
-RETURN 'Grading' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:Answer)-[r]->()
+RETURN n.run AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
-MATCH (:Run {id: $run})-[:JUDGED_BY]->(n:Judging)
-RETURN 'Judging' AS kind, count(n) AS nodes, 0 AS relationships
+MATCH (n:ToolCall)-[r]->()
+RETURN n.run AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
-MATCH (:Run {id: $run})-[r]->()
-RETURN 'Run' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Claim)-[r]->()
+RETURN n.run AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
-MATCH ()-[r:TRAVERSED]->() WHERE r.run = $run
-RETURN 'TRAVERSED' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Citation)-[r]->()
+RETURN n.run AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
+UNION ALL
+MATCH (n:Execution)-[r]->()
+RETURN n.run AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
+UNION ALL
+MATCH ()-[r:TRAVERSED]->()
+RETURN r.run AS name, 'TRAVERSED' AS kind, 0 AS nodes, count(r) AS relationships

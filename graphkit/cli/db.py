@@ -71,23 +71,21 @@ def status() -> None:
 @db.command()
 @command(graph=True)
 def sizes() -> None:
-    """Show how many nodes and relationships each dataset and each run has, and the bytes of the embedded database."""
+    """Show the nodes and relationships of each dataset and each run, and in the embedded database about their bytes."""
     import dataclasses
 
     from graphkit.cli.progress import shown_progress
     from graphkit.cli.tables import print_table
     from graphkit.graph.sizes import graph_sizes
 
-    chosen = settings()
     with open_graph(read_only=True) as store, shown_progress("counting"):
         found = graph_sizes(store)
-    size = None
-    if chosen.uri is None:
-        size = sum(file.stat().st_size for file in chosen.data.rglob("*") if file.is_file())
     rows = [dataclasses.asdict(one) for one in found]
-    rows[-1]["bytes"] = size
-    columns = ("kind", "name", "nodes", "relationships")
-    caption = "a Neo4j server tells no bytes" if size is None else f"{size} bytes on disk"
+    columns = ["kind", "name", "nodes", "relationships"]
+    caption = "a server shows no bytes over Bolt"
+    if found[-1].bytes is not None:
+        columns.append("bytes")
+        caption = f"{found[-1].bytes} bytes on disk; those of datasets and runs are estimates"
     present(lambda: print_table(None, columns, [[row[column] for column in columns] for row in rows], caption), *rows)
 
 
@@ -117,6 +115,29 @@ def remove(
             runs = remove_dataset(store, name, progress)
     beside = f" with its runs {', '.join(runs)}" if kind == "dataset" and runs else ""
     present(f"removed the {kind} {name}{beside}", {"removed": name, "kind": kind, "runs": runs})
+
+
+@db.command()
+@command(graph=True)
+def compact() -> None:
+    """Give the disk space of removed records back: copy the stopped embedded database into new files."""
+    import dataclasses
+
+    from graphkit.cli.progress import shown_progress
+    from graphkit.database.embedded.compact_client import compact
+    from graphkit.graph.queries import schema_statements
+
+    chosen = settings()
+    if chosen.uri is not None:
+        raise InputError(
+            "a Neo4j server is named, and graphkit compacts the embedded database only",
+            remedy="A server uses the space of removed records again. On its machine, `neo4j-admin database copy` "
+            "(Enterprise Edition) writes a smaller copy of the stopped database.",
+        )
+    with shown_progress("compacting the database") as progress:
+        found = compact(chosen.data, schema_statements(), lambda count: progress("records", count))
+    text = f"{found.before} bytes before, {found.after} after"
+    present(text, dataclasses.asdict(found))
 
 
 @db.command()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from graphkit.database.dialects import ArcadeDB, Dialect
 from graphkit.database.embedded.client import ensure_running
-from graphkit.database.embedded.folder import disk_is_full
+from graphkit.database.embedded.folder import bytes_by_kind, disk_is_full
 from graphkit.database.embedded.place import DEFAULT_HEAP, HEAP_VARIABLE, Layout
 from graphkit.database.settings import Settings, hide_password
 from graphkit.errors import DatabaseError
@@ -65,6 +66,10 @@ class Access:
         """Return whether the disk is known to be full."""
         return False
 
+    def bytes_by_kind(self) -> Mapping[str, int] | None:
+        """Return the bytes of the database's files by label and type; None if they are out of sight."""
+        return None
+
     def login_remedy(self, code: str) -> str:
         """Return the remedy for an account that the server refuses with an error code."""
         blocked = " The server blocks further attempts for some seconds." if code.endswith("RateLimit") else ""
@@ -101,6 +106,10 @@ class EmbeddedAccess(Access):
     def disk_is_full(self) -> bool:
         """Check the disk of the folder."""
         return disk_is_full(self._endpoint.directory)
+
+    def bytes_by_kind(self) -> Mapping[str, int]:
+        """Look at the files of the folder."""
+        return bytes_by_kind(self._layout.database)
 
     def login_remedy(self, code: str) -> str:
         """Name the file with the passwords; graphkit makes new ones."""

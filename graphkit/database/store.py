@@ -121,6 +121,13 @@ class Store:
     ) -> None:
         self.close()
 
+    def bytes_by_kind(self) -> Mapping[str, int] | None:
+        """Return the bytes on disk by label of nodes and type of relationships, and of the rest as ``""``.
+
+        None if the database doesn't show them: over Bolt, only the folder of the embedded database can be looked at.
+        """
+        return self._access.bytes_by_kind()
+
     # Reading
 
     def read(self, cypher: str, parameters: Parameters | None = None) -> list[Row]:

@@ -438,8 +438,7 @@ def clear_gold(ids: Sequence[Any]) -> list[Statement]:
     """Return the statements that delete the gold paths of questions."""
     if not ids:
         return []
-    edges: list[Statement] = [(cypher("load/clear_gold"), {"question": name}) for name in ids]
-    return [*edges, (cypher("load/clear_gold_paths"), {"ids": list(ids)})]
+    return [(cypher(f"load/{query}"), {"ids": list(ids)}) for query in ("clear_gold", "clear_gold_paths")]
 
 
 def load(

@@ -10,11 +10,14 @@ from graphkit.graph.datasets import clear_gold, reservation_of
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.runs import clear_run, reservation_of_run
-from graphkit.graph.writing import batched, clear
+from graphkit.graph.writing import CLEARED, batched, clear
 from graphkit.records.progress import Progress, quiet
 
 #: Questions that one transaction deletes.
 QUESTIONS = 250
+
+#: Chunks that no longer belong to anything, as many as are looked for at once.
+LOOKED_FOR = 200_000
 
 
 def remove_run(store: Store, run: str, progress: Progress = quiet) -> None:
@@ -84,5 +87,16 @@ def _remove_run(store: Store, run: str, progress: Progress) -> None:
 
 def _clear_unnamed(store: Store, progress: Progress) -> None:
     """Delete chunks, artifacts, commits and repositories that no longer belong to anything."""
-    for kind in ("chunks", "artifacts", "commits", "repositories"):
-        clear(store, f"load/clear_unnamed_{kind}", {}, lambda count: progress("records removed", count))
+
+    def done(count: int) -> None:
+        progress("records removed", count)
+
+    # Each look for chunks goes over all of them, so it finds more than one transaction deletes.
+    while keys := [row["key"] for row in store.read(cypher("read/unnamed_chunks"), {"limit": LOOKED_FOR})]:
+        for some in batched(keys, CLEARED):
+            store.write(cypher("load/clear_unnamed_chunks"), {"keys": some})
+            done(len(some))
+        if len(keys) < LOOKED_FOR:
+            break
+    for kind in ("artifacts", "commits", "repositories"):
+        clear(store, f"load/clear_unnamed_{kind}", {}, done)

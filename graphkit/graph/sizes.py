@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -17,7 +17,10 @@ class Size:
     Attributes
     ----------
     kinds
-        The number of each kind of node.
+        The number of each kind of node; empty for the graph.
+    bytes
+        The bytes on disk; None if the database doesn't show them. Those of a dataset or a run are an estimate: of the
+        files of each kind of node and relationship, its share by number.
     """
 
     kind: str
@@ -25,6 +28,7 @@ class Size:
     nodes: int
     relationships: int
     kinds: Mapping[str, int] = field(default_factory=dict)
+    bytes: int | None = None
 
 
 def graph_sizes(store: Store) -> list[Size]:
@@ -32,22 +36,31 @@ def graph_sizes(store: Store) -> list[Size]:
 
     Artifacts, commits and chunks, which datasets and runs share, count in the whole graph only.
     """
-    found = []
-    for row in store.read(cypher("read/datasets")):
-        name = str(row["name"])
-        found.append(_size(store, "dataset", name, "read/dataset_sizes", {"dataset": name}))
-    for row in store.read(cypher("read/runs")):
-        name = str(row["id"])
-        found.append(_size(store, "run", name, "read/run_sizes", {"run": name}))
-    return [*found, _size(store, "graph", "", "read/sizes", {})]
+    files = store.bytes_by_kind()
+    datasets = [str(row["name"]) for row in store.read(cypher("read/datasets"))]
+    runs = [str(row["id"]) for row in store.read(cypher("read/runs"))]
+    found = _sizes(store, "dataset", datasets, files) + _sizes(store, "run", runs, files)
+    counts = store.read(cypher("read/sizes"))
+    nodes, relationships = (sum(int(str(row[of])) for row in counts) for of in ("nodes", "relationships"))
+    return [*found, Size("graph", "", nodes, relationships, bytes=None if files is None else sum(files.values()))]
 
 
-def _size(store: Store, kind: str, name: str, query: str, parameters: Mapping[str, object]) -> Size:
-    nodes: Counter[str] = Counter()
-    relationships = 0
-    for row in store.read(cypher(query), parameters):
-        nodes[str(row["kind"])] += int(str(row["nodes"]))
-        relationships += int(str(row["relationships"]))
-    own = 0 if kind == "graph" else 1  # the node of the dataset or the run itself
-    kinds = {} if kind == "graph" else {label: count for label, count in nodes.items() if count}
-    return Size(kind, name, nodes.total() + own, relationships, kinds)
+def _sizes(store: Store, owner: str, names: list[str], files: Mapping[str, int] | None) -> list[Size]:
+    """Return the sizes of all datasets or of all runs, in the order of their names."""
+    nodes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    relationships: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    wholes: Counter[str] = Counter()
+    for row in store.read(cypher(f"read/{owner}_sizes")):
+        name, kind = str(row["name"]), str(row["kind"])
+        for counts, of in ((nodes, "nodes"), (relationships, "relationships")):
+            if count := int(str(row[of])):
+                counts[name][kind] += count
+                wholes[kind] += count
+
+    def size(name: str) -> Size:
+        own = nodes[name] + relationships[name]
+        shares = (files[kind] * count / wholes[kind] for kind, count in own.items() if kind in files) if files else ()
+        about = None if files is None else round(sum(shares))
+        return Size(owner, name, nodes[name].total(), relationships[name].total(), dict(nodes[name]), about)
+
+    return [size(name) for name in names]

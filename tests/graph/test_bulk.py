@@ -31,21 +31,10 @@ from graphkit.graph.runs import load_run
 from tests.helpers import ROOT
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.engines import child_environment
+from tests.helpers.loading import whole
 
 SHA = "ab12" * 10
 OTHER = "cd34" * 10
-
-
-def whole(store: Store) -> Counter[str]:
-    """Return every node, and every relationship with all of both ends, and how often it is there; times apart."""
-    nodes, found = {}, Counter[str]()
-    for row in store.read("MATCH (n) RETURN id(n) AS id, n"):
-        node = {name: value for name, value in dict(row["n"]).items() if name != "loaded_at"}  # type: ignore[call-overload]
-        nodes[row["id"]] = json.dumps(node, sort_keys=True)
-        found[nodes[row["id"]]] += 1
-    for row in store.read("MATCH (a)-[r]->(b) RETURN id(a) AS a, id(b) AS b, r"):
-        found[f"{nodes[row['a']]} {json.dumps(row['r'], sort_keys=True)} {nodes[row['b']]}"] += 1
-    return found
 
 
 def through_bolt(store: Store, dataset: Path, runs: list[Path]) -> Counter[str]:

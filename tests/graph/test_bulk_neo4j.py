@@ -22,7 +22,7 @@ from graphkit.files.problems import Problems
 from graphkit.graph.bulk_neo4j import Neo4jBulkLoad, bulk_load_neo4j
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.opening import open_store, prepared
-from tests.graph.test_bulk import late_dataset, odd_dataset, through_bolt, whole
+from tests.graph.test_bulk import late_dataset, odd_dataset, through_bolt
 from tests.helpers import ROOT
 from tests.helpers.absent import absent
 from tests.helpers.engines import (
@@ -35,6 +35,7 @@ from tests.helpers.engines import (
     child_environment,
     empty,
 )
+from tests.helpers.loading import whole
 
 COMMAND = [sys.executable, "-m", "graphkit"]
 

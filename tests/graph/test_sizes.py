@@ -6,6 +6,7 @@ from pathlib import Path
 
 import graphkit
 from graphkit.database.store import Store
+from graphkit.graph.opening import open_store
 from graphkit.graph.removal import remove_dataset
 from graphkit.graph.sizes import graph_sizes
 from tests.helpers.cli import Graph, inside, tiny
@@ -21,11 +22,35 @@ def test_sizes_of_dataset_and_run(empty_store: Store, tmp_path: Path) -> None:
     # The run, 2 answers, 2 traversed paths, 2 scores and a grading. From the answers 2 ANSWERS, 2 WALKED, 3 RETRIEVED
     # and 2 SCORED; from the run 2 PRODUCED and a GRADED; 2 TRAVERSED.
     assert (of_run.kind, of_run.name, of_run.nodes, of_run.relationships) == ("run", "r", 8, 14)
-    assert of_run.kinds == {"Answer": 2, "Score": 2, "RetrievedPath": 2, "Grading": 1}
+    assert of_run.kinds == {"Run": 1, "Answer": 2, "Score": 2, "RetrievedPath": 2, "Grading": 1}
     # Beside them 4 artifacts, 3 chunks and the file of the questions... are shared or belong to nobody.
     counted = empty_store.read("MATCH (n) RETURN count(n) AS nodes")[0]["nodes"]
     assert whole.nodes == counted
     assert whole.relationships >= 19
+
+
+def test_bytes_are_divided_by_number(tmp_path: Path) -> None:
+    """Of the files of each kind a run gets its share; what all share counts in the whole alone."""
+    run = tiny(tmp_path / "shop")
+    half = run.with_name("half.jsonl")
+    half.write_text(run.read_text().splitlines()[0].replace('"run": "r"', '"run": "half"') + "\n")
+    with open_store(data=tmp_path / "db") as store:
+        for file in (run, half):
+            graphkit.evaluate(file, store=store, measures=["EdgeRecall"])
+        _, of_half, of_run, whole = graph_sizes(store)
+    files = {file.name: file.stat().st_size for file in (tmp_path / "db" / "databases" / "neo4j").iterdir()}
+
+    def of(*kinds: str) -> int:
+        return sum(size for name, size in files.items() if name.startswith(tuple(f"{kind}_0" for kind in kinds)))
+
+    # Of three answers one belongs to the half, of five retrieved chunks (x, y, and x, y, w) two; its unanswered
+    # question has a score, too.
+    thirds = of("Answer", "ANSWERS", "RetrievedPath", "WALKED", "TRAVERSED", "PRODUCED", "SCORED")
+    halves = of("Run", "Grading", "GRADED", "Score")
+    assert all(of(kind) for kind in ("Answer", "Score", "TRAVERSED", "RETRIEVED"))
+    assert of_half.bytes == round(thirds / 3 + halves / 2 + of("RETRIEVED") * 2 / 5)
+    assert of_run.bytes == round(thirds * 2 / 3 + halves / 2 + of("RETRIEVED") * 3 / 5)
+    assert whole.bytes == sum(files.values())
 
 
 def test_removal_shows_its_progress(empty_store: Store, tmp_path: Path) -> None:
@@ -44,11 +69,11 @@ def test_removal_shows_its_progress(empty_store: Store, tmp_path: Path) -> None:
 
 
 def test_command_shows_sizes(graph: Graph, tmp_path: Path) -> None:
-    """``graphkit db sizes`` lists datasets and runs, then the whole graph with its bytes."""
+    """``graphkit db sizes`` lists datasets and runs, then the whole graph, with their bytes."""
     run = tiny(tmp_path / "shop")
     inside("evaluate", run, cwd=tmp_path, env=graph.env, code=0)
     done = inside("db", "sizes", "--json", cwd=tmp_path, env=graph.env, code=0)
     rows = done.objects()
     assert [(row["kind"], row["name"]) for row in rows] == [("dataset", "shop"), ("run", "r"), ("graph", "")]
-    assert rows[-1]["bytes"] > 0
+    assert 0 < sum(row["bytes"] for row in rows[:-1]) < rows[-1]["bytes"]
     assert "bytes on disk" in inside("db", "sizes", cwd=tmp_path, env=graph.env, code=0).out

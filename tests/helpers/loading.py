@@ -29,6 +29,18 @@ def contents(store: Store) -> Counter[str]:
     return Counter(json.dumps(_steady(row), sort_keys=True, default=str) for row in [*nodes, *edges])
 
 
+def whole(store: Store) -> Counter[str]:
+    """Return every node, and every relationship with all of both ends, and how often it is there; times apart."""
+    nodes, found = {}, Counter[str]()
+    for row in store.read("MATCH (n) RETURN id(n) AS id, n"):
+        node = {name: value for name, value in dict(row["n"]).items() if name != "loaded_at"}  # type: ignore[call-overload]
+        nodes[row["id"]] = json.dumps(node, sort_keys=True)
+        found[nodes[row["id"]]] += 1
+    for row in store.read("MATCH (a)-[r]->(b) RETURN id(a) AS a, id(b) AS b, r"):
+        found[f"{nodes[row['a']]} {json.dumps(row['r'], sort_keys=True)} {nodes[row['b']]}"] += 1
+    return found
+
+
 def _steady(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "properties": {name: one for name, one in row["properties"].items() if name not in VOLATILE}}
 

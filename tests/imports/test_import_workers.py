@@ -13,10 +13,9 @@ from tests.helpers.cli import QUESTIONS, Row, inside, tiny
 from tests.helpers.datasets import write_jsonl
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A dataset, and twelve logs: the first answer to a question counts, and log 10 comes after log 9."""
-    tiny(tmp_path / "data", QUESTIONS, ())
+def twelve_logs(folder: Path) -> Path:
+    """Write a dataset, and twelve logs: the first answer to a question counts, and log 10 comes after log 9."""
+    tiny(folder / "data", QUESTIONS, ())
     for number in range(12):
         question = "q1" if number in (2, 9) else "q2" if number == 10 else f"unknown{number}"
         rows: list[Row] = [
@@ -29,8 +28,14 @@ def folder(tmp_path: Path) -> Path:
             },
             {"run": "r", "question_id": "nobody", "answer": "of no question"},
         ]
-        write_jsonl(tmp_path / "logs" / f"log-{number}.jsonl", rows)
-    return tmp_path
+        write_jsonl(folder / "logs" / f"log-{number}.jsonl", rows)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A dataset, and twelve logs."""
+    return twelve_logs(tmp_path)
 
 
 def test_a_folder_of_logs_is_one_run(folder: Path) -> None:

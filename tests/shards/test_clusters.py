@@ -18,18 +18,23 @@ from typing import Any
 import pytest
 
 import graphkit
+from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.errors import InputError
+from graphkit.files.problems import Problems
+from graphkit.imports.importer import import_log
 from graphkit.scoring.grade_run import grade
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.inputs import shard_lines, shards_of
 from graphkit.shards.locations import Location
 from graphkit.shards.work import ShardTask, finished_parts, in_order, key_of
 from graphkit.systems.session import run_systems
+from tests.analysis.test_comparing_workers import scores
 from tests.helpers.absent import absent
 from tests.helpers.cli import Graph
 from tests.helpers.datasets import generate, write_jsonl
 from tests.helpers.engines import free_port
 from tests.helpers.sharded import but_for_files, emptied, in_six_shards, run_in
+from tests.imports.test_import_workers import twelve_logs
 from tests.scoring.shard_measures import KillsOnce
 from tests.shards import working
 
@@ -348,3 +353,29 @@ def test_a_cluster_runs_and_grades(cluster: Executor, tmp_path: Path) -> None:
     first = grade(one.file, data)
     assert first == grade(two.file, data, executor=cluster)
     assert len(first.verdicts) > 0
+
+
+def test_a_cluster_imports_logs(cluster: Executor, tmp_path: Path) -> None:
+    """A cluster reads a folder of logs with a worker killed on the way: run and report are those of one process."""
+    folder = twelve_logs(tmp_path)
+    one, two = folder / "one" / "r.jsonl", folder / "two" / "r.jsonl"
+    alone = import_log(folder / "logs", "graphkit", folder / "data", out=one)
+    shaken = working.KillsOnce(cluster, tmp_path / "mark")
+    spread = import_log(folder / "logs", "graphkit", folder / "data", out=two, executor=shaken)
+    assert (tmp_path / "mark").exists()
+    assert two.read_bytes() == one.read_bytes()
+    assert len(one.read_text().splitlines()) == 2
+    assert (spread.summary, spread.answers) == (alone.summary, alone.answers)
+
+
+def test_a_cluster_compares(cluster: Executor, tmp_path: Path) -> None:
+    """A cluster draws the resamples of a comparison with a worker killed on the way: the figures stay the same."""
+    file = scores(tmp_path)
+
+    def compared(executor: Executor | None) -> Any:
+        found = compare_scores([file], "a", "b", by="category", resamples=500, problems=Problems(), executor=executor)
+        return found.as_json()
+
+    spread = compared(working.KillsOnce(cluster, tmp_path / "mark"))
+    assert (tmp_path / "mark").exists()
+    assert spread == compared(None)

@@ -7,12 +7,17 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from graphkit.errors import InputError
 from graphkit.records.models import Question
+from graphkit.shards.executors import workers_of
 from graphkit.shards.inputs import Shard, shard_lines
+
+T = TypeVar("T")
 
 
 def doubled(number: int) -> int:
@@ -27,6 +32,31 @@ def killed_once(given: tuple[int, Path]) -> int:
         mark.write_text("killed")
         os.kill(os.getpid(), signal.SIGKILL)
     return number
+
+
+def killing(mark: Path, function: Callable[..., T], *given: Any) -> T:
+    """Kill this worker the first time, which a file remembers; then call a function."""
+    if not mark.exists():
+        mark.write_text("killed")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return function(*given)
+
+
+class KillsOnce(Executor):
+    """An executor of which the worker of the third task is killed once."""
+
+    def __init__(self, executor: Executor, mark: Path) -> None:
+        self.workers = workers_of(executor)
+        self._executor = executor
+        self._mark = mark
+        self._submitted = 0
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Run a task by the executor."""
+        self._submitted += 1
+        if self._submitted == 3:
+            return self._executor.submit(killing, self._mark, fn, *args)
+        return self._executor.submit(fn, *args)
 
 
 def always_killed(number: int) -> int:

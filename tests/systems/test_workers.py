@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from graphkit.database.embedded.locks import wait_until
 from tests.helpers.api import Api, limited, message, served
-from tests.helpers.cli import Row, tiny
+from tests.helpers.cli import COMMAND, Row, environment, tiny
 from tests.helpers.datasets import read_jsonl
 from tests.helpers.systems import records, run
+from tests.shards.test_killed_driver import children
 
 QUESTIONS: tuple[Row, ...] = tuple(
     {"id": f"t{number}", "question": f"Number {number}?", "gold_answer": "g"} for number in range(40)
 )
 
-#: ``killed`` kills its process at t7, the first time; all count what they were asked.
+#: ``killed`` kills its process at t7, the first time; all note what they were asked.
 SYSTEM = """
-import os, signal
+import os, signal, time
 from pathlib import Path
 
 def counted(question):
@@ -38,6 +41,11 @@ def killed(question):
     if question.id == "t7" and not mark.exists():
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
+    return {"answer": question.id, "latency_ms": 1}
+
+def slow(question):
+    counted(question)
+    time.sleep(0.1)
     return {"answer": question.id, "latency_ms": 1}
 """
 
@@ -80,6 +88,32 @@ def test_a_killed_worker_costs_what_was_under_way(folder: Path) -> None:
     asked = (folder / "asked").read_text().split()
     assert asked.count("t7") == 2
     assert 41 <= len(asked) <= 44
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted by /proc")
+def test_a_killed_command_goes_on(folder: Path) -> None:
+    """After a kill -9 of the command its workers end, and the same command makes the file of an undisturbed one."""
+    arguments = ("--system", "worked:slow", "--on", "processes=2", "--concurrency", 2)
+    run(folder, *arguments, "-o", "calm")
+    (folder / "asked").unlink()
+    file = folder / "shaken" / "slow.jsonl"
+    command = [*COMMAND, "run", "data", *map(str, arguments), "-o", "shaken"]
+    driver = subprocess.Popen(
+        command, cwd=folder, env=environment({"COUNTS": str(folder)}), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    assert wait_until(lambda: file.exists() and file.read_bytes().count(b"\n") >= 8, 120)
+    workers = children(driver.pid)
+    assert len(workers) >= 2
+    driver.kill()
+    driver.communicate()
+    assert wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers), 60)
+    kept = file.read_bytes().count(b"\n")
+    assert 8 <= kept < 40
+    again = run(folder, *arguments, "-o", "shaken")
+    assert f"{kept} records kept" in again.err
+    assert file.read_bytes() == (folder / "calm" / "slow.jsonl").read_bytes()
+    # Two workers had two questions each under way, whose records may have been lost.
+    assert 40 <= len((folder / "asked").read_text().split()) <= 44
 
 
 def test_the_baseline_shares_one_client(folder: Path) -> None:

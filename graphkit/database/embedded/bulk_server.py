@@ -9,13 +9,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import IO, Any
 
+from graphkit.database.embedded.exchange import place, settle
 from graphkit.database.embedded.locks import lock_file, lock_within
-from graphkit.database.embedded.place import DATABASE, Layout
+from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.server import GRACE_SECONDS, reason, start_jvm
 
 #: Seconds to wait for a server that stops after its last client.
@@ -46,21 +46,18 @@ def _run(layout: Layout, frames: IO[bytes], replies: IO[bytes]) -> None:
         return
     os.truncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
+    settle(layout)
     jpype, _ = start_jvm(layout)
-    final, partial = layout.directory / "databases" / DATABASE, layout.partial
-    if final.exists() and (nodes := _nodes(jpype, final)):
+    if layout.database.exists() and (nodes := _nodes(jpype, layout.database)):
         _reply(replies, {"nodes": nodes})
         return
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.parent.mkdir(mode=0o700, exist_ok=True)
+    layout.partial.parent.mkdir(mode=0o700)
     _reply(replies, {})
-    if _Import(jpype, partial, replies).read(frames):
-        os.sync()
-        shutil.rmtree(final, ignore_errors=True)
-        final.parent.mkdir(mode=0o700, exist_ok=True)
-        partial.rename(final)
+    if _Import(jpype, layout.partial, replies).read(frames):
+        place(layout)
         _reply(replies, {})
-    shutil.rmtree(partial.parent, ignore_errors=True)
+    else:
+        settle(layout)
 
 
 def _nodes(jpype: Any, folder: Path) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from graphkit.errors import DatabaseError
@@ -64,3 +66,17 @@ def disk_is_full(directory: Path) -> bool:
         return shutil.disk_usage(directory).free < _LEAST_ROOM
     except OSError:
         return False
+
+
+#: ``GOLD_0.4.65536.v0.bucket``, ``Answer_0_out_edges.38...``, ``Answer_0_2904...umtidx``: records, links, an index.
+_FILE_OF_KIND = re.compile(r"(.+?)_\d+[._]")
+
+
+def bytes_by_kind(database: Path) -> Mapping[str, int]:
+    """Return the bytes of a database's files by label and type, with links and indexes; of the rest as ``""``."""
+    found: Counter[str] = Counter()
+    for file in database.iterdir():
+        kind = _FILE_OF_KIND.match(file.name)
+        with contextlib.suppress(FileNotFoundError):  # the server removes files of its log
+            found[kind.group(1) if kind else ""] += file.stat().st_size
+    return found

@@ -37,5 +37,13 @@ class Layout:
         self.log = self.log_directory / "server.log"
         #: The output of the last bulk load.
         self.bulk_log = self.log_directory / "bulk.log"
-        #: A database that a bulk load fills, until it is complete.
+        #: The database's files.
+        self.database = directory / "databases" / DATABASE
+        #: The output of the last compaction.
+        self.compact_log = self.log_directory / "compact.log"
+        #: A database that a bulk load or a compaction fills.
         self.partial = directory / "bulk" / DATABASE
+        #: The same, when it is whole.
+        self.complete = directory / "bulk" / "complete"
+        #: The database that it replaces.
+        self.former = directory / "bulk" / "former"

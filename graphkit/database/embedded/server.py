@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from graphkit.database.embedded.exchange import settle
 from graphkit.database.embedded.locks import lock_file, lock_within
 from graphkit.database.embedded.place import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
 
@@ -78,6 +79,7 @@ def _run(layout: Layout, report: Callable[[str], None]) -> int:
         return 1
     os.truncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
+    settle(layout)
     passwords = _passwords(layout)
     _write_groups(layout)
     server, ports, version = _start_server(layout, passwords)
