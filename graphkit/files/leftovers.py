@@ -37,8 +37,8 @@ def sweep(folder: Path, prefix: str, suffix: str = "") -> None:
     """Remove the files that :func:`held_file` made in a folder, and that no process locks any more."""
     name = re.compile(rf"{re.escape(prefix)}[a-z0-9_]{{8}}{re.escape(suffix)}")
     for path in _entries(folder):
-        if name.fullmatch(path.name) and _is_left(path):
-            path.unlink(missing_ok=True)
+        if name.fullmatch(path.name):
+            _remove_if_left(path)
 
 
 @contextmanager
@@ -50,8 +50,8 @@ def held_folder(place: Path | None = None) -> Iterator[Path]:
     place = place or Path(tempfile.gettempdir())
     name = re.compile(rf"{FOLDERS}[a-z0-9_]{{8}}")
     for path in _entries(place):
-        if name.fullmatch(path.name) and _is_left(path):
-            shutil.rmtree(path, ignore_errors=True)
+        if name.fullmatch(path.name):
+            _remove_if_left(path)
     while True:
         made = Path(tempfile.mkdtemp(prefix=FOLDERS, dir=place))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
@@ -73,17 +73,22 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _is_left(path: Path) -> bool:
-    """Return whether one of our temporary files or folders exists that no process locks."""
+def _remove_if_left(path: Path) -> None:
+    """Remove one of our temporary files or folders that no process locks.
+
+    The lock is kept until it is gone: the process that has just made it can't take it for its own meanwhile.
+    """
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             status = os.fstat(descriptor)
-            known = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
-            return known and status.st_uid == os.getuid() and _locked(descriptor) is True
+            if status.st_uid == os.getuid() and _locked(descriptor) is True:
+                if stat.S_ISDIR(status.st_mode):
+                    shutil.rmtree(path, ignore_errors=True)
+                elif stat.S_ISREG(status.st_mode):
+                    path.unlink(missing_ok=True)
         finally:
             os.close(descriptor)
-    return False
 
 
 def _locked(descriptor: int) -> bool | None:

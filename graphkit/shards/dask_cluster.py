@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, InvalidStateError
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from graphkit.shards.executors import Engine, check_offered, needs, unreachable
@@ -55,9 +57,8 @@ class DaskExecutor(Executor):
     """Tasks as futures of a Dask client."""
 
     def __init__(self, client: Any, engine: Engine) -> None:
-        options = {"resources": dict(engine.resources)} if engine.resources else {}
         self._client = client
-        self._executor = client.get_executor(pure=False, **options)
+        self._options = {"resources": dict(engine.resources)} if engine.resources else {}
 
     @property
     def workers(self) -> int:
@@ -66,6 +67,27 @@ class DaskExecutor(Executor):
         return max(1, running)
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Submit a task."""
-        future: Future[T] = self._executor.submit(fn, *args, **kwargs)
+        """Submit a task; its result leaves the cluster at once.
+
+        A worker that dies would otherwise have all tasks repeated whose results it still keeps for somebody.
+        """
+        task = self._client.submit(fn, *args, pure=False, **self._options, **kwargs)
+        future: Future[T] = Future()
+        future.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
+        task.add_done_callback(partial(_settle, future))
         return future
+
+
+def _settle(future: Future[Any], task: Any) -> None:
+    """Give a future the result of a task of Dask, and release the task."""
+    try:
+        error = task.exception()
+        value = task.result() if error is None else None
+    except BaseException as lost:  # it was cancelled, or the connection ended
+        error, value = lost, None
+    task.release()
+    with contextlib.suppress(InvalidStateError):  # it was cancelled
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(value)

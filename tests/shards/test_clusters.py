@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from functools import partial
@@ -89,6 +90,15 @@ def test_a_cluster_loses_a_worker(cluster: Executor, tmp_path: Path) -> None:
     tasks = [(f"shard {number}", (number, tmp_path / "mark")) for number in range(12)]
     assert list(in_order(cluster, working.killed_once, tasks, say=said.append)) == list(range(12))
     assert any(sentence.startswith("shard 3: its worker was lost (") for sentence in said)
+
+
+def test_a_lost_task_is_repeated_once(cluster: Executor, tmp_path: Path) -> None:
+    """What has returned isn't done again when the worker that did it dies later, nor is what was repeated."""
+    tasks = [(str(number), (number, tmp_path)) for number in range(100)]
+    assert list(in_order(cluster, working.noted, tasks)) == list(range(100))
+    counts = Counter((tmp_path / "noted").read_text().split())
+    assert {number for number, count in counts.items() if count > 1} >= {"5", "30", "55", "80"}
+    assert max(counts.values()) == 2
 
 
 def test_an_error_in_a_cluster(cluster: Executor) -> None:

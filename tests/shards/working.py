@@ -34,6 +34,17 @@ def killed_once(given: tuple[int, Path]) -> int:
     return number
 
 
+def noted(given: tuple[int, Path]) -> int:
+    """Note the number in a file, and kill this worker at the first time of 5, 30, 55 and 80."""
+    number, folder = given
+    with (folder / "noted").open("a") as stream:
+        stream.write(f"{number}\n")
+    time.sleep(0.02)
+    if number % 25 == 5:
+        killing(folder / f"killed at {number}", int)
+    return number
+
+
 def killing(mark: Path, function: Callable[..., T], *given: Any) -> T:
     """Kill this worker the first time, which a file remembers; then call a function."""
     if not mark.exists():
