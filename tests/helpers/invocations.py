@@ -66,7 +66,11 @@ def _import(format: str) -> Command:  # noqa: A002
 _JUDGED = {"run": RUN, "--dataset": DATASET, "--scores": "scores.jsonl"}
 
 COMMANDS: dict[Words, Command] = {
-    ("load",): Command({"dataset": DATASET, "--runs": RUN}, graph=True),
+    ("load",): Command(
+        {"dataset": DATASET, "--runs": RUN, "--out": "data-import", "--neo4j-home": "neo4j"},
+        folders=("--out", "--neo4j-home"),
+        graph=True,
+    ),
     ("init",): Command(
         {"folder": "made", "questions": "table.csv", "--ids": "ids.jsonl"},
         more=("--graph", "graph.graphml"),
