@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "12"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "9f2421d79d6855df4361c4b05d56dd60"
+SCHEMA_DIGEST = "dc464bc0b9eaa16a9ee261a0a057dbd0"

@@ -26,6 +26,7 @@ ELSEWHERE: dict[Words, str] = {
     ("sandbox", "check"): "tests/cli/test_sandbox.py",
     ("db", "start"): "tests/test_wheel.py",
     ("db", "stop"): "tests/test_wheel.py",
+    ("db", "compact"): "tests/graph/test_compaction.py",
     **{
         words: "import auto" for words in COMMANDS if words[0] == "import" and words[1] not in ("auto", "gold", "graph")
     },
