@@ -128,16 +128,14 @@ def bulk_line(data: Path, repeats: int) -> Line:
     for _ in range(repeats):
         bulk.append(seconds(in_bulk, data))
         bolt.append(seconds(from_nothing, data))
+    return _in_bulk_line(f"embedded in bulk, {data.name}", bulk, "through Bolt, with its start", bolt)
+
+
+def _in_bulk_line(what: str, bulk: Sequence[float], beside: str, bolt: Sequence[float]) -> Line:
     own, other = median(bulk), median(bolt)
-    return Line(
-        f"embedded in bulk, {data.name}",
-        f"{own:.1f} s",
-        "through Bolt, with its start",
-        f"{other:.1f} s",
-        f"{other / own:.1f} times as fast",
-        "at least 5 times as fast",
-        other / own >= 5,
-    )
+    ratio = other / own
+    times = f"{ratio:.1f} times as fast"
+    return Line(what, f"{own:.1f} s", beside, f"{other:.1f} s", times, "at least 5 times as fast", ratio >= 5)
 
 
 def neo4j_line(server: Neo4jServer, data: Path, repeats: int) -> Line:
@@ -153,16 +151,7 @@ def neo4j_line(server: Neo4jServer, data: Path, repeats: int) -> Line:
                 bulk.append(imported + seconds(bulk_load_neo4j, own.settings, *given))
         with fresh(server) as store:
             bolt.append(seconds(load, store, data))
-    own_time, other = median(bulk), median(bolt)
-    return Line(
-        f"Neo4j in bulk, {data.name}",
-        f"{own_time:.1f} s",
-        "through Bolt",
-        f"{other:.1f} s",
-        f"{other / own_time:.1f} times as fast",
-        "at least 5 times as fast",
-        other / own_time >= 5,
-    )
+    return _in_bulk_line(f"Neo4j in bulk, {data.name}", bulk, "through Bolt", bolt)
 
 
 def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:

@@ -61,7 +61,7 @@ class _ScoredRun:
 
 @dataclass(frozen=True)
 class GraphScoring:
-    """How a run is scored with a store.
+    """Scores runs with a store, by one set of options.
 
     Attributes
     ----------

@@ -115,7 +115,7 @@ def test_killed_compaction_loses_nothing(tmp_path: Path, victim: str) -> None:
 
 @pytest.mark.parametrize("state", ["partial", "complete", "between", "in place"])
 def test_kill_between_renames_is_settled(tmp_path: Path, state: str) -> None:
-    """Wherever a kill interrupts the exchange of the files, the next command finds a whole database and no rest."""
+    """The next command finds one whole database and no leftovers, wherever a kill interrupted the exchange."""
     layout = Layout(tmp_path / "db")
     for folder, name in ((layout.directory, "new"), (tmp_path / "other", "old")):
         with open_store(data=folder) as store:

@@ -30,7 +30,7 @@ def test_sizes_of_dataset_and_run(empty_store: Store, tmp_path: Path) -> None:
 
 
 def test_bytes_are_divided_by_number(tmp_path: Path) -> None:
-    """Of the files of each kind a run gets its share; what all share counts in the whole alone."""
+    """A run gets its share of the files of each kind by number; what all runs share counts only in the whole graph."""
     run = tiny(tmp_path / "shop")
     half = run.with_name("half.jsonl")
     half.write_text(run.read_text().splitlines()[0].replace('"run": "r"', '"run": "half"') + "\n")

@@ -93,7 +93,7 @@ def test_a_cluster_loses_a_worker(cluster: Executor, tmp_path: Path) -> None:
 
 
 def test_a_lost_task_is_repeated_once(cluster: Executor, tmp_path: Path) -> None:
-    """What has returned isn't done again when the worker that did it dies later, nor is what was repeated."""
+    """A task that has returned isn't done again when its worker dies later, even if it was a second attempt."""
     tasks = [(str(number), (number, tmp_path)) for number in range(100)]
     assert list(in_order(cluster, working.noted, tasks)) == list(range(100))
     counts = Counter((tmp_path / "noted").read_text().split())
@@ -198,7 +198,7 @@ def test_a_cluster_scores_a_run(cluster: Executor, source: Path, tmp_path: Path)
 
 
 def test_what_a_cluster_scored_is_stored(cluster: Executor, graph: Graph, source: Path, tmp_path: Path) -> None:
-    """What a cluster scores without a results folder, with a worker killed, is in the graph what one process stores."""
+    """A cluster that loses a worker, and has no results folder, stores the same graph as one process."""
     dataset, mark = in_six_shards(source, tmp_path), tmp_path / "mark"
     store = emptied(graph.store)
     scored(run_in(dataset), dataset, None, mark, executor=cluster, store=store, keep="failures")

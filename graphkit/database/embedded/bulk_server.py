@@ -6,56 +6,34 @@ database takes the place of the empty one when it is complete; until then nothin
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
+from graphkit.database.embedded.alone import reply, work_alone
 from graphkit.database.embedded.exchange import place, settle
-from graphkit.database.embedded.locks import lock_file, lock_within
 from graphkit.database.embedded.place import Layout
-from graphkit.database.embedded.server import GRACE_SECONDS, reason, start_jvm
-
-#: Seconds to wait for a server that stops after its last client.
-_PATIENCE = GRACE_SECONDS + 15.0
+from graphkit.database.embedded.server import start_jvm
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> NoReturn:
     """Read frames from one descriptor until the last one, and answer to another."""
-    folder, reading, writing = Path(arguments[0]), int(arguments[1]), int(arguments[2])
-    os.umask(0o077)
-    with os.fdopen(reading, "rb") as frames, os.fdopen(writing, "wb") as replies:
-        try:
-            _run(Layout(folder), frames, replies)
-        except Exception as error:
-            _reply(replies, {"error": reason(error)})
-            raise
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-    # The database is closed, so the virtual machine needs no orderly shutdown.
-    os._exit(0)
+    with os.fdopen(int(arguments[1]), "rb") as frames:
+        work_alone(Path(arguments[0]), int(arguments[2]), lambda layout, replies: _run(layout, frames, replies))
 
 
 def _run(layout: Layout, frames: IO[bytes], replies: IO[bytes]) -> None:
-    lock = lock_file(layout.server_lock)
-    if not lock_within(lock, fcntl.LOCK_EX, _PATIENCE):
-        _reply(replies, {"held": True})
-        return
-    os.truncate(lock, 0)
-    os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
-    settle(layout)
     jpype, _ = start_jvm(layout)
     if layout.database.exists() and (nodes := _nodes(jpype, layout.database)):
-        _reply(replies, {"nodes": nodes})
+        reply(replies, {"nodes": nodes})
         return
     layout.partial.parent.mkdir(mode=0o700)
-    _reply(replies, {})
+    reply(replies, {})
     if _Import(jpype, layout.partial, replies).read(frames):
         place(layout)
-        _reply(replies, {})
+        reply(replies, {})
     else:
         settle(layout)
 
@@ -69,11 +47,6 @@ def _nodes(jpype: Any, folder: Path) -> int:
         return sum(int(database.countType(name, False)) for name in names)
     finally:
         database.close()
-
-
-def _reply(replies: IO[bytes], reply: dict[str, object]) -> None:
-    replies.write(json.dumps(reply).encode() + b"\n")
-    replies.flush()
 
 
 class _Import:
@@ -152,4 +125,4 @@ class _Import:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -6,56 +6,34 @@ place of the former one when it is complete. It answers to the descriptor by lin
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
 import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
-from graphkit.database.embedded.exchange import place, settle
+from graphkit.database.embedded.alone import reply, work_alone
+from graphkit.database.embedded.exchange import place
 from graphkit.database.embedded.folder import bytes_by_kind
-from graphkit.database.embedded.locks import lock_file, lock_within
 from graphkit.database.embedded.place import Layout
-from graphkit.database.embedded.server import GRACE_SECONDS, reason, start_jvm
-
-#: Seconds to wait for a server that stops after its last client.
-_PATIENCE = GRACE_SECONDS + 15.0
+from graphkit.database.embedded.server import start_jvm
 
 #: Records that are reported, and nodes that are created, together.
 _PACK = 2000
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> NoReturn:
     """Compact the database of a folder."""
-    os.umask(0o077)
-    with os.fdopen(int(arguments[1]), "wb") as replies:
-        try:
-            _run(Layout(Path(arguments[0])), json.loads(arguments[2]), replies)
-        except Exception as error:
-            _reply(replies, {"error": reason(error)})
-            raise
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-    # The databases are closed, so the virtual machine needs no orderly shutdown.
-    os._exit(0)
+    schema = json.loads(arguments[2])
+    work_alone(Path(arguments[0]), int(arguments[1]), lambda layout, replies: _run(layout, schema, replies))
 
 
 def _run(layout: Layout, schema: list[str], replies: IO[bytes]) -> None:
-    lock = lock_file(layout.server_lock)
-    if not lock_within(lock, fcntl.LOCK_EX, _PATIENCE):
-        _reply(replies, {"held": True})
-        return
-    os.truncate(lock, 0)
-    os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
-    settle(layout)
     if not layout.database.exists():
-        _reply(replies, {"before": 0, "after": 0})
+        reply(replies, {"before": 0, "after": 0})
         return
     jpype, _ = start_jvm(layout)
     factory = jpype.JClass("com.arcadedb.database.DatabaseFactory")
@@ -63,22 +41,17 @@ def _run(layout: Layout, schema: list[str], replies: IO[bytes]) -> None:
     before = sum(bytes_by_kind(layout.database).values())
     if (free := shutil.disk_usage(layout.directory).free) < before:
         former.close()
-        _reply(replies, {"needed": before, "free": free})
+        reply(replies, {"needed": before, "free": free})
         return
     layout.partial.parent.mkdir(mode=0o700)
     new = factory(str(layout.partial)).create()
-    _Copy(jpype, former, new, lambda count: _reply(replies, {"records": count})).run()
+    _Copy(jpype, former, new, lambda count: reply(replies, {"records": count})).run()
     for statement in schema:
         new.command("opencypher", statement)
     new.close()
     former.close()
     place(layout)
-    _reply(replies, {"before": before, "after": sum(bytes_by_kind(layout.database).values())})
-
-
-def _reply(replies: IO[bytes], reply: dict[str, object]) -> None:
-    replies.write(json.dumps(reply).encode() + b"\n")
-    replies.flush()
+    reply(replies, {"before": before, "after": sum(bytes_by_kind(layout.database).values())})
 
 
 class _Copy:
@@ -162,4 +135,4 @@ class _Copy:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -46,6 +46,17 @@ def lock_within(descriptor: int, mode: int, seconds: float) -> bool:
     return wait_until(locked, seconds)
 
 
+def held_lock(path: Path, seconds: float) -> int | None:
+    """Lock a file, write the id of this process into it, and return its descriptor; None if another one keeps it."""
+    descriptor = lock_file(path)
+    if not lock_within(descriptor, fcntl.LOCK_EX, seconds):
+        os.close(descriptor)
+        return None
+    os.truncate(descriptor, 0)
+    os.pwrite(descriptor, str(os.getpid()).encode("ascii"), 0)
+    return descriptor
+
+
 def locking_pid(path: Path) -> int | None:
     """Return the id of the process that holds the file's lock, from the kernel or else from the text of the file."""
     return _pid_by_kernel(path) or written_pid(path)

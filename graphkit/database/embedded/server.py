@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.database.embedded.exchange import settle
-from graphkit.database.embedded.locks import lock_file, lock_within
+from graphkit.database.embedded.locks import held_lock, lock_file, lock_within
 from graphkit.database.embedded.place import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
 
 GRACE_SECONDS = 1.5  # without a client; bridges the gap between two commands of a script
@@ -73,12 +73,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(layout: Layout, report: Callable[[str], None]) -> int:
-    lock = lock_file(layout.server_lock)
-    if not lock_within(lock, fcntl.LOCK_EX, _LOCK_SECONDS):
+    lock = held_lock(layout.server_lock, _LOCK_SECONDS)
+    if lock is None:
         report("another process holds the folder")
         return 1
-    os.truncate(lock, 0)
-    os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
     settle(layout)
     passwords = _passwords(layout)
     _write_groups(layout)

@@ -1,0 +1,49 @@
+"""A process that has the database's files for itself, and answers to its client by lines of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, NoReturn
+
+from graphkit.database.embedded.exchange import settle
+from graphkit.database.embedded.locks import held_lock
+from graphkit.database.embedded.place import Layout
+from graphkit.database.embedded.server import GRACE_SECONDS, reason
+
+#: Seconds to wait for a server that stops after its last client.
+_PATIENCE = GRACE_SECONDS + 15.0
+
+
+def work_alone(folder: Path, descriptor: int, work: Callable[[Layout, IO[bytes]], None]) -> NoReturn:
+    """Work on the files of a folder with the server's lock, so that no server runs meanwhile, and end this process.
+
+    ``work`` gets the stream of the descriptor for its replies. A server that goes on is the reply ``held``, an
+    exception the reply ``error``.
+    """
+    os.umask(0o077)
+    layout = Layout(folder)
+    with os.fdopen(descriptor, "wb") as replies:
+        try:
+            if held_lock(layout.server_lock, _PATIENCE) is None:
+                reply(replies, {"held": True})
+            else:
+                settle(layout)
+                work(layout, replies)
+        except Exception as error:
+            reply(replies, {"error": reason(error)})
+            raise
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+    # The databases are closed, so the virtual machine needs no orderly shutdown.
+    os._exit(0)
+
+
+def reply(replies: IO[bytes], answer: dict[str, object]) -> None:
+    """Send an answer."""
+    replies.write(json.dumps(answer).encode() + b"\n")
+    replies.flush()
