@@ -30,7 +30,8 @@ Statement = tuple[str, Mapping[str, object]]
 
 
 class Recorder:
-    """A store that remembers the rows of each transaction it was given."""
+    """A store that remembers the statements of each transaction: without those that have no rows, such as the node of
+    a run, the others would find nothing to write to."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -50,9 +51,7 @@ class Recorder:
         self._store.write_many(statements, *check)
 
     def _keep(self, statements: Sequence[Statement]) -> None:
-        with_rows = [(cypher, parameters) for cypher, parameters in statements if parameters.get("rows")]
-        if with_rows:
-            self.transactions.append(with_rows)
+        self.transactions.append([(cypher, parameters) for cypher, parameters in statements])
 
 
 def load(store: Store, data: Path) -> None:
@@ -65,7 +64,7 @@ def load(store: Store, data: Path) -> None:
 def rows_of(transactions: Sequence[Sequence[Statement]]) -> int:
     """Count the rows that statements were given."""
     return sum(
-        len(rows) for one in transactions for _, parameters in one if isinstance(rows := parameters["rows"], list)
+        len(rows) for one in transactions for _, parameters in one if isinstance(rows := parameters.get("rows"), list)
     )
 
 

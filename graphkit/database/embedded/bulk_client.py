@@ -28,6 +28,9 @@ Ends = tuple[int, int, Mapping[str, Any]]
 
 _STOP_SECONDS = 30.0
 
+#: Frames that wait for the importer: about one pack, so that it works while the next one is made.
+_AHEAD = 24
+
 
 class BulkImport:
     """A database that is being filled. Nodes of a label are numbered from 0 in the order in which they are sent.
@@ -46,13 +49,16 @@ class BulkImport:
         self._places: dict[str, tuple[str, array[int]]] = {}
         self._sent: list[str] = []
         self._waiting: Mapping[Kind, Sequence[Ends]] = {}
+        self._queue: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
+        self._stopped = threading.Event()
         self._encode = msgspec.json.Encoder().encode
         with os_errors(self._layout.directory):
             self._layout.log_directory.mkdir(mode=0o700, exist_ok=True)
-            self._process, self._frames, replies = self._start()
-        # Replies are read all the time, so that neither process waits for the other one to read.
+            self._process, frames, replies = self._start()
+        # Frames are written and replies are read all the time, so that neither process waits for the other one to read.
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._read, args=(replies,), daemon=True).start()
+        threading.Thread(target=self._write, args=(frames,), daemon=True).start()
         try:
             self._refuse(json.loads(self._reply()))
         except BaseException:
@@ -118,27 +124,28 @@ class BulkImport:
         """Send some nodes by label, and the relationships between these and former ones."""
         for label, rows in nodes.items():
             self._frame({"label": label}, label, rows)
-            self._sent.append(label)
-        # The next nodes are read while the importer creates these.
-        waiting, self._waiting = self._waiting, relationships
-        self._relate(waiting)
-        self._place()
+        # The importer creates these nodes while the next ones are made, so their relationships wait for their places.
+        self._relate_former()
+        self._sent, self._waiting = list(nodes), relationships
 
     def complete(self, schema: Sequence[str]) -> None:
         """Send the rest, create the constraints and indexes, and put the database into its place."""
-        self._place()
-        self._relate(self._waiting)
-        self._write(json.dumps({"schema": schema}).encode() + b"\n", b"")
+        self._relate_former()
+        self._queue.put(json.dumps({"schema": schema}).encode() + b"\n")
         self._reply()
 
+    def _relate_former(self) -> None:
+        """Send the relationships of the pack before, when the importer has told the places of its nodes."""
+        self._place()
+        self._relate(self._waiting)
+
     def _place(self) -> None:
-        """Read where the importer put the nodes that were sent."""
+        """Read where the importer put the nodes of the pack before."""
         for label in self._sent:
             created = self._reply().decode().strip().split(";")
             bucket = created[0].partition(":")[0]
             _, places = self._places.setdefault(label, (bucket, array("q")))
             places.extend(int(rid.partition(":")[2]) for rid in created)
-        self._sent = []
 
     def _relate(self, relationships: Mapping[Kind, Sequence[Ends]]) -> None:
         for (name, source, target), rows in relationships.items():
@@ -154,16 +161,17 @@ class BulkImport:
             [{key: one for key, one in row.items() if one is not None} if None in row.values() else row for row in rows]
         )
         times = list(self._times.get(name, ()))
-        self._write(json.dumps({**header, "times": times, "bytes": len(encoded)}).encode() + b"\n", encoded)
+        self._queue.put(json.dumps({**header, "times": times, "bytes": len(encoded)}).encode() + b"\n" + encoded)
 
-    def _write(self, header: bytes, rows: bytes) -> None:
-        try:
-            self._frames.write(header)
-            self._frames.write(rows)
-            self._frames.flush()
-        except BrokenPipeError:
-            while True:  # its last reply says why it ended
-                self._reply()
+    def _write(self, frames: IO[bytes]) -> None:
+        """Write frames until the end, or until the importer ends, whose last reply says why."""
+        # Closing the pipe ends the importer; it fails if the importer has ended.
+        with contextlib.suppress(BrokenPipeError), frames:
+            while (frame := self._queue.get()) is not None and not self._stopped.is_set():
+                frames.write(frame)
+                frames.flush()
+        while frame is not None and not self._stopped.is_set():
+            frame = self._queue.get()
 
     def __enter__(self) -> Self:
         return self
@@ -174,9 +182,10 @@ class BulkImport:
         self._end()
 
     def _end(self) -> None:
-        """Close the pipe, which ends the importer, and wait for it."""
-        with contextlib.suppress(BrokenPipeError):
-            self._frames.close()
+        """End the importer, which forgets what isn't complete, and wait for it."""
+        self._stopped.set()
+        with contextlib.suppress(queue.Full):
+            self._queue.put_nowait(None)
         try:
             self._process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
