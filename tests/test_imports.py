@@ -97,6 +97,7 @@ MAY_IMPORT = {
     "analysis": {"errors", "records", "files", "shards", "measures", "database", "graph", "scoring"},
     "trust": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
+    "agents": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "cli": {
         *("errors", "records", "files", "measures", "database", "llm", "adapters", "judges"),
         *(
@@ -111,6 +112,7 @@ MAY_IMPORT = {
             "analysis",
             "trust",
             "report",
+            "agents",
         ),
     },
 }

@@ -43,6 +43,7 @@ COMMANDS = (
     "queries",
     "measures",
     "schema",
+    "mcp",
     "completion",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +33,9 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
 
 def is_run_file(run: str | Path) -> bool:
     """Return whether a run is named by its file, and not by its name in the graph."""
-    return isinstance(run, Path) or is_file_name(run) or bundled(run) is not None or Path(run).is_file()
+    if isinstance(run, Path) or is_file_name(run) or bundled(run) is not None:
+        return True
+    return os.path.isfile(run)  # noqa: PTH113 - a name may be too long for a path
 
 
 def records_of(run_file: Path, problems: Problems, run: str | None = None) -> Iterator[tuple[int, AnswerStruct]]:

@@ -23,6 +23,7 @@ ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",
     ("listen",): "tests/cli/test_listen.py",
     ("view",): "tests/cli/test_view.py",
+    ("mcp",): "tests/agents/test_mcp.py",
     ("sandbox", "check"): "tests/cli/test_sandbox.py",
     ("db", "start"): "tests/test_wheel.py",
     ("db", "stop"): "tests/test_wheel.py",
