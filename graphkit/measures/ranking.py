@@ -50,6 +50,22 @@ class Success(CutMeasure):
         return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
 
 
+class Acc(CutMeasure):
+    """1 if all relevant ids are in the top k, else 0.
+
+    With more than k relevant ids it is 0.
+    """
+
+    source = "accuracy of code localisation (LocAgent)"
+    query = "accuracy"
+    query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
+
+    def value(self, case: Case) -> float | Unscored:
+        if case.unranked is not None:
+            return case.unranked
+        return float(_hits_in_top(case, self.cutoff(case)) == len(case.gains))
+
+
 class Recall(CutMeasure):
     """Relevant ids in the top k / all relevant ids."""
 
@@ -82,6 +98,41 @@ class P(CutMeasure):
             return case.unranked
         k = self.cutoff(case)
         return _hits_in_top(case, k) / k
+
+
+class Rprec(Measure):
+    """Relevant ids in the top R / R, where R is the number of relevant ids.
+
+    There, precision and recall are equal. Unlike P, it reaches 1 however few ids are relevant.
+    """
+
+    source = "trec_eval Rprec"
+    query = "r_precision"
+    query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
+    aliases = ("r_precision",)
+
+    def value(self, case: Case) -> float | Unscored:
+        if case.unranked is not None:
+            return case.unranked
+        relevant = len(case.gains)
+        return _hits_in_top(case, relevant) / relevant
+
+
+class AP(Measure):
+    """Sum of the precision at the rank of each retrieved relevant id, over all relevant ids.
+
+    Its mean is the MAP. The precision at a rank is the number of relevant ids up to there, over the rank.
+    """
+
+    source = "trec_eval map; the mean is MAP"
+    query = "average_precision"
+    query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
+    aliases = ("map", "average_precision")
+
+    def value(self, case: Case) -> float | Unscored:
+        if case.unranked is not None:
+            return case.unranked
+        return math.fsum(found / rank for found, (rank, _) in enumerate(case.hits, 1)) / len(case.gains)
 
 
 class RR(Measure):

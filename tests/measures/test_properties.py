@@ -290,13 +290,25 @@ def test_boundary_is_where_edges_cross(edges: set[Edge]) -> None:
 def test_longer_rankings_never_lower_recall(asked: Question, ids: list[str], count: int) -> None:
     """Further chunks lose no found id."""
     shorter, longer = answer(retrieved=ids[:count]), answer(retrieved=ids)
-    for name in ("Success@5", "Recall@5", "P@5", "RR", "nDCG@5"):
+    for name in ("Success@5", "Acc@5", "Recall@5", "P@5", "Rprec", "RR", "AP", "nDCG@5"):
         one, two = score(name, asked, shorter), score(name, asked, longer)
         if isinstance(one, Unscored):
             assert one == two
         else:
             assert isinstance(two, float)
             assert one <= two + 1e-12
+
+
+@given(QUESTIONS, ANSWERS)
+def test_measures_of_a_ranking_are_whole_together(asked: Question, run: Answer) -> None:
+    """Acc@k is 1 where Recall@k is; AP is 1 where Rprec is, and 0 where RR is; none of a pair is scored alone."""
+    accuracy, recall, r_precision, average, reciprocal = (
+        score(name, asked, run) for name in ("Acc@3", "Recall@3", "Rprec", "AP", "RR")
+    )
+    assert accuracy == (recall if isinstance(recall, Unscored) else float(recall == 1))
+    assert (average == 1) == (r_precision == 1)
+    assert (average == 0) == (reciprocal == 0)
+    assert isinstance(average, Unscored) == isinstance(r_precision, Unscored) == isinstance(recall, Unscored)
 
 
 def test_gold_walked_as_it_is_scores_one() -> None:

@@ -13,19 +13,19 @@ import pytrec_eval
 import graphkit
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
-from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
+from graphkit.measures.ranking import AP, RR, Acc, AnswerContainment, P, Recall, Rprec, Success, nDCG
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import answer, question, ranking, reason, relevant, value
 from tests.helpers.datasets import read_jsonl
 
-ALL: tuple[Measure, ...] = (Success(5), Recall(5), P(5), RR(), nDCG(5))
+ALL: tuple[Measure, ...] = (Success(5), Recall(5), P(5), RR(), nDCG(5), Acc(5), Rprec(), AP())
 
 #: nDCG of the worked case: gains at ranks 2 and 4, over the best order's ranks 1 and 2.
 WORKED_NDCG = (1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3))
 
 
 def scores(question: Question, answer: Answer) -> list[float]:
-    """Return Success@5, Recall@5, P@5, RR and nDCG@5."""
+    """Return Success@5, Recall@5, P@5, RR, nDCG@5, Acc@5, Rprec and AP."""
     return [value(measure, question, answer) for measure in ALL]
 
 
@@ -33,14 +33,15 @@ def test_worked_case() -> None:
     """Relevant doc-3 and doc-9 at ranks 2 and 4 of five."""
     asked = relevant(["doc-3", "doc-9"])
     found = scores(asked, ranking("doc-7", "doc-3", "doc-1", "doc-9", "doc-2"))
-    assert found == pytest.approx([1.0, 1.0, 2 / 5, 0.5, WORKED_NDCG])
+    # Of the first two ids one is relevant: Rprec = 1/2. The precision is 1/2 at rank 2 and 2/4 at rank 4: AP = 1/2.
+    assert found == pytest.approx([1.0, 1.0, 2 / 5, 0.5, WORKED_NDCG, 1.0, 1 / 2, 1 / 2])
     # (0.63093 + 0.43068) / 1.63093, as the definition works it out.
-    assert found[-1] == pytest.approx(0.65092, abs=5e-6)
+    assert found[4] == pytest.approx(0.65092, abs=5e-6)
 
 
 def test_nothing_retrieved_is_zero() -> None:
     """An empty ranking scores 0 in each measure."""
-    assert scores(relevant(["a"]), ranking()) == [0.0] * 5
+    assert scores(relevant(["a"]), ranking()) == [0.0] * len(ALL)
 
 
 @pytest.mark.parametrize("measure", ALL, ids=str)
@@ -53,7 +54,8 @@ def test_gains_that_are_all_zero() -> None:
     """An ideal of 0 gives nDCG 0; the other measures aren't scored without a relevant id."""
     asked = relevant({"a": 0, "b": 0})
     assert value("nDCG@5", asked, ranking("a", "b")) == 0.0
-    assert [reason(measure, asked, ranking("a")) for measure in ALL[:-1]] == ["no relevant ids"] * 4
+    others = [measure for measure in ALL if measure != nDCG(5)]
+    assert [reason(measure, asked, ranking("a")) for measure in others] == ["no relevant ids"] * 7
 
 
 @pytest.mark.parametrize("gain", [0, -1, -0.5])
@@ -71,7 +73,9 @@ def test_duplicates_count_at_their_first_rank() -> None:
     run = ranking("a", "a", "x", "b", "b")
     # a at rank 1, b at rank 4: DCG = 1 + 1/log2(5), the ideal is 1 + 1/log2(3).
     ideal = 1 + 1 / math.log2(3)
-    assert scores(asked, run) == pytest.approx([1.0, 1.0, 2 / 5, 1.0, (1 + 1 / math.log2(5)) / ideal])
+    ndcg = (1 + 1 / math.log2(5)) / ideal
+    # Both are in the top 5, one of them in the top 2; the precision is 1/1 at rank 1 and 2/4 at rank 4.
+    assert scores(asked, run) == pytest.approx([1.0, 1.0, 2 / 5, 1.0, ndcg, 1.0, 1 / 2, (1 + 2 / 4) / 2])
     assert value("Recall@3", asked, run) == 0.5
     assert Case(asked, run).duplicates == ["a", "b"]
 
@@ -111,6 +115,36 @@ def test_the_questions_own_k_comes_first() -> None:
     assert value("P@4", relevant(["a"], k=2), run) == 1 / 2
     assert value("P@4", relevant(["a"]), run) == 1 / 4
     assert value(P(), relevant(["a", "b"]), run) == 1 / 5
+
+
+def test_accuracy_needs_all_relevant_ids_in_the_top_k() -> None:
+    """Acc@k is 0 until the last relevant id is in the top k, and always if k is smaller than their number."""
+    asked, run = relevant(["a", "b", "c"]), ranking("a", "c", "x", "b")
+    assert [value(f"Acc@{k}", asked, run) for k in (1, 2, 3, 4, 50)] == [0.0, 0.0, 0.0, 1.0, 1.0]
+    assert value("Acc@2", asked, ranking("a", "b", "c")) == 0.0
+    # An id that is judged as not relevant need not be there; the question's own k comes first.
+    assert value("Acc@1", relevant({"a": 2.0, "b": 0.0}), ranking("a")) == 1.0
+    assert value("Acc@4", relevant(["a", "b", "c"], k=3), run) == 0.0
+
+
+def test_r_precision_cuts_at_the_number_of_relevant_ids() -> None:
+    """Of three relevant ids, two are in the top 3; a ranking of a single id is divided by 3, too."""
+    asked = relevant(["a", "b", "c"])
+    assert value("Rprec", asked, ranking("a", "x", "c", "b")) == 2 / 3
+    assert value("Rprec", asked, ranking("b")) == 1 / 3
+    assert value("Rprec", asked, ranking("c", "a", "b", "x")) == 1.0
+    # Neither the question's k nor an id that isn't relevant moves the cut.
+    assert value("Rprec", relevant({"a": 1.0, "b": 3.0, "z": 0.0}, k=1), ranking("a", "z", "b")) == 1 / 2
+
+
+def test_average_precision_by_hand() -> None:
+    """Relevant ids at ranks 1, 3 and 6, and one that wasn't retrieved: (1/1 + 2/3 + 3/6 + 0) / 4 = 13/24."""
+    asked, run = relevant(["a", "b", "c", "d"]), ranking("a", "x", "b", "y", "z", "c")
+    assert value("AP", asked, run) == pytest.approx(13 / 24)
+    # Gains don't matter, only which of them are positive; the whole ranking counts, whatever the question's k.
+    graded = relevant({"a": 1.0, "b": 3.0, "c": 0.5, "d": 2.0, "x": 0.0}, k=1)
+    assert value("map", graded, run) == pytest.approx(13 / 24)
+    assert value("AP", relevant(["a", "b"]), ranking("b", "a", "x")) == 1.0
 
 
 def test_graded_gains_are_linear() -> None:
@@ -224,11 +258,12 @@ def peers(questions: list[Question], answers: list[Answer]) -> Iterator[tuple[st
     names = {f"{trec}_{k}": f"{ours}@{k}" for k in CUTS for trec, ours in
              (("ndcg_cut", "nDCG"), ("recall", "Recall"), ("P", "P"), ("success", "Success"))}  # fmt: skip
     wanted = {f"{family}.{','.join(map(str, CUTS))}" for family in ("ndcg_cut", "recall", "P", "success")}
-    found = pytrec_eval.RelevanceEvaluator(qrels, wanted | {"recip_rank"}).evaluate(run)
+    whole = {"recip_rank": "RR", "Rprec": "Rprec", "map": "AP"}
+    found = pytrec_eval.RelevanceEvaluator(qrels, wanted | whole.keys()).evaluate(run)
     by_id = {one.id: one for one in questions}
     for one in answers:
         theirs = found[one.question_id]
-        for trec, ours in {**names, "recip_rank": "RR"}.items():
+        for trec, ours in {**names, **whole}.items():
             yield one.question_id, ours, theirs[trec], value(ours, by_id[one.question_id], one)
 
 
@@ -243,7 +278,7 @@ def test_agrees_with_trec_eval_on_random_rankings() -> None:
         questions.append(relevant(gains, id=f"q{number}"))
         answers.append(ranking(*draw.sample(ids, draw.randint(1, 30)), question_id=f"q{number}"))
     compared = list(peers(questions, answers))
-    assert len(compared) == 300 * (4 * len(CUTS) + 1)
+    assert len(compared) == 300 * (4 * len(CUTS) + 3)
     assert [one for one in compared if abs(one[2] - one[3]) > 1e-9] == []
 
 
@@ -253,5 +288,5 @@ def test_agrees_with_trec_eval_on_pallets(pallets: Path, name: str) -> None:
     questions = [graphkit.Question.model_validate(one) for one in read_jsonl(pallets / "questions.jsonl")]
     answers = [graphkit.Answer.model_validate(one) for one in read_jsonl(pallets / "runs" / f"{name}.jsonl")]
     compared = list(peers(questions, answers))
-    assert len(compared) == 40 * (4 * len(CUTS) + 1)
+    assert len(compared) == 40 * (4 * len(CUTS) + 3)
     assert [one for one in compared if abs(one[2] - one[3]) > 1e-9] == []

@@ -17,7 +17,7 @@ from graphkit.measures.base import LAYERS, Measure
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.integration import NO_ANSWER
-from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
+from graphkit.measures.ranking import AP, RR, Acc, AnswerContainment, P, Recall, Rprec, Success, nDCG
 from graphkit.measures.registry import (
     DEFAULT_MEASURES,
     MEASURES,
@@ -80,6 +80,10 @@ def test_each_measure_says_what_it_is(kind: type[Measure]) -> None:
         ("hit_rate@5", Success(5)),
         ("mrr", RR()),
         ("MRR", RR()),
+        ("MAP", AP()),
+        ("average_precision", AP()),
+        ("R_Precision", Rprec()),
+        ("acc@3", Acc(3)),
         ("precision@3", P(3)),
         ("traversal_accuracy", EdgeRecall()),
         ("Traversal_Accuracy(static=True)", EdgeRecall(static=True)),
@@ -277,7 +281,8 @@ def test_resolving_gives_each_measure_once_with_its_cut_off() -> None:
 
 #: What each computed measure says of a record that has only an answer; those that aren't here don't ask for more.
 UNLOGGED = {
-    **dict.fromkeys(("Success", "Recall", "P", "RR", "nDCG", "AnswerContainment"), NO_RETRIEVAL),
+    **dict.fromkeys(("Success", "Acc", "Recall", "P", "Rprec", "RR"), NO_RETRIEVAL),
+    **dict.fromkeys(("AP", "nDCG", "AnswerContainment"), NO_RETRIEVAL),
     **dict.fromkeys(("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision"), NO_TRAVERSAL),
     **dict.fromkeys(("PathExact", "PathInOrder", "PathPrefix"), NO_TRAVERSAL),
     **dict.fromkeys(("FilePrecision", "FileRecall", "SymbolRecall", "Integration", "Coherence"), NO_RETRIEVAL),

@@ -40,6 +40,10 @@ def test_gains_of_zero_and_less(store: Store, tmp_path: Path) -> None:
         "P@5": [2 / 5, nothing, nothing, nothing],
         "RR": [1 / 2, nothing, nothing, nothing],
         "Success@1": [0.0, nothing, nothing, nothing],
+        "Acc@5": [1.0, nothing, nothing, nothing],
+        "Acc@2": [0.0, nothing, nothing, nothing],
+        "Rprec": [1 / 2, nothing, nothing, nothing],
+        "AP": [(1 / 2 + 2 / 3) / 2, nothing, nothing, nothing],
         "CrossRepoPrecision": [1 / 2, *3 * ["gold names no repository"]],
         "CrossRepoRecall": [1.0, *3 * ["gold names no repository"]],
     }
