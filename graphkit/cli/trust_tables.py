@@ -24,6 +24,8 @@ _NAMES = {
     "ac1": "Gwet's AC1",
     "ac2": "Gwet's AC2",
     "alpha": "Krippendorff's alpha",
+    "pearson": "Pearson's correlation",
+    "spearman": "Spearman's correlation",
     "sensitivity": "sensitivity (right called right)",
     "specificity": "specificity (wrong called wrong)",
 }

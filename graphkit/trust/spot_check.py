@@ -14,6 +14,7 @@ from typing import Any
 
 from graphkit.analysis.agreement import alpha, gwet, kappa, raw_agreement
 from graphkit.analysis.calibration import sensitivity, specificity
+from graphkit.analysis.correlation import pearson, spearman
 from graphkit.analysis.estimates import Estimate, as_plain, fields_of, needed, proportion
 from graphkit.analysis.spot_check_files import KeptCheck
 from graphkit.records.bounds import over, under
@@ -173,8 +174,9 @@ def _figures(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, 
 
     ``agreement`` is the share of equal labels; for numbers from 0 to 1, that of those at most 0.1 apart. ``kappa`` is
     Cohen's, ``ac1`` Gwet's; ``weighted_kappa`` and ``ac2`` are weighted linearly, for ordered labels. ``alpha`` is
-    Krippendorff's, ordinal for ordered labels, interval for numbers. ``sensitivity`` and ``specificity`` are those of
-    the judge as a test for right answers.
+    Krippendorff's, ordinal for ordered labels, interval for numbers. ``pearson`` and ``spearman`` are the correlations
+    of numbers, or of more than two whole grades. ``sensitivity`` and ``specificity`` are those of the judge as a test
+    for right answers.
     """
     pairs, names = list(zip(person, own, strict=True)), scale.categories
     if not names:
@@ -182,7 +184,8 @@ def _figures(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, 
         near = sum(not over(abs(one - two), NEAR) for one, two in numbers)
         none = Estimate(None, reason=NO_CATEGORIES, size=len(pairs))
         agreement = proportion(near, len(pairs), "no item was graded by both")
-        return {"agreement": agreement, "kappa": none, "ac1": none, "alpha": alpha(numbers, "interval")}
+        found = {"agreement": agreement, "kappa": none, "ac1": none, "alpha": alpha(numbers, "interval")}
+        return found | _correlations(person, own)
     found = {"agreement": raw_agreement(person, own), "kappa": kappa(person, own, names)}
     if scale.ordered:
         found["weighted_kappa"] = kappa(person, own, names, "linear")
@@ -190,12 +193,20 @@ def _figures(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, 
     if scale.ordered:
         found["ac2"] = gwet(person, own, names, "linear")
     found["alpha"] = alpha(pairs, "ordinal" if scale.ordered else "nominal", names)
+    if scale.ordered and scale.numeric:
+        found |= _correlations(person, own)
     if scale.right:
         called = [(one in scale.right, two in scale.right) for one, two in pairs]
         right = sum(truth for truth, _ in called)
         found["sensitivity"] = sensitivity(called.count((True, True)), right)
         found["specificity"] = specificity(called.count((False, False)), len(called) - right)
     return found
+
+
+def _correlations(person: list[str], own: list[str]) -> dict[str, Estimate]:
+    """Return the correlations of two lists of numbers, written as labels."""
+    one, two = ([float(label) for label in labels] for labels in (person, own))
+    return {"pearson": pearson(one, two), "spearman": spearman(one, two)}
 
 
 def _confusion(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, dict[str, int]]:

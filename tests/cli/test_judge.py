@@ -191,7 +191,9 @@ def test_a_scale_of_1_to_5(tmp_path: Path) -> None:
     Judge and person agree on three of four answers (4, 2 and 3), and are a step apart on the fourth (4 and 3). Of the 8
     grades two are 2, three 3 and three 4: the sum of p (1 - p) is (2 x 6 + 3 x 5 + 3 x 5) / 64 = 42 / 64. AC1 takes
     1 / (5 - 1) of it for chance, 42 / 256. Linear weights of five grades add up to 5 + 8 x .75 + 6 x .5 + 4 x .25 = 15:
-    AC2 takes 15 / (5 x 4) of it, 630 / 1280, and observes (3 + .75) / 4.
+    AC2 takes 15 / (5 x 4) of it, 630 / 1280, and observes (3 + .75) / 4. Around their means of 3.25 and 3, the products
+    of both add up to 2, the squares of the judge's grades to 2.75 and of the person's to 2; around the mean rank of 2.5
+    (3.5, 1, 2, 3.5 and 4, 1, 2.5, 2.5), the products to 3.75 and the squares of each to 4.5.
     """
     run = likert_graded(tmp_path)
     (tmp_path / "sheet.csv").write_text("question_id,grade\nq1,4\nq2,2\nq3,3\nq4,3\n")
@@ -200,9 +202,13 @@ def test_a_scale_of_1_to_5(tmp_path: Path) -> None:
     assert found["scale"] == ["1", "2", "3", "4", "5"]
     assert found["ac1"]["value"] == pytest.approx((3 / 4 - 42 / 256) / (1 - 42 / 256))
     assert found["ac2"]["value"] == pytest.approx((15 / 16 - 63 / 128) / (1 - 63 / 128))
+    assert found["pearson"]["value"] == pytest.approx(2 / 5.5**0.5)
+    assert found["spearman"]["value"] == pytest.approx(3.75 / 4.5)
     assert "sensitivity" not in found
     assert found["inflation"]["accuracy"] is None
     done = inside(*command, cwd=tmp_path, code=0)
+    assert "Pearson's correlation" in done.out
+    assert "Spearman's correlation" in done.out
     assert "on the scale 1 to 5" in done.out
     assert "the grades by tone are assumed to be on the scale 1 to 5; --scale names another" in done.err
     assert "accuracy" not in done.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -182,9 +183,25 @@ def test_numbers_have_no_kappa() -> None:
     assert found.figures["kappa"].value is None
     assert "numbers" in str(found.figures["kappa"].reason)
     assert found.figures["alpha"].value is not None
+    # Around the means .55 and .7: -.05, .35, -.3 and -.15, .1, .05; by ranks 2, 3, 1 and 1, 3, 2.
+    assert found.figures["pearson"].value == pytest.approx(0.0275 / math.sqrt(0.215 * 0.035))
+    assert found.figures["spearman"].value == pytest.approx(1 / 2)
     assert [one.question for one in found.disagreements] == ["c"]
     assert "sensitivity" not in found.figures
     assert found.confusion == {}
+
+
+def test_only_numbers_have_a_correlation() -> None:
+    """Whole grades correlate, words and right or wrong don't; a person who gives one number leaves it unknown."""
+    person = {"a": "3", "b": "5", "c": "4"}
+    figures = check(values("tone", {"a": 2.0, "b": 4.0, "c": 3.0}), person).figures
+    assert (figures["pearson"].value, figures["spearman"].value) == pytest.approx((1.0, 1.0))
+    for found in (check(graded(LENIENT), human_grades()), check(values("Correct", {"a": 1.0, "b": 0.0}), {"a": "1"})):
+        assert not found.figures.keys() & {"pearson", "spearman"}
+    constant = check(values("tone", {"a": 2.0, "b": 4.0, "c": 3.0}), dict.fromkeys(person, "4")).as_json()
+    for name in ("pearson", "spearman"):
+        assert constant[name]["value"] is None
+        assert constant[name]["reason"] == "a rater gave only 4, and what doesn't vary has no correlation"
 
 
 def test_numbers_beyond_a_share_are_refused() -> None:
