@@ -15,7 +15,7 @@ import msgspec
 
 _TOGETHER = 500  # keys of one look-up
 _RECENT = 200_000  # numbers kept in memory
-_CACHE = 128 * 1024  # KiB of the file in memory
+_CACHE = 512 * 1024  # KiB of the file in memory
 
 
 class Numbers:

@@ -157,11 +157,13 @@ class BulkImport:
             self._frame({"type": name}, name, edges)
 
     def _frame(self, header: Mapping[str, str], name: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        encoded = self._encode(
-            [{key: one for key, one in row.items() if one is not None} if None in row.values() else row for row in rows]
-        )
+        stored = [
+            {key: one for key, one in row.items() if one is not None} if None in row.values() else row for row in rows
+        ]
+        encoded = self._encode(stored)
         times = list(self._times.get(name, ()))
-        self._queue.put(json.dumps({**header, "times": times, "bytes": len(encoded)}).encode() + b"\n" + encoded)
+        sizes = {"rows": len(stored), "bytes": len(encoded)}
+        self._queue.put(json.dumps({**header, "times": times, **sizes}).encode() + b"\n" + encoded)
 
     def _write(self, frames: IO[bytes]) -> None:
         """Write frames until the end, or until the importer ends, whose last reply says why."""

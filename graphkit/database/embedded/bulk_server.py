@@ -17,6 +17,9 @@ from graphkit.database.embedded.exchange import place, settle
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.server import start_jvm
 
+#: Relationships of one batch, which keeps the ends of all of them in memory until it is closed
+TOGETHER = 500_000
+
 
 def main(arguments: list[str]) -> NoReturn:
     """Read frames from one descriptor until the last one, and answer to another."""
@@ -63,7 +66,11 @@ class _Import:
         self._long = jpype.JLong
         self._list = jpype.JClass("java.util.ArrayList")
         self._database = jpype.JClass("com.arcadedb.database.DatabaseFactory")(str(folder)).create()
-        self._batch = self._database.batch().withWAL(False).build()
+        self._batch = self._new_batch()
+        self._waiting = 0
+
+    def _new_batch(self) -> Any:
+        return self._database.batch().withWAL(False).build()
 
     def read(self, frames: IO[bytes]) -> bool:
         """Import frames; return False if they end before the last one, as they do when the client dies."""
@@ -80,8 +87,12 @@ class _Import:
                 break
             if "label" in header:
                 self._create(header["label"], rows, header["times"])
-            else:
-                self._relate(header["type"], rows, header["times"])
+                continue
+            self._relate(header["type"], rows, header["times"])
+            self._waiting += header["rows"]
+            if self._waiting >= TOGETHER:
+                self._batch.close()
+                self._batch, self._waiting = self._new_batch(), 0
         self._batch.abandon()
         self._database.close()
         return False
