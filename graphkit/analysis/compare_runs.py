@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
+from graphkit.analysis.run_facts import RunFacts, facts_in_graph
 from graphkit.analysis.run_pairs import (
     By,
     GoldComparison,
@@ -87,7 +89,18 @@ def compare_runs(
         dataset=dataset,
         warnings=_warnings(store, dataset, answers, stale, pairs.failed_as),
         edges=partial(_edges, store),
+        facts=(RunFacts(dict.fromkeys(failed[0])), RunFacts(dict.fromkeys(failed[1]))),
     )
+
+
+def with_facts(store: Store, compared: RunComparison) -> RunComparison:
+    """Return a comparison of runs in the graph with why questions have no value, and with what the runs took."""
+    measures = [one.measure for one in compared.overall] + [*compared.unscored]
+    first, second = (
+        facts_in_graph(store, run, dict.fromkeys(measures), facts.failed)
+        for run, facts in zip((compared.first, compared.second), compared.facts, strict=True)
+    )
+    return dataclasses.replace(compared, facts=(first, second))
 
 
 def _failed(answers: Iterable[Mapping[str, Any]], stale: Container[str]) -> set[str]:

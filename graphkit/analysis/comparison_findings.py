@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from graphkit.analysis.evaluation_findings import gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
@@ -41,12 +41,14 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], seco
     )
 
 
-def verdict(compared: RunComparison) -> str:
-    """Return which run is better, on how many measures, and by how much on the first."""
-    results, (first, second) = compared.with_failed, (compared.first, compared.second)
-    better, worse = ([one.measure for one in results if judged(compared, one) == kind] for kind in (BETTER, WORSE))
+def verdict(compared: RunComparison, shown: Callable[[str], str] = str) -> str:
+    """Return which run is better, on how many measures, and by how much on the first; names are ``shown``."""
+    results, (first, second) = compared.with_failed, (shown(compared.first), shown(compared.second))
+    better, worse = (
+        [shown(one.measure) for one in results if judged(compared, one) == kind] for kind in (BETTER, WORSE)
+    )
     of = f"of {counted(len(results), 'measure')}"
-    headline = f"{results[0].measure} {change(results[0])}" if results else ""
+    headline = f"{shown(results[0].measure)} {change(results[0])}" if results else ""
     if not better and not worse:
         return f"{second} and {first} don't clearly differ on any {of}; {headline}"
     verb = "beats" if not worse else "loses to" if not better else "leads" if len(better) > len(worse) else "trails"
@@ -105,14 +107,14 @@ def _movers(compared: RunComparison) -> Iterator[BriefLine]:
             yield BriefLine(level, f"{mover.question}: {values}{what}", 50)
 
 
-def comparison_table(compared: RunComparison) -> BriefTable:
-    """Return the measures of both runs with their differences, failed questions included."""
+def comparison_table(compared: RunComparison, most: int = MEASURES) -> BriefTable:
+    """Return the first measures of both runs with their differences, failed questions included."""
     rows = [
         (
             *(one.measure, two(one.first), two(one.second)),
             *(two(one.delta, sign=True), _interval(one), judged(compared, one)),
         )
-        for one in compared.with_failed[:MEASURES]
+        for one in compared.with_failed[:most]
     ]
     return BriefTable(
         ("measure", compared.first, compared.second, DELTA, INTERVAL, VERDICT),

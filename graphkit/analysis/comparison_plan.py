@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs
+from graphkit.analysis.explanations import Explanation, why
+from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.gates import ComparisonGates
 from graphkit.analysis.result_pairs import compare_files, compare_folders
 from graphkit.analysis.run_pairs import By, RunComparison
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING
 from graphkit.errors import InputError
+from graphkit.files.assets import located
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
 from graphkit.graph.known_names import partial_runs
@@ -76,6 +80,22 @@ class ComparisonPlan:
                 remedy="Leave it out: they hold the values of each question.",
             )
         return True
+
+    @property
+    def of_graph_runs(self) -> bool:
+        """Whether the database is needed, unless scores in files are compared."""
+        return not self.of_folders and not self.of_run_files
+
+    def explainer(self, compared: RunComparison, store: Store | None) -> Callable[[str], Explanation] | None:
+        """Return the function that explains a question of the second run.
+
+        Return None if what was compared holds no records: scores, results, or a pipe, which can't be read again.
+        """
+        if store is not None:
+            return partial(why, compared.second, store=store)
+        if self.of_folders or not located(self.second).is_file():
+            return None
+        return partial(why, RunOnFiles.read(self.second, self.dataset, Problems("skip")))
 
     def of_results(self, problems: Problems) -> RunComparison:
         """Compare two results folders."""
@@ -163,14 +183,19 @@ class ComparisonPlan:
 
     def brief_messages(self, compared: RunComparison) -> list[str]:
         """Return the warnings that :func:`graphkit.analysis.comparison_findings.comparison_brief` doesn't tell."""
+        warnings = [f"warning: {warning}" for warning in self.limits(compared)]
+        return [*warnings, *(f"note: {note}" for note in self.gates.notes(compared))]
+
+    @staticmethod
+    def limits(compared: RunComparison) -> list[str]:
+        """Return the warnings of a comparison, except those on failed questions."""
         told = {
             warning
             for run, failed in zip((compared.first, compared.second), compared.failed, strict=True)
             for warning in compared.warnings
             if failed and warning.startswith(f"{run} ") and warning.partition(": ")[2].startswith("each counts as")
         }
-        warnings = [f"warning: {warning}" for warning in compared.warnings if warning not in told]
-        return [*warnings, *(f"note: {note}" for note in self.gates.notes(compared))]
+        return [warning for warning in compared.warnings if warning not in told]
 
     def messages(self, compared: RunComparison) -> list[str]:
         """Return the warnings, which questions are not compared, and which measures can't show a regression."""

@@ -112,7 +112,7 @@ class Explanation:
 
 
 def why(
-    run: str | Path,
+    run: str | Path | RunOnFiles,
     question: str,
     *,
     store: Store | None = None,
@@ -126,7 +126,7 @@ def why(
     Parameters
     ----------
     run
-        The name of a run in the graph of ``store``, or a run file.
+        The name of a run in the graph of ``store``, a run file, or one that was read before.
     dataset
         The dataset of a run file; by default the folder whose ``runs/`` holds the file.
     problems
@@ -137,8 +137,9 @@ def why(
     InputError
         The run or the question is unknown, which the message answers with the closest name, or a file can't be used.
     """
-    if is_run_file(run):
-        found = RunOnFiles.read(run, dataset, problems)
+    if isinstance(run, RunOnFiles) or is_run_file(run):
+        found = run if isinstance(run, RunOnFiles) else RunOnFiles.read(run, dataset, problems)
+        run = found.file if isinstance(run, RunOnFiles) else run
         evidence = evidence_on_files(found, question)
         options = ["--dataset", str(dataset)] if isinstance(dataset, str | Path) else []
         query = shlex.join(["graphkit", "failures", str(run), "--question", question, *options])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar, Unpack
 
 from graphkit.analysis.evaluation_plan import refuse_one_name
+from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.run_pairs import (
     By,
     GoldComparison,
@@ -31,7 +32,7 @@ from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
-from graphkit.scoring.results import LABELS, NO_LABEL, Evaluation
+from graphkit.scoring.results import LABELS, NO_LABEL, Evaluation, Row
 from graphkit.scoring.results_folder import read_results
 from graphkit.scoring.run_pass import RunPass
 
@@ -158,7 +159,14 @@ def compare_results(
         len(questions),
         dataset=first.dataset,
         warnings=_warnings((first, second), pairs),
+        facts=(_facts(first, names), _facts(second, names)),
     )
+
+
+def _facts(result: Evaluation, names: Iterable[str]) -> RunFacts:
+    failed = {row.question: row.failure for row in result.rows if _is_failed(row, result)}
+    unscored = {name: result.unscored[name] for name in names if name in result.unscored}
+    return RunFacts(failed, unscored, result.efficiency)
 
 
 def _values(result: Evaluation, names: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -171,7 +179,11 @@ def _values(result: Evaluation, names: Iterable[str]) -> dict[str, dict[str, flo
 
 def _failed(result: Evaluation) -> set[str]:
     """Return the questions with valid gold that a run failed on, or has no record for."""
-    return {row.question for row in result.rows if row.failure is not None and row.question not in result.invalid}
+    return {row.question for row in result.rows if _is_failed(row, result)}
+
+
+def _is_failed(row: Row, result: Evaluation) -> bool:
+    return row.failure is not None and row.question not in result.invalid
 
 
 def _members(result: Evaluation, by: By) -> dict[str, set[str]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of, holm
+from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.scales import Scale
 from graphkit.errors import InputError
 from graphkit.measures.registry import bounds_of, lower_is_better, worst_of
@@ -57,6 +58,15 @@ class Mover:
         return self.second - self.first
 
 
+class Loss(NamedTuple):
+    """A question on which the second run is worse, and the first measure by which it is."""
+
+    question: str
+    measure: str
+    first: float
+    second: float
+
+
 @dataclass(frozen=True)
 class RunComparison:
     """Two runs over the same questions; every difference is second minus first.
@@ -81,6 +91,11 @@ class RunComparison:
         How many questions each run failed on or has no record for, without those with stale gold.
     failed_as
         ``"unscored"`` if failures don't count; ``with_failed`` then equals the measures over all questions.
+    losses
+        The questions that both runs were scored on and on which the second is worse by any measure: those of the first
+        measure first, the largest loss first.
+    facts
+        What is known of each run beside its values.
     """
 
     first: str
@@ -96,6 +111,8 @@ class RunComparison:
     with_failed: tuple[PairedResult, ...] = ()
     failed: tuple[int, int] = (0, 0)
     failed_as: FailedAs = "worst"
+    losses: tuple[Loss, ...] = field(default=(), repr=False)
+    facts: tuple[RunFacts, RunFacts] = field(default=(RunFacts(), RunFacts()), repr=False)
 
     @property
     def overall(self) -> tuple[PairedResult, ...]:
@@ -356,6 +373,20 @@ class Pairs:
             for question in moved[: self.options.get("movers", 5)]
         )
 
+    def losses(self) -> tuple[Loss, ...]:
+        """Return the questions on which the second run is worse by any measure, by the first such measure."""
+        found: dict[str, Loss] = {}
+        for name, values in self.before.items():
+            other, sign = self.after[name], -1 if lower_is_better(name) else 1
+            worse = [
+                Loss(question, name, values[question], other[question])
+                for question in values.keys() & other.keys() - found.keys()
+                if sign * (values[question] - other[question]) > 0 and not equal(values[question], other[question])
+            ]
+            worse.sort(key=lambda one: (-abs(one.second - one.first), one.question))
+            found.update((one.question, one) for one in worse)
+        return (*found.values(),)
+
     def compared(
         self,
         gold: GoldComparison,
@@ -366,6 +397,7 @@ class Pairs:
         dataset: str | None = None,
         warnings: Iterable[str] = (),
         edges: Edges = lambda run, other, question: (),
+        facts: tuple[RunFacts, RunFacts] = (RunFacts(), RunFacts()),
     ) -> RunComparison:
         """Return the comparison.
 
@@ -399,6 +431,8 @@ class Pairs:
             with_failed=with_failed,
             failed=(len(self.failed[0]), len(self.failed[1])),
             failed_as=self.failed_as,
+            losses=self.losses(),
+            facts=facts,
         )
 
     def _tasks(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
+from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.run_pairs import GoldComparison, PairingOptions, Pairs, RunComparison, refuse_itself
 from graphkit.analysis.summaries import score_scales
 from graphkit.errors import InputError, MeasureError, did_you_mean
@@ -14,8 +15,9 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.measures.registry import parse_measure
 from graphkit.records.scores import Score
-from graphkit.records.unanswered import is_failure
-from graphkit.scoring.results import NO_LABEL
+from graphkit.records.unanswered import MISSING, is_failure
+from graphkit.scoring.reason_counts import count_reasons, listed
+from graphkit.scoring.results import NO_LABEL, NOT_GIVEN
 
 
 def compare_scores(
@@ -65,7 +67,9 @@ def compare_scores(
     failed = _failed(scores, first), _failed(scores, second)
     pairs = Pairs((first, second), before, after, failed, score_scales(every), options)
     asked = {name: {score.question for score in some} for name, some in by_name.items()}
-    return pairs.compared(check, dict(sorted(members.items())), asked, len({score.question for score in scores}))
+    questions = len({score.question for score in scores})
+    facts = _facts(by_name, first, failed[0]), _facts(by_name, second, failed[1])
+    return pairs.compared(check, dict(sorted(members.items())), asked, questions, facts=facts)
 
 
 def _failed(scores: Iterable[Score], run: str) -> set[str]:
@@ -80,6 +84,16 @@ def _failed(scores: Iterable[Score], run: str) -> set[str]:
             if is_failure(score.reason):
                 failed.add(score.question)
     return failed | (asked - own)
+
+
+def _facts(by_name: Mapping[str, Sequence[Score]], run: str, failed: Iterable[str]) -> RunFacts:
+    reasons: dict[str, str | None] = dict.fromkeys(failed, MISSING)
+    unscored = {}
+    for name, scores in by_name.items():
+        own = [one for one in scores if one.run == run]
+        reasons |= {one.question: one.reason for one in own if is_failure(one.reason)}
+        unscored[name], *_ = count_reasons(one.reason or NOT_GIVEN for one in own if one.number is None)
+    return RunFacts(reasons, listed(unscored), unknown="scores state what a judge took, not what the run took")
 
 
 def _refuse_versions(name: str, scores: Iterable[Score]) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
+from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_drawn, print_problems, say
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, ExecutorOptions, FailedAs, ReadingOptions
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
+    from graphkit.analysis.gates import GateOutcome
     from graphkit.analysis.run_pairs import RunComparison
+    from graphkit.database.store import Store
     from graphkit.files.problems import Problems
     from graphkit.records.progress import Progress
 
@@ -31,6 +34,9 @@ class ComparingOptions:
     failed_as: FailedAs = FAILED_AS
     engine: Literal["cypher"] | None = option(
         "--engine", "Compute the measures now. [default: read the scores in the graph]"
+    )
+    format: Literal["github"] | None = option(
+        "--format", "Print the Markdown of a comment on a pull request, of at most 60 lines."
     )
 
 
@@ -74,6 +80,8 @@ def compare(
 
     if scores and dataset is not None:
         raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
+    if how.format is not None and (full or as_json()):
+        raise InputError("--format github prints Markdown of 60 lines", remedy="Leave out --full and --json, or it.")
     title = f"comparing {Path(first).name} and {Path(second).name}"
     with shown_progress(title):  # the imports take a moment
         from graphkit.analysis.comparison_findings import comparison_brief
@@ -97,15 +105,19 @@ def compare(
         executor=workers.on,
         resources=workers.reserved(),
     )
-    with shown_progress(title) as progress:
-        compared = _compared(plan, scores or [], problems, progress)
+    in_graph = not scores and plan.of_graph_runs
+    with shown_progress(title) as progress, open_graph() if in_graph else nullcontext() as store:
+        compared = _compared(plan, store, scores or [], problems, progress)
+        outcomes = plan.gates.outcomes(compared)
+        comment = _comment(plan, compared, outcomes, store, scores or []) if how.format is not None else []
     print_problems(problems)
-    outcomes = plan.gates.outcomes(compared)
-    taken = _print_messages(plan, compared, full)
+    taken = _print_messages(plan, compared, full or bool(comment))
     more = "" if dataset is None else f" --dataset {as_typed(dataset)}"
 
     def show() -> None:
-        if full:
+        if comment:
+            print_drawn(comment)
+        elif full:
             print_comparison(compared)
         else:
             after = lines_of_error(gate_error(outcomes, brief=True))
@@ -115,16 +127,41 @@ def compare(
     hold(outcomes, brief=not full)
 
 
-def _compared(plan: ComparisonPlan, scores: list[Path], problems: Problems, progress: Progress) -> RunComparison:
-    """Compare score files, results folders, run files, or runs in the graph; only the last opens the database."""
+def _compared(
+    plan: ComparisonPlan, store: Store | None, scores: list[Path], problems: Problems, progress: Progress
+) -> RunComparison:
+    """Compare runs in the graph if there is one, else score files, results folders or run files."""
+    if store is not None:
+        return plan.of_graph(store, problems, progress)
     if scores:
         return plan.of_files(scores, problems)
-    if plan.of_folders:
-        return plan.of_results(problems)
-    if plan.of_run_files:
-        return plan.of_runs(problems, progress)
-    with open_graph() as store:
-        return plan.of_graph(store, problems, progress)
+    return plan.of_results(problems) if plan.of_folders else plan.of_runs(problems, progress)
+
+
+def _comment(
+    plan: ComparisonPlan,
+    compared: RunComparison,
+    outcomes: list[GateOutcome],
+    store: Store | None,
+    scores: list[Path],
+) -> list[str]:
+    """Return the lines of a comment on a pull request."""
+    from graphkit.analysis.compare_runs import with_facts
+    from graphkit.files.assets import as_typed
+    from graphkit.report.comparison_comment import NextCommands, comparison_comment
+
+    if store is not None:
+        compared = with_facts(store, compared)
+    explain = None if scores else plan.explainer(compared, store)
+    if explain is None:
+        commands = NextCommands(compared.second, note="The commands need the run in the graph, or its file as RUN.")
+    elif store is not None:
+        commands = NextCommands(compared.second)
+    else:
+        more = "" if plan.dataset is None else f" --dataset {as_typed(plan.dataset)}"
+        commands = NextCommands(plan.second, more)
+    limits = [*plan.limits(compared), *plan.gates.notes(compared)]
+    return comparison_comment(compared, outcomes, explain, commands, limits)
 
 
 def _print_messages(plan: ComparisonPlan, compared: RunComparison, full: bool) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphkit.analysis.board import BoardCell, BoardRow
@@ -117,7 +117,7 @@ class Tradeoffs:
 
 def tradeoffs(quality: BoardRow | None, results: Sequence[Evaluation]) -> Tradeoffs | None:
     """Return quality against figures; None without a quality that all of several runs have, or without a figure."""
-    figures = tuple(one for one in _figures(results) if one.stated)
+    figures = tuple(one for one in figures_of([one.efficiency for one in results]) if one.stated)
     if quality is None or not figures or len(results) < 2 or any(cell.value is None for cell in quality.cells):
         return None
     ends = [end for cell in quality.cells for end in (cell.value, cell.low, cell.high) if end is not None]
@@ -126,12 +126,12 @@ def tradeoffs(quality: BoardRow | None, results: Sequence[Evaluation]) -> Tradeo
     return Tradeoffs(quality, up, figures, panels)
 
 
-def _figures(results: Sequence[Evaluation]) -> list[Figure]:
-    """Return latency, tokens and cost of all runs."""
+def figures_of(runs: Sequence[Mapping[str, Spread]]) -> list[Figure]:
+    """Return latency, tokens and cost of all runs, from the usage of each."""
     nothing = Spread(None, None, None, None, 0)
 
     def spreads(name: str) -> list[Spread]:
-        return [one.efficiency.get(name, nothing) for one in results]
+        return [one.get(name, nothing) for one in runs]
 
     latency, cost = spreads("latency_ms"), spreads("cost")
     tokens = list(zip(spreads("prompt_tokens"), spreads("output_tokens"), strict=True))

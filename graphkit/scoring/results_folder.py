@@ -16,6 +16,7 @@ import msgspec
 
 from graphkit.errors import InputError
 from graphkit.measures.outcome import Outcome, Stage
+from graphkit.records.usage import Spread
 from graphkit.scoring.results import LABELS, Evaluation, Row, Summary
 from graphkit.scoring.shard_parts import arrow, reason_of
 from graphkit.shards.locations import Location
@@ -205,6 +206,7 @@ class ResultsFolder:
             missing=summary["missing"],
             measures={name: Summary(**one) for name, one in summary["measures"].items()},
             rows=tuple(self.rows()),
+            efficiency={name: Spread(**one) for name, one in summary["efficiency"].items()},
             unscored=summary["unscored"],
             warnings=tuple(summary["warnings"]),
             gold_hash=summary["gold_hash"],
