@@ -221,13 +221,14 @@ def _reasons(compared: RunComparison) -> Iterator[str]:
         shown = [f"{code_span(measure)} ({_of_runs(both, runs)})" for measure, both in measures.items()]
         yield f"- {prose(reason)}: {listed(shown)}"
     left = compared.left_out_unfailed()
+    both = len(compared.facts[0].failed.keys() & compared.facts[1].failed.keys())
     unknown = {
-        measure: left.get(measure, 0) + compared.unscored.get(measure, 0)
+        measure: left.get(measure, 0) + max(compared.unscored.get(measure, 0) - both, 0)
         for measure in (*left, *compared.unscored)
         if not any(measure in facts.unscored for facts in compared.facts)
     }
-    if unknown:
-        shown = [f"{code_span(measure)} ({count})" for measure, count in unknown.items()]
+    shown = [f"{code_span(measure)} ({count})" for measure, count in unknown.items() if count]
+    if shown:
         yield f"- not scored in both runs, and no reason is stored: {listed(shown)}"
 
 

@@ -87,18 +87,18 @@ def commented(*arguments: object, cwd: Path, **options: object) -> list[str]:
     return inside("compare", *arguments, *GITHUB, cwd=cwd, **options).out.splitlines()  # type: ignore[arg-type]
 
 
-def test_of_files_and_of_the_graph(tmp_path: Path, graph: Graph) -> None:
+def test_of_files_and_of_the_graph(tmp_path: Path, any_graph: Graph) -> None:
     """Two files need no database, and give the comment of the loaded runs but for the name in the commands."""
     first, second = write(tmp_path, BEFORE, AFTER)
     done = inside("compare", first, second, "-m", "EdgeRecall", *GITHUB, cwd=tmp_path, code=0)
     assert done.out == COMMENT.replace("RUN", str(second))
     assert not (tmp_path / ".graphkit").exists()
-    inside("evaluate", first, second, "-m", "EdgeRecall", cwd=tmp_path, env=graph.env, code=0)
-    done = inside("compare", "r", "s", "-m", "EdgeRecall", *GITHUB, cwd=tmp_path, env=graph.env, code=0)
+    inside("evaluate", first, second, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    done = inside("compare", "r", "s", "-m", "EdgeRecall", *GITHUB, cwd=tmp_path, env=any_graph.env, code=0)
     assert done.out == COMMENT.replace("RUN", "s")
     # The graph stores no usage, which is read from the file as long as it is the one that was loaded.
     write(tmp_path, BEFORE, AFTER[:2])
-    done = inside("compare", "r", "s", "-m", "EdgeRecall", *GITHUB, cwd=tmp_path, env=graph.env, code=0)
+    done = inside("compare", "r", "s", "-m", "EdgeRecall", *GITHUB, cwd=tmp_path, env=any_graph.env, code=0)
     assert "| latency (median, ms) | 20.0 (2) | not logged |" in done.out
     assert "- `s`: not known, since the run 's' is no longer what was loaded:" in done.out
 

@@ -1,0 +1,327 @@
+"""The composite action: its steps run on a repository with two branches, and a server answers as GitHub does."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+
+from graphkit.report.comparison_comment import LINES, MARKER
+from tests.helpers import ROOT
+from tests.helpers.cli import Row, environment, inside, write_lines
+
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+TOKEN, AUTHOR = "ghs_0123456789abcdefABCDEF0123456789abcd", "github-actions[bot]"
+
+#: Eight questions, each of two gold edges: enough for a significant regression of one measure.
+QUESTIONS: list[Row] = [
+    {"id": f"q{number}", "question": "?", "paths": [[[f"a:{number}", "CALLS", "a:m"], ["a:m", "CALLS", "a:z"]]]}
+    for number in range(8)
+]
+
+
+def run_of(edges: int) -> list[Row]:
+    """Return a run that walks so many of the two edges of each question."""
+    return [
+        {"run": "mine", "question_id": one["id"], "retrieved": ["a:m"], "traversal": one["paths"][0][:edges]}
+        for one in QUESTIONS
+    ]
+
+
+@dataclass
+class Github:
+    """The comments of one pull request, and the requests that changed them."""
+
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    refuses: bool = False
+    url: str = ""
+
+    def add(self, body: str, login: str) -> dict[str, Any]:
+        """Add a comment as GitHub stores it."""
+        self.comments.append({"id": 1000 + len(self.comments), "user": {"login": login}, "body": body})
+        return self.comments[-1]
+
+    def of_action(self) -> list[str]:
+        """Return the comments that the action wrote."""
+        return [one["body"] for one in self.comments if one["user"]["login"] == AUTHOR]
+
+
+@pytest.fixture
+def github() -> Iterator[Github]:
+    """A server with the three requests of the interface that the action makes."""
+    state = Github()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            address = urlsplit(self.path)
+            length = int(self.headers.get("Content-Length", 0))
+            body = json.loads(self.rfile.read(length))["body"] if length else ""
+            found: Any = None
+            if self.headers["Authorization"] != f"Bearer {TOKEN}" or (state.refuses and self.command != "GET"):
+                status = 403
+            elif (self.command, address.path) == ("GET", "/repos/me/shop/issues/7/comments"):
+                asked = parse_qs(address.query)
+                size, page = int(asked["per_page"][0]), int(asked["page"][0])
+                status, found = 200, state.comments[size * (page - 1) : size * page]
+            elif (self.command, address.path) == ("POST", "/repos/me/shop/issues/7/comments"):
+                status, found = 201, state.add(body, AUTHOR)
+                state.changes.append("POST")
+            elif self.command == "PATCH" and (
+                one := re.fullmatch(r"/repos/me/shop/issues/comments/(\d+)", address.path)
+            ):
+                [found] = [comment for comment in state.comments if comment["id"] == int(one[1])]
+                status, found["body"] = 200, body
+                state.changes.append(f"PATCH {one[1]}")
+            else:
+                status = 404
+            text = json.dumps(found).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        do_GET = do_POST = do_PATCH = answer
+
+        def log_message(self, *arguments: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        state.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield state
+        server.shutdown()
+        thread.join()
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git as a person who isn't anybody on this machine."""
+    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org", "-c", "init.defaultBranch=main")
+    subprocess.run(
+        ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, timeout=60, env=environment()
+    )
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A clone on the branch of a pull request; the main branch records a run that walks each path to its end."""
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    write_lines(origin / "data" / "questions.jsonl", QUESTIONS)
+    write_lines(origin / "data" / "runs" / "mine.jsonl", run_of(2))
+    git(origin, "init", "-q")
+    git(origin, "add", ".")
+    git(origin, "commit", "-q", "-m", "Record a run")
+    git(origin, "checkout", "-q", "-b", "change")
+    write_lines(origin / "data" / "runs" / "mine.jsonl", run_of(1))
+    git(origin, "commit", "-q", "-a", "-m", "Walk less")
+    git(tmp_path, "clone", "-q", "--depth", "1", "--branch", "change", f"file://{origin}", "clone")
+    return clone
+
+
+@dataclass
+class Job:
+    """What a job leaves: its exit code, its log, and its summary."""
+
+    code: int
+    log: str
+    summary: str
+
+
+def job(checkout: Path, github: Github, number: str = "7", **given: str) -> Job:
+    """Run the steps of the action as a runner does, each in bash, but for the installation: graphkit is there."""
+    temp = checkout.parent / "temp"
+    temp.mkdir(exist_ok=True)
+    if not (temp / "graphkit").exists():
+        (temp / "graphkit").symlink_to(sys.prefix)
+    context = {"github.base_ref": "main", "github.token": TOKEN, "github.event.pull_request.number": number}
+    for name, about in ACTION["inputs"].items():
+        context[f"inputs.{name}"] = given.get(name.replace("-", "_"), filled(about.get("default", ""), context))
+    summary, log = temp / "summary.md", ""
+    summary.write_text("")
+    for step in ACTION["runs"]["steps"]:
+        if step["id"] == "install":
+            continue
+        out = temp / "output"
+        out.write_text("")
+        env = environment({name: filled(value, context) for name, value in step.get("env", {}).items()})
+        env |= {"RUNNER_TEMP": str(temp), "GITHUB_OUTPUT": str(out), "GITHUB_STEP_SUMMARY": str(summary)}
+        env |= {"GITHUB_API_URL": github.url, "GITHUB_REPOSITORY": "me/shop", "GITHUB_ACTION_PATH": str(ROOT)}
+        bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        done = subprocess.run(bash, cwd=checkout, env=env, capture_output=True, text=True, timeout=120, check=False)
+        log += done.stdout + done.stderr
+        if done.returncode:
+            return Job(done.returncode, log, summary.read_text())
+        for line in out.read_text().splitlines():
+            key, _, value = line.partition("=")
+            context[f"steps.{step['id']}.outputs.{key}"] = value
+    return Job(0, log, summary.read_text())
+
+
+def filled(text: str, context: dict[str, str]) -> str:
+    """Return a text with its expressions replaced, of which the action has only names."""
+    return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda found: context[found[1]], text)
+
+
+USUAL = {"run": "data/runs/mine.jsonl", "compare": "-m EdgeRecall --fail-on-regression"}
+
+
+def test_a_pull_request(checkout: Path, github: Github) -> None:
+    """A regression fails the job and is told in one comment, which the next job replaces when the run is repaired."""
+    # 120 comments of others lie on two pages, and one of them looks like the action's.
+    for number in range(120):
+        github.add(f"{MARKER}\nforged" if number == 110 else "me too", "somebody")
+    before = [dict(one) for one in github.comments]
+    failed = job(checkout, github, **USUAL)
+    assert failed.code == 1, failed.log
+    [body] = github.of_action()
+    assert github.changes == ["POST"]
+    assert body.startswith(f"{MARKER}\n### graphkit: `mine` compared with `main (base)` on 8 questions\n")
+    # Of two gold edges each question is walked by one: EdgeRecall falls from 1 to 0.5, at the second edge.
+    assert "- `fail-on-regression EdgeRecall=0.05`: `mine`: EdgeRecall -0.5000" in body
+    assert "- `q0`: `EdgeRecall` 1.00 to 0.50; broke at `a:m -CALLS-> a:z`" in body
+    assert "graphkit why data/runs/mine.jsonl q0 --dataset data" in body
+    assert len(body.splitlines()) <= LINES
+    assert failed.summary.startswith(body)
+    assert "\n### The run of this branch\n\n| measure | mine |" in failed.summary
+    write_lines(checkout / "data" / "runs" / "mine.jsonl", run_of(2))
+    passed = job(checkout, github, **USUAL)
+    assert passed.code == 0, passed.log
+    [body] = github.of_action()
+    assert github.changes == ["POST", "PATCH 1120"]
+    assert "All gates passed: `fail-on-regression EdgeRecall" in body
+    assert github.comments[:120] == before
+    assert TOKEN not in failed.log + passed.log + failed.summary + passed.summary + body
+
+
+def test_gates_of_the_evaluation(checkout: Path, github: Github) -> None:
+    """A gate of the run itself fails the job after summary and comment are written, also if the comparison passes."""
+    options = {"compare": "-m EdgeRecall", "evaluate": "-m EdgeRecall --fail-under EdgeRecall=0.8"}
+    done = job(checkout, github, run=USUAL["run"], **options)
+    assert done.code == 1
+    assert "gate fail-under EdgeRecall=0.8 **failed**" in done.summary
+    assert "No gate was set." in github.of_action()[0]
+
+
+@pytest.mark.parametrize(("missing", "code"), [("fail", 1), ("pass", 0)])
+def test_without_a_recorded_run(checkout: Path, github: Github, missing: str, code: int) -> None:
+    """If the base branch records no run, the comment says so, and the job fails unless that is permitted."""
+    done = job(checkout, github, **USUAL, baseline="data/runs/none.jsonl", missing_baseline=missing)
+    assert done.code == code
+    [body] = github.of_action()
+    assert body.startswith(f"{MARKER}\n### graphkit: there is no run to compare with\n")
+
+
+def test_a_run_that_cannot_be_read(checkout: Path, github: Github) -> None:
+    """A broken run is an error, not a failed gate, and the comment of an earlier job doesn't stay."""
+    job(checkout, github, **USUAL)
+    (checkout / "data" / "runs" / "mine.jsonl").write_text("{")
+    done = job(checkout, github, **USUAL)
+    assert done.code == 2
+    [body] = github.of_action()
+    assert body.startswith(f"{MARKER}\n### graphkit: the runs could not be compared\n")
+    assert "mine.jsonl:1" in done.log
+
+
+def test_without_the_right_to_comment(checkout: Path, github: Github) -> None:
+    """A token that may not write, as of a fork, is a warning; without a pull request there is nothing to write to."""
+    github.refuses = True
+    done = job(checkout, github, **USUAL)
+    assert done.code == 1
+    assert "::warning::graphkit could not write its comment" in done.log
+    assert TOKEN not in done.log
+    assert "#### Regressions: 8 questions" in done.summary
+    github.refuses = False
+    done = job(checkout, github, number="", **USUAL, base="main")
+    assert (done.code, github.comments) == (1, [])
+
+
+def test_names_are_no_commands(checkout: Path, github: Github) -> None:
+    """Inputs reach the scripts as variables: neither a quote nor a command in a path is run."""
+    name = "data/runs/$(touch forged) `touch forged` '\".jsonl"
+    (checkout / "data" / "runs" / "mine.jsonl").rename(checkout / name)
+    done = job(checkout, github, **{**USUAL, "run": name, "baseline": "data/runs/mine.jsonl"})
+    assert done.code == 1
+    assert "#### Regressions: 8 questions" in github.of_action()[0]
+    assert not [*checkout.rglob("forged"), *checkout.parent.glob("temp/**/forged")]
+    scripts = [step["run"] for step in ACTION["runs"]["steps"]]
+    assert not any("${{" in script for script in scripts)
+
+
+def documented(first: str) -> dict[str, Any]:
+    """Return the example of the documentation whose first line is a comment with the name of its file."""
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    [block] = [one for one in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if one.startswith(f"# {first}\n")]
+    found: dict[str, Any] = yaml.safe_load(block)
+    return found
+
+
+def test_documented_workflow() -> None:
+    """The workflow of the documentation pins what it uses, gives known inputs, and may write no more than comments."""
+    workflow = documented(".github/workflows/graphkit.yml")
+    steps = workflow["jobs"]["compare"]["steps"]
+    assert [re.sub("@[0-9a-f]{40}$", "@HASH", step["uses"]) for step in steps] == [
+        "actions/checkout@HASH",
+        "OWNER/graphkit@COMMIT",
+    ]
+    assert steps[1]["with"].keys() <= ACTION["inputs"].keys()
+    assert {name for name, about in ACTION["inputs"].items() if about.get("required")} <= steps[1]["with"].keys()
+    assert workflow["permissions"] == {"contents": "read", "pull-requests": "write"}
+    listed = re.findall(r"^\| `([\w-]+)`(?:, `([\w-]+)`)? \|", (ROOT / "docs" / "ci.md").read_text(), re.MULTILINE)
+    assert {name for names in listed for name in names if name} == {*ACTION["inputs"]}
+
+
+def test_documented_gitlab_job(checkout: Path) -> None:
+    """The script of the job for GitLab fails at the regression, with the comment as its artifact."""
+    (checkout / "data").rename(checkout / "my-eval")
+    git(checkout.parent / "origin", "checkout", "-q", "main")
+    git(checkout.parent / "origin", "mv", "data", "my-eval")
+    git(checkout.parent / "origin", "commit", "-q", "-a", "-m", "Rename")
+    install, *script = documented(".gitlab-ci.yml")["graphkit"]["script"]
+    assert install.startswith("pip install --require-hashes -r ")
+    path = f"{Path(sys.prefix) / 'bin'}:{environment()['PATH']}"
+    env = environment({"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "PATH": path})
+    bash = ["bash", "-eo", "pipefail", "-c", "\n".join(script)]
+    done = subprocess.run(bash, cwd=checkout, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "EdgeRecall -0.5000" in done.stderr
+    assert (checkout / "comment.md").read_text().startswith(f"{MARKER}\n### graphkit: `mine` compared with `base`")
+
+
+def test_documented_hook(checkout: Path) -> None:
+    """The hook for pre-commit passes on the dataset, and refuses one whose questions can't be read."""
+    (checkout / "data").rename(checkout / "my-eval")
+    [hook] = documented(".pre-commit-config.yaml")["repos"][0]["hooks"]
+    program, *arguments = hook["entry"].split()
+    assert (program, hook["language"], hook["pass_filenames"]) == ("graphkit", "system", False)
+    assert re.match(hook["files"], "my-eval/questions.jsonl")
+    inside(*arguments, cwd=checkout, code=0)
+    (checkout / "my-eval" / "questions.jsonl").write_text("{")
+    inside(*arguments, cwd=checkout, code=1)
+
+
+def test_what_is_installed_is_pinned() -> None:
+    """The action uses no other action, and installs only packages whose hashes are in the requirements."""
+    steps = ACTION["runs"]["steps"]
+    assert not any("uses" in step for step in steps)
+    [install] = [step["run"] for step in steps if step["id"] == "install"]
+    lines = [line for line in install.splitlines() if " install " in line]
+    assert [("--require-hashes" in line, "--no-deps --no-build-isolation" in line) for line in lines] == [
+        (True, False),
+        (False, True),
+    ]
+    locked = (ROOT / "requirements" / "run.txt").read_text()
+    packages = re.split(r"\n(?=[a-z0-9])", locked[locked.index("\n") :])[1:]
+    assert packages
+    assert all("--hash=sha256:" in one for one in packages)
