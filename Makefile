@@ -79,6 +79,9 @@ format: $(VENV)/.test
 bench: .venv-bench/.done
 	.venv-bench/bin/python -m benchmarks $(ARGS)
 
+# The locked files name every package, so pip resolves nothing (--no-deps): it would look at newer versions of a package
+# that is locked with an extra, and refuse those as not locked.
+
 # Installs the checkout into an environment, without the distribution of its former name.
 define install
 @$(1)/bin/python -m pip --disable-pip-version-check -qq uninstall --yes graphkit
@@ -94,29 +97,29 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.python requirements/run.txt pyproject.toml
-	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install --no-deps --require-hashes -r requirements/run.txt
 	$(call install,$(VENV))
 
 $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@echo "Adding what the tests need (once)"
-	@$(PIP) install --require-hashes -r requirements/test.txt
+	@$(PIP) install --no-deps --require-hashes -r requirements/test.txt
 	@touch $@
 
 .venv-bench/.done: requirements/run.txt benchmarks/requirements.txt pyproject.toml
 	@$(PYTHON) -m venv .venv-bench
-	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r benchmarks/requirements.txt
+	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r benchmarks/requirements.txt
 	$(call install,.venv-bench)
 
 .venv-docs/.done: requirements/docs.txt
 	@echo "Making .venv-docs (once)"
 	@$(PYTHON) -m venv .venv-docs
-	@.venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/docs.txt
+	@.venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r requirements/docs.txt
 	@touch $@
 
 .venv-ragas/.done .venv-live/.done .venv-cluster/.done: .venv-%/.done: requirements/%.txt pyproject.toml
 	@echo "Making .venv-$* (once; some minutes)"
 	@$(PYTHON) -m venv .venv-$*
-	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/$*.txt
+	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r requirements/$*.txt
 	$(call install,.venv-$*)
 
 $(WEB)/.done: tests/web/package.json tests/web/package-lock.json
