@@ -72,6 +72,8 @@ class ChildWatch:
                     self._answer()
                 elif one == self.status.fileno():
                     self._hear(poll)
+                elif one != printed:
+                    continue  # an event of the same poll has closed it
                 elif not self._print(printed, event):
                     poll.unregister(printed)
                     waiting = False
