@@ -30,8 +30,10 @@ Statement = tuple[str, Mapping[str, object]]
 
 
 class Recorder:
-    """A store that remembers the statements of each transaction: without those that have no rows, such as the node of
-    a run, the others would find nothing to write to."""
+    """A store that remembers the statements of each transaction.
+
+    Those without rows are among them, such as the one for a run's node: others would find nothing to write to.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -132,7 +132,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @dataclass
 class Job:
-    """What a job leaves: its exit code, its log, and its summary."""
+    """The exit code, the log and the summary of a job."""
 
     code: int
     log: str
@@ -178,7 +178,7 @@ USUAL = {"run": "data/runs/mine.jsonl", "compare": "-m EdgeRecall --fail-on-regr
 
 
 def test_a_pull_request(checkout: Path, github: Github) -> None:
-    """A regression fails the job and is told in one comment, which the next job replaces when the run is repaired."""
+    """A regression fails the job, and one comment reports it; a job after the repair replaces the comment."""
     # 120 comments of others lie on two pages, and one of them looks like the action's.
     for number in range(120):
         github.add(f"{MARKER}\nforged" if number == 110 else "me too", "somebody")

@@ -17,6 +17,7 @@ from graphkit.agents.replies import reply
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.assets import as_typed, bundled, is_bundled
 from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import find_file
 from graphkit.files.run_files import first_run, is_run_file
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher, failure_queries, named_query
@@ -50,20 +51,39 @@ class Workspace:
 
     def runs(self, dataset: str | None = None) -> str:
         """Return the runs of a dataset, or of all datasets of the folder and of the graph."""
-        rows: list[dict[str, Any]] = []
-        for one in [self._dataset(dataset)] if dataset is not None else self._datasets():
-            for file in sorted((one.folder / "runs").glob("*.jsonl*")):
-                with contextlib.suppress(InputError):  # a link to the outside, or no run
-                    if (name := first_run(self._inside(file))) is not None:
-                        rows.append({"run": self._shown(file), "name": name, "dataset": one.name})
-        if dataset is None and self.opened is not None:
-            with self.opened() as store:
-                names = ("dataset", "questions", "failed", "complete")
-                rows += [
-                    {"run": row["id"], "in": "graph", **{name: row[name] for name in names}}
-                    for row in store.read(cypher("read/runs"))
-                ]
+        if dataset is not None:
+            rows = [*self._runs_of(self._dataset(dataset))]
+        else:
+            rows = [*self._runs_of_folder(), *self._runs_in_graph()]
         return reply({"runs": len(rows)}, rows, "name a dataset")
+
+    def _runs_of_folder(self) -> Iterator[dict[str, Any]]:
+        """Yield the runs of the folder's datasets: itself, and the folders in it; one that can't be used says why."""
+        for folder in (self.folder, *sorted(path for path in self.folder.iterdir() if path.is_dir())):
+            if find_file(folder, "questions") is None:
+                continue
+            try:
+                yield from self._runs_of(self._check(Dataset(folder)))
+            except InputError as error:
+                yield {"dataset": folder.name, "unusable": error.what}
+
+    def _runs_of(self, dataset: Dataset) -> Iterator[dict[str, Any]]:
+        for file in sorted((dataset.folder / "runs").glob("*.jsonl*")):
+            row: dict[str, Any] = {"run": self._shown(file), "dataset": dataset.name}
+            try:
+                name = first_run(self._inside(file))
+            except InputError as error:
+                yield {**row, "unusable": error.what}
+            else:
+                yield {**row, "name": name} if name is not None else {**row, "unusable": "it holds no record of a run"}
+
+    def _runs_in_graph(self) -> Iterator[dict[str, Any]]:
+        if self.opened is None:
+            return
+        names = ("dataset", "questions", "failed", "complete")
+        with self.opened() as store:
+            for row in store.read(cypher("read/runs")):
+                yield {"run": row["id"], "in": "graph", **{name: row[name] for name in names}}
 
     def compare(self, first: str, second: str, measures: list[str] | None = None, dataset: str | None = None) -> str:
         """Compare two runs question by question; the rows are the questions that moved most."""
@@ -187,12 +207,6 @@ class Workspace:
         for file in (dataset.folder, *dataset.files()):
             self._inside(file)
         return dataset
-
-    def _datasets(self) -> Iterator[Dataset]:
-        """Yield the datasets of the folder: itself, and the folders in it."""
-        for folder in (self.folder, *sorted(path for path in self.folder.iterdir() if path.is_dir())):
-            with contextlib.suppress(InputError):  # no dataset
-                yield self._check(Dataset(folder))
 
     def _shown(self, file: Path) -> str:
         return str(file.relative_to(self.folder)) if file.is_relative_to(self.folder) else as_typed(file)

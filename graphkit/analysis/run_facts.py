@@ -1,4 +1,4 @@
-"""What is known of a compared run beside its values: its failures, why questions have no value, and what it took."""
+"""Facts about a compared run beside its values: its failures, why questions have no value, and what it took."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphkit.scoring.reason_counts import count_reasons, listed
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What is known of a compared run beside its values.
+    """Facts about a compared run beside its values.
 
     Attributes
     ----------

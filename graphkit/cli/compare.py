@@ -35,6 +35,9 @@ class ComparingOptions:
     engine: Literal["cypher"] | None = option(
         "--engine", "Compute the measures now. [default: read the scores in the graph]"
     )
+    scores: list[Path] | None = option(
+        "--scores FILE", "Compare the scores in files, without a database; may be repeated."
+    )
     format: Literal["github"] | None = option(
         "--format", "Print the Markdown of a comment on a pull request, of at most 60 lines."
     )
@@ -69,15 +72,13 @@ def compare(
     how: ComparingOptions,
     gates: ComparisonGateOptions,
     reading: ComparedReadingOptions,
-    scores: list[Path] | None = option(
-        "--scores FILE", "Compare the scores in files, without a database; may be repeated."
-    ),
     workers: ExecutorOptions,
     full: bool = FULL,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.cli.progress import shown_progress
 
+    scores = how.scores or []
     if scores and dataset is not None:
         raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
     if how.format is not None and (full or as_json()):
@@ -85,31 +86,17 @@ def compare(
     title = f"comparing {Path(first).name} and {Path(second).name}"
     with shown_progress(title):  # the imports take a moment
         from graphkit.analysis.comparison_findings import comparison_brief
-        from graphkit.analysis.comparison_plan import ComparisonPlan
-        from graphkit.analysis.gates import ComparisonGates, gate_error, hold
+        from graphkit.analysis.gates import gate_error, hold
         from graphkit.cli.pair_tables import print_comparison
         from graphkit.files.assets import as_typed
 
     problems = reading.problems()
-    plan = ComparisonPlan(
-        first,
-        second,
-        dataset,
-        measures=how.measure or (),
-        by=how.by,
-        engine=how.engine,
-        resamples=how.resamples,
-        seed=how.seed,
-        failed_as=how.failed_as,
-        gates=ComparisonGates(**vars(gates)),
-        executor=workers.on,
-        resources=workers.reserved(),
-    )
+    plan = _plan(first, second, dataset, how, gates, workers)
     in_graph = not scores and plan.of_graph_runs
     with shown_progress(title) as progress, open_graph() if in_graph else nullcontext() as store:
-        compared = _compared(plan, store, scores or [], problems, progress)
+        compared = _compared(plan, store, scores, problems, progress)
         outcomes = plan.gates.outcomes(compared)
-        comment = _comment(plan, compared, outcomes, store, scores or []) if how.format is not None else []
+        comment = _comment(plan, compared, outcomes, store, scores) if how.format is not None else []
     print_problems(problems)
     taken = _print_messages(plan, compared, full or bool(comment))
     more = "" if dataset is None else f" --dataset {as_typed(dataset)}"
@@ -125,6 +112,34 @@ def compare(
 
     present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)
+
+
+def _plan(
+    first: str,
+    second: str,
+    dataset: Path | None,
+    how: ComparingOptions,
+    gates: ComparisonGateOptions,
+    workers: ExecutorOptions,
+) -> ComparisonPlan:
+    """Return the comparison that the options ask for."""
+    from graphkit.analysis.comparison_plan import ComparisonPlan
+    from graphkit.analysis.gates import ComparisonGates
+
+    return ComparisonPlan(
+        first,
+        second,
+        dataset,
+        measures=how.measure or (),
+        by=how.by,
+        engine=how.engine,
+        resamples=how.resamples,
+        seed=how.seed,
+        failed_as=how.failed_as,
+        gates=ComparisonGates(**vars(gates)),
+        executor=workers.on,
+        resources=workers.reserved(),
+    )
 
 
 def _compared(

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphkit.database.embedded.batches import TOGETHER
 from graphkit.database.embedded.bulk_client import BulkImport
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
@@ -58,6 +59,9 @@ def bulk_load(
     return BulkLoad(whole.summary, loaded)
 
 
-def embedded_importer(folder: Path) -> Callable[[], AbstractContextManager[Importer]]:
-    """Return how to open the batch importer of the embedded database in a folder."""
-    return lambda: BulkImport(folder, TIMES)
+def embedded_importer(folder: Path, together: int = TOGETHER) -> Callable[[], AbstractContextManager[Importer]]:
+    """Return how to open the batch importer of the embedded database in a folder.
+
+    ``together`` is the number of relationships of one batch, whose ends are in memory.
+    """
+    return lambda: BulkImport(folder, TIMES, together)

@@ -40,7 +40,7 @@ Explain = Callable[[str], Explanation]
 
 @dataclass(frozen=True, slots=True)
 class NextCommands:
-    """What the commands to run next name: the run, further options, and a note on what they need."""
+    """The run and the options that the next commands name, and a note on what they need."""
 
     run: str
     options: str = ""

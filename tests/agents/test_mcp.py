@@ -134,7 +134,14 @@ def test_paths_outside_are_refused(tmp_path: Path) -> None:
         text, refused = await call("runs", dataset="../outside")
         assert refused
         assert OUTSIDE in text
-        assert [row["name"] for row in json.loads((await call("runs"))[0])["rows"]] == ["planted"]
+        # What can't be used is listed with the reason, without anything from outside.
+        rows = json.loads((await call("runs"))[0])["rows"]
+        assert [(row.get("run"), row["dataset"], row.get("name"), row.get("unusable")) for row in rows] == [
+            ("runs/linked.jsonl", "work", None, OUTSIDE),
+            ("runs/planted.jsonl", "work", "planted", None),
+            (None, "halfway", None, OUTSIDE),
+            (None, "linked", None, OUTSIDE),
+        ]
         for path in hostile:
             with pytest.raises(Exception, match=r"working folder|not found|Unknown resource|Error"):
                 await client.read_resource(f"graphkit://report/{quote(path, safe='')}")

@@ -176,14 +176,14 @@ def errors(done: Done) -> list[str]:
 
 
 def test_passed_gates_are_named(tmp_path: Path) -> None:
-    """Where all gates pass, the comment says which were set."""
+    """The comment says which gates were set if all of them pass."""
     first, second = write(tmp_path, BEFORE, AFTER)
     lines = commented(second, first, "-m", "EdgeRecall", "--fail-on-drop", "0", cwd=tmp_path, code=0)
     assert [line for line in lines if line.startswith("All gates passed: `fail-on-drop EdgeRecall=0`")]
 
 
 def test_sixty_lines(tmp_path: Path) -> None:
-    """Of 100 regressions, 50 failures and many gates as many are shown as have room, and the others are counted."""
+    """The comment shows as many regressions, failures and gates as it has room for, and counts the others."""
     gold = [[["a:f", "CALLS", "a:g"]]]
     questions = [{"id": f"q{number:03}", "question": "?", "paths": gold, "relevant": ["a:g"]} for number in range(150)]
     before = [

@@ -128,7 +128,7 @@ def test_accuracy_needs_all_relevant_ids_in_the_top_k() -> None:
 
 
 def test_r_precision_cuts_at_the_number_of_relevant_ids() -> None:
-    """Of three relevant ids, two are in the top 3; a ranking of a single id is divided by 3, too."""
+    """The top 3 hold two of three relevant ids; a ranking of a single id is divided by 3, too."""
     asked = relevant(["a", "b", "c"])
     assert value("Rprec", asked, ranking("a", "x", "c", "b")) == 2 / 3
     assert value("Rprec", asked, ranking("b")) == 1 / 3

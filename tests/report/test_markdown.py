@@ -78,7 +78,7 @@ def test_a_fence_is_closed_at_its_end(lines: list[str]) -> None:
 
 
 def test_a_text_is_cut_in_its_middle() -> None:
-    """Of a long text both ends are shown, and secrets in addresses are masked before the cut."""
+    """A long text keeps both of its ends, and secrets in addresses are masked before the cut."""
     assert code_span("a" * 50 + "b" * 50, 11) == f"`{'a' * 5}…{'b' * 5}`"
     assert "hunter2" not in code_span("see https://me:hunter2@x.example/")
     assert "hunter2" not in prose("see https://me:hunter2@x.example/")

@@ -17,6 +17,7 @@ from typing import IO, Any, Self
 
 import msgspec
 
+from graphkit.database.embedded.batches import TOGETHER
 from graphkit.database.embedded.folder import os_errors, prepared
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.starting import server_environment
@@ -43,7 +44,7 @@ class BulkImport:
         The folder's database isn't empty, a server uses it, or the importer fails.
     """
 
-    def __init__(self, directory: Path, times: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, directory: Path, times: Mapping[str, Sequence[str]], together: int = TOGETHER) -> None:
         self._layout = Layout(prepared(directory))
         self._times = times
         self._places: dict[str, tuple[str, array[int]]] = {}
@@ -54,7 +55,7 @@ class BulkImport:
         self._encode = msgspec.json.Encoder().encode
         with os_errors(self._layout.directory):
             self._layout.log_directory.mkdir(mode=0o700, exist_ok=True)
-            self._process, frames, replies = self._start()
+            self._process, frames, replies = self._start(together)
         # Frames are written and replies are read all the time, so that neither process waits for the other one to read.
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._read, args=(replies,), daemon=True).start()
@@ -65,11 +66,12 @@ class BulkImport:
             self._end()
             raise
 
-    def _start(self) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
+    def _start(self, together: int) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
         theirs, ours = os.pipe()
         replies, answering = os.pipe()
         module = "graphkit.database.embedded.bulk_server"
-        command = [sys.executable, "-P", "-m", module, str(self._layout.directory), str(theirs), str(answering)]
+        arguments = [str(self._layout.directory), str(theirs), str(answering), str(together)]
+        command = [sys.executable, "-P", "-m", module, *arguments]
         try:
             with self._layout.bulk_log.open("wb") as log:
                 process = subprocess.Popen(
@@ -168,7 +170,7 @@ class BulkImport:
     def _write(self, frames: IO[bytes]) -> None:
         """Write frames until the end, or until the importer ends, whose last reply says why."""
         # Closing the pipe ends the importer; it fails if the importer has ended.
-        with contextlib.suppress(BrokenPipeError), frames:
+        with contextlib.suppress(OSError), frames:
             while (frame := self._queue.get()) is not None and not self._stopped.is_set():
                 frames.write(frame)
                 frames.flush()

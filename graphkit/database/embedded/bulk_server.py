@@ -1,4 +1,4 @@
-"""The process that fills a new embedded database: ``python -m graphkit.database.embedded.bulk_server FOLDER FD FD``.
+"""The process that fills a new embedded database: ``python -m graphkit.database.embedded.bulk_server FOLDER FD FD N``.
 
 It holds the server's lock, so no server runs meanwhile, and uses ArcadeDB's batch importer without a network. The new
 database takes the place of the empty one when it is complete; until then nothing of it can be seen.
@@ -13,28 +13,29 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from graphkit.database.embedded.alone import reply, work_alone
+from graphkit.database.embedded.batches import Batches
 from graphkit.database.embedded.exchange import place, settle
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.server import start_jvm
-
-#: Relationships of one batch, which keeps the ends of all of them in memory until it is closed
-TOGETHER = 500_000
 
 
 def main(arguments: list[str]) -> NoReturn:
     """Read frames from one descriptor until the last one, and answer to another."""
     with os.fdopen(int(arguments[1]), "rb") as frames:
-        work_alone(Path(arguments[0]), int(arguments[2]), lambda layout, replies: _run(layout, frames, replies))
+        together = int(arguments[3])
+        work_alone(
+            Path(arguments[0]), int(arguments[2]), lambda layout, replies: _run(layout, frames, replies, together)
+        )
 
 
-def _run(layout: Layout, frames: IO[bytes], replies: IO[bytes]) -> None:
+def _run(layout: Layout, frames: IO[bytes], replies: IO[bytes], together: int) -> None:
     jpype, _ = start_jvm(layout)
     if layout.database.exists() and (nodes := _nodes(jpype, layout.database)):
         reply(replies, {"nodes": nodes})
         return
     layout.partial.parent.mkdir(mode=0o700)
     reply(replies, {})
-    if _Import(jpype, layout.partial, replies).read(frames):
+    if _Import(jpype, layout.partial, replies, together).read(frames):
         place(layout)
         reply(replies, {})
     else:
@@ -55,7 +56,7 @@ def _nodes(jpype: Any, folder: Path) -> int:
 class _Import:
     """One import: frames of nodes and relationships, each a header and its rows as JSON."""
 
-    def __init__(self, jpype: Any, folder: Path, replies: IO[bytes]) -> None:
+    def __init__(self, jpype: Any, folder: Path, replies: IO[bytes], together: int) -> None:
         self._replies = replies
         self._vertices = jpype.JClass("com.arcadedb.python.VertexBatcher")
         self._edges = jpype.JClass("com.arcadedb.python.EdgeBatcher")
@@ -66,18 +67,14 @@ class _Import:
         self._long = jpype.JLong
         self._list = jpype.JClass("java.util.ArrayList")
         self._database = jpype.JClass("com.arcadedb.database.DatabaseFactory")(str(folder)).create()
-        self._batch = self._new_batch()
-        self._waiting = 0
-
-    def _new_batch(self) -> Any:
-        return self._database.batch().withWAL(False).build()
+        self._batches = Batches(self._database, together)
 
     def read(self, frames: IO[bytes]) -> bool:
         """Import frames; return False if they end before the last one, as they do when the client dies."""
         while line := frames.readline():
             header = json.loads(line)
             if "schema" in header:
-                self._batch.close()
+                self._batches.current.close()
                 for statement in header["schema"]:
                     self._database.command("opencypher", statement)
                 self._database.close()
@@ -87,13 +84,10 @@ class _Import:
                 break
             if "label" in header:
                 self._create(header["label"], rows, header["times"])
-                continue
-            self._relate(header["type"], rows, header["times"])
-            self._waiting += header["rows"]
-            if self._waiting >= TOGETHER:
-                self._batch.close()
-                self._batch, self._waiting = self._new_batch(), 0
-        self._batch.abandon()
+            else:
+                self._relate(header["type"], rows, header["times"])
+                self._batches.related(header["rows"])
+        self._batches.current.abandon()
         self._database.close()
         return False
 
@@ -101,20 +95,20 @@ class _Import:
         self._declare(label, "createVertexType")
         if times:
             matrix = self._matrix([self._objects(self._values(row, times)) for row in json.loads(rows)])
-            created = ";".join(str(rid) for rid in self._batch.createVertices(label, matrix))
+            created = ";".join(str(rid) for rid in self._batches.current.createVertices(label, matrix))
         else:
-            created = str(self._vertices.createVerticesJson(self._batch, label, rows.decode()))
+            created = str(self._vertices.createVerticesJson(self._batches.current, label, rows.decode()))
         self._replies.write(created.encode() + b"\n")
         self._replies.flush()
 
     def _relate(self, kind: str, rows: bytes, times: list[str]) -> None:
         self._declare(kind, "createEdgeType")
         if not times:
-            self._edges.newEdgesJson(self._batch, kind, rows.decode())
+            self._edges.newEdgesJson(self._batches.current, kind, rows.decode())
             return
         for row in json.loads(rows):
             source, target = self._rid(row.pop("_src")), self._rid(row.pop("_dst"))
-            self._batch.newEdge(source, kind, target, *self._values(row, times))
+            self._batches.current.newEdge(source, kind, target, *self._values(row, times))
 
     def _declare(self, name: str, create: str) -> None:
         schema = self._database.getSchema()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from graphkit.database.embedded.alone import reply, work_alone
+from graphkit.database.embedded.batches import Batches
 from graphkit.database.embedded.exchange import place
 from graphkit.database.embedded.folder import bytes_by_kind
 from graphkit.database.embedded.place import Layout
@@ -79,14 +80,14 @@ class _Copy:
             schema.createVertexType(kind.getName(), 1)
         for kind in self._types:
             schema.createEdgeType(kind.getName(), 1)
-        self._batch = self._new.batch().withWAL(False).build()
+        self._batches = Batches(self._new)
         for kind in self._labels:
             for bucket in kind.getBuckets(False):
                 self._nodes(str(kind.getName()), bucket)
         for kind in self._types:
             for bucket in kind.getBuckets(False):
                 self._relationships(str(kind.getName()), bucket)
-        self._batch.close()
+        self._batches.current.close()
         for kind in (*self._labels, *self._types):
             name = kind.getName()
             if (copied := self._new.countType(name, False)) != (there := self._former.countType(name, False)):
@@ -97,7 +98,7 @@ class _Copy:
         for records in self._records(bucket):
             former.extend(record.getIdentity().getPosition() for record in records)
             rows = [self._objects(self._properties(record)) for record in records]
-            created = self._batch.createVertices(name, self._matrix(rows))
+            created = self._batches.current.createVertices(name, self._matrix(rows))
             new.extend(rid.getPosition() for rid in created)
             self._places[bucket.getFileId()] = (created[0].getBucketId(), former, new)
 
@@ -105,7 +106,8 @@ class _Copy:
         for records in self._records(bucket):
             for record in records:
                 source, target = self._moved(record.getOut()), self._moved(record.getIn())
-                self._batch.newEdge(source, name, target, record.propertiesAsMap())
+                self._batches.current.newEdge(source, name, target, record.propertiesAsMap())
+            self._batches.related(len(records))
 
     def _moved(self, rid: Any) -> Any:
         """Return the new place of a node."""
