@@ -82,7 +82,8 @@ def compare(
     if scores and dataset is not None:
         raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
     if how.format is not None and (full or as_json()):
-        raise InputError("--format github prints Markdown of 60 lines", remedy="Leave out --full and --json, or it.")
+        what, remedy = "--format github prints Markdown of 60 lines", "Leave out --format, or --full and --json."
+        raise InputError(what, remedy=remedy)
     title = f"comparing {Path(first).name} and {Path(second).name}"
     with shown_progress(title):  # the imports take a moment
         from graphkit.analysis.comparison_findings import comparison_brief
