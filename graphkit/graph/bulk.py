@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphkit.database.embedded.batches import TOGETHER
 from graphkit.database.embedded.bulk_client import BulkImport
+from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.graph.bulk_datasets import DatasetElements

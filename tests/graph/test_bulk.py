@@ -16,8 +16,8 @@ import pytest
 
 import graphkit
 from benchmarks.world import RUNS, world
-from graphkit.database.embedded.batches import TOGETHER
 from graphkit.database.embedded.client import ensure_running, stop
+from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError

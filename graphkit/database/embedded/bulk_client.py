@@ -17,8 +17,8 @@ from typing import IO, Any, Self
 
 import msgspec
 
-from graphkit.database.embedded.batches import TOGETHER
 from graphkit.database.embedded.folder import os_errors, prepared
+from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.starting import server_environment
 from graphkit.errors import DatabaseError

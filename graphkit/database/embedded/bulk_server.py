@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from graphkit.database.embedded.alone import reply, work_alone
-from graphkit.database.embedded.batches import Batches
 from graphkit.database.embedded.exchange import place, settle
+from graphkit.database.embedded.import_batches import ImportBatches
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.server import start_jvm
 
@@ -67,7 +67,7 @@ class _Import:
         self._long = jpype.JLong
         self._list = jpype.JClass("java.util.ArrayList")
         self._database = jpype.JClass("com.arcadedb.database.DatabaseFactory")(str(folder)).create()
-        self._batches = Batches(self._database, together)
+        self._batches = ImportBatches(self._database, together)
 
     def read(self, frames: IO[bytes]) -> bool:
         """Import frames; return False if they end before the last one, as they do when the client dies."""

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from graphkit.database.embedded.alone import reply, work_alone
-from graphkit.database.embedded.batches import Batches
 from graphkit.database.embedded.exchange import place
 from graphkit.database.embedded.folder import bytes_by_kind
+from graphkit.database.embedded.import_batches import ImportBatches
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.server import start_jvm
 
@@ -80,7 +80,7 @@ class _Copy:
             schema.createVertexType(kind.getName(), 1)
         for kind in self._types:
             schema.createEdgeType(kind.getName(), 1)
-        self._batches = Batches(self._new)
+        self._batches = ImportBatches(self._new)
         for kind in self._labels:
             for bucket in kind.getBuckets(False):
                 self._nodes(str(kind.getName()), bucket)

@@ -8,7 +8,7 @@ from typing import Any
 TOGETHER = 500_000
 
 
-class Batches:
+class ImportBatches:
     """Batches that follow each other: each keeps the ends of its relationships in memory until it is closed.
 
     Parameters
