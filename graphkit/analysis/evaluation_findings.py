@@ -11,6 +11,8 @@ from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
 from graphkit.analysis.paired import PairedResult
+from graphkit.analysis.repetitions import in_words as repeated_in_words
+from graphkit.analysis.repetitions import repetition_findings
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.run_pairs import RunComparison
 from graphkit.errors import InputError
@@ -52,6 +54,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     findings += zero_findings(results)
     for card in evaluated.cards:
         findings += weak_findings(card, 2 if len(results) == 1 else 1)
+    findings += repetition_findings(evaluated.repetitions)
     findings += outcome_findings(results)
     if evaluated.plan.by is not None:
         findings += group_findings(evaluated)
@@ -240,6 +243,10 @@ def _summary(evaluated: EvaluatedRuns, lead: Lead | None) -> str:
     results = evaluated.results
     if len(results) == 1:
         return _of_one(results[0], evaluated.cards)
+    if (repeated := next((one for one in evaluated.repetitions if one.mean.value is not None), None)) and set(
+        repeated.runs
+    ) == {one.run for one in results}:
+        return repeated_in_words(repeated)
     if lead is None:
         return f"{counted(len(results), 'run')}; they can't be compared"
     return f"{in_words(lead)}{f', of {len(results)} runs' if len(results) > 2 else ''}"

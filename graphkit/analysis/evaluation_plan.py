@@ -13,6 +13,7 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.gates import GateOutcome, RunGates, min_kappa
 from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.analysis.own_family import own_family_warnings
+from graphkit.analysis.repetitions import Repetitions, repetitions
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
@@ -20,6 +21,7 @@ from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
 from graphkit.records.progress import Progress, expect, quiet
+from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate_pass
@@ -159,10 +161,12 @@ class EvaluationPlan:
             A file can't be used, or two files contain a run of one name.
         """
         passes = [RunPass(Dataset.of_run(one.run, dataset), one.run) for one in runs]
+        repeated = bool(repetitions_by_name(run.name for run in passes if run.name is not None))
+        needed = self.options.keep_rows or self.layered or self.by or self.scores or store is not None or repeated
         options = dataclasses.replace(
             self.options,
             measures=self._chosen(passes, notify),
-            keep_rows=bool(self.options.keep_rows or self.layered or self.by or self.scores or store is not None),
+            keep_rows=bool(needed),
             outcomes=(self.layered or self.selection.failures) and not self.undirected,
             hash_gold=self.options.hash_gold or len(runs) > 1,
             keep=self._kept(),
@@ -256,6 +260,11 @@ class EvaluatedRuns:
     cards: tuple[Scorecard, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
 
+    @cached_property
+    def repetitions(self) -> list[Repetitions]:
+        """The figures of each system that several of the runs repeat."""
+        return repetitions(self.results)
+
     def messages(self, imported: bool = False, *, brief: bool = False) -> list[str]:
         """Return what a reader of the results should know.
 
@@ -291,6 +300,8 @@ class EvaluatedRuns:
                 one["groups"] = result.groups_as_json()
             if self.cards:
                 one |= {"scorecard": self.cards[number].as_json(), **result.outcomes_as_json()}
+            if repeated := [each.as_json() for each in self.repetitions if result.run in each.runs]:
+                one["repetitions"] = repeated
             found.append(one)
         return found
 

@@ -251,9 +251,16 @@ def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: 
 
 
 def _show(evaluated: EvaluatedRuns) -> None:
-    from graphkit.cli.scorecards import print_groups, print_outcomes, print_scoreboard, print_scorecard
+    from graphkit.cli.scorecards import (
+        print_groups,
+        print_outcomes,
+        print_repetitions,
+        print_scoreboard,
+        print_scorecard,
+    )
 
     print_scoreboard(evaluated.results)
+    print_repetitions(evaluated.repetitions)
     if evaluated.plan.by:
         print_groups(evaluated.results, evaluated.plan.by)
     for card, result in zip(evaluated.cards, evaluated.results, strict=False):

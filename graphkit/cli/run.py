@@ -63,9 +63,12 @@ class BaselineOptions:
 
 @dataclass(frozen=True)
 class SampleOptions:
-    """Options that select the questions."""
+    """Options that select the questions, and how often each is asked."""
 
     sample: int | None = option("--sample N", "Ask N questions, stratified by difficulty.", min=1)
+    repeat: int | None = option(
+        "--repeat N", "Ask each system N times, as the runs NAME@1 to NAME@N; evaluate shows how far they vary.", min=1
+    )
     seed: int = option("--seed", "Seed for the sample.", default=SEED)
 
 
@@ -127,7 +130,7 @@ def run(
     from contextlib import redirect_stdout
 
     from graphkit.files.dataset import Dataset
-    from graphkit.systems.importing import load_system, unique
+    from graphkit.systems.importing import load_system, repeated, unique
     from graphkit.systems.session import Session, plan, require_answers
 
     systems, conditions = what.system or [], what.condition or []
@@ -137,7 +140,8 @@ def run(
     source, problems = Dataset(dataset), reading.problems()
     planned = plan(source, problems, drawn.sample, drawn.seed)
     with redirect_stdout(sys.stderr):  # the output of systems must not mix with the output of this command
-        chosen = unique([*map(load_system, systems), *(baseline.system(text, limits) for text in conditions)])
+        asked = unique([*map(load_system, systems), *(baseline.system(text, limits) for text in conditions)])
+        chosen = unique(repeated(asked, drawn.repeat))
         folder = out or source.folder / "runs"
         session = Session(
             source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, LayerComponent, Scorecard
+from graphkit.analysis.repetitions import Repetitions
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.measures.outcome import stage_counts, two_by_two
@@ -52,6 +53,21 @@ def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> No
     ]
     if rows:
         print_table(None, ("run", "figure", "mean", "median", "p95", "total", "known"), rows)
+
+
+def print_repetitions(found: Sequence[Repetitions]) -> None:
+    """Print the mean of each measure over the repetitions of a system, and its variances."""
+    for system in dict.fromkeys(one.system for one in found):
+        own = [one for one in found if one.system == system]
+        rows = [
+            [one.measure, str(one.mean), str(one.between), str(one.within), f"{one.unstable}/{one.questions}"]
+            for one in own
+        ]
+        columns = ("measure", "mean", "variance between questions", "variance within", "questions that vary")
+        print_table(f"{counted(len(own[0].runs), 'repetition')} of {system}", columns, rows)
+        for one in own:
+            if one.left_out:
+                print_line(f"{one.measure}: {counted(one.left_out, 'question')} without a value in every repetition")
 
 
 def print_groups(results: Sequence[Evaluation], by: Label) -> None:

@@ -466,10 +466,14 @@ class Evaluation:
 
     def sample(self, measure: str) -> list[float]:
         """Return the values that the held value of a measure is the mean of; nothing without rows."""
+        return [*self.held_values(measure).values()]
+
+    def held_values(self, measure: str) -> dict[str, float]:
+        """Return the values of :meth:`sample` by question."""
         summary, values = self.measures[measure], self._column(measure)
         worst = None if self.failed_as == "unscored" or summary.with_failed is None else summary.worst
         numbers = (worst if isinstance(value, str) and is_failure(value) else value for value in values)
-        return [value for value in numbers if isinstance(value, float)]
+        return {row.question: value for row, value in zip(self.rows, numbers, strict=True) if isinstance(value, float)}
 
     def _column(self, measure: str) -> list[float | str]:
         """Return the values of a measure, with 0 for the unscored ones that count as 0."""

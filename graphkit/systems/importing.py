@@ -10,6 +10,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.records.references import imported_callable, is_async
+from graphkit.records.repetition_names import repetition_name
 
 _RUN_NAME = re.compile(r"[^\W_][\w.@+-]*\Z")
 _NOTATION = "A system is written package.module:callable, or name=package.module:callable."
@@ -62,6 +63,13 @@ def system_of(name: str, call: Callable[..., Any], source: str) -> System:
     Raise an InputError if it can't be called with a question, or with a question and a context.
     """
     return System(name, call, source, _takes_context(call, source), is_async(call))
+
+
+def repeated(systems: Iterable[System], times: int | None) -> list[System]:
+    """Return each system so many times, as the runs ``NAME@1`` to ``NAME@times``; None leaves systems as they are."""
+    if times is None:
+        return list(systems)
+    return [replace(one, name=repetition_name(one.name, number)) for one in systems for number in range(1, times + 1)]
 
 
 def unique(systems: Iterable[System]) -> list[System]:

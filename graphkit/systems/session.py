@@ -23,7 +23,7 @@ from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
 from graphkit.records.words import counted
 from graphkit.systems.context import Context
-from graphkit.systems.importing import System, run_name, system_of
+from graphkit.systems.importing import System, repeated, run_name, system_of
 from graphkit.systems.runfile import RunFile
 from graphkit.systems.runner import Limits, Runner, Task
 from graphkit.systems.sampling import margin, sample
@@ -302,6 +302,9 @@ class RunOptions(TypedDict, total=False):
         Prices of tokens, for answers without a cost of their own.
     k
         The number of chunks to retrieve for a question without its own ``k``.
+    repeat
+        Ask each system so many times, as the runs ``NAME@1``, ``NAME@2`` and so on, of which ``evaluate`` shows the
+        variance within and between questions.
     retry_failed
         Ask failed questions again.
     strict
@@ -319,6 +322,7 @@ class RunOptions(TypedDict, total=False):
     limits: Limits | None
     prices: Prices | None
     k: int
+    repeat: int | None
     retry_failed: bool
     strict: bool
     executor: str | Executor | None
@@ -353,11 +357,14 @@ def run_systems(
     if unknown := options.keys() - RunOptions.__annotations__.keys():
         raise TypeError(f"run_systems() got an unexpected keyword argument {min(unknown)!r}")
     source, problems = Dataset.of(dataset), Problems(strict=options.get("strict", False))
-    out = options.get("out")
+    out, repeat = options.get("out"), options.get("repeat")
+    if repeat is not None and repeat < 1:
+        raise InputError("repeat must be at least 1")
+    chosen = [system_of(run_name(name), call, _source_of(call)) for name, call in systems.items()]
     session = Session(
         source,
         plan(source, problems, options.get("sample"), options.get("seed", DEFAULT_SEED)),
-        [system_of(run_name(name), call, _source_of(call)) for name, call in systems.items()],
+        repeated(chosen, repeat),
         Path(out) if out is not None else source.folder / "runs",
         options.get("limits") or Limits(),
         options.get("prices"),

@@ -1,0 +1,32 @@
+"""Names of the runs that repeat a system: ``NAME@1``, ``NAME@2``, and so on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_REPETITION = re.compile(r"(?P<name>.+)@(?P<number>[1-9][0-9]*)", re.DOTALL)
+
+
+def repetition_name(name: str, number: int) -> str:
+    """Return the name of a repetition, counted from 1.
+
+    >>> repetition_name("mine", 2)
+    'mine@2'
+    """
+    return f"{name}@{number}"
+
+
+def repetitions_by_name(runs: Iterable[str]) -> dict[str, list[str]]:
+    """Return the runs that repeat one system, by the name of the system, in the order of their numbers.
+
+    A single run is no repetition.
+
+    >>> repetitions_by_name(["mine@2", "other", "mine@1", "alone@1"])
+    {'mine': ['mine@1', 'mine@2']}
+    """
+    found: dict[str, dict[int, str]] = {}
+    for run in runs:
+        if match := _REPETITION.fullmatch(run):
+            found.setdefault(match["name"], {})[int(match["number"])] = run
+    return {name: [of[number] for number in sorted(of)] for name, of in found.items() if len(of) > 1}

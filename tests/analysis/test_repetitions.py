@@ -1,0 +1,153 @@
+"""Variance within and between questions over the repetitions of a system."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+import graphkit
+from graphkit.analysis.repetitions import components, repetitions
+from graphkit.scoring.options import EvaluationOptions
+from tests.helpers.cli import inside
+from tests.helpers.systems import TEN
+
+#: Eight questions of three repetitions each.
+TABLE: list[list[float]] = [
+    [1, 1, 0],
+    [0, 0, 1],
+    [1, 1, 1],
+    [0, 0, 0],
+    [1, 0, 0],
+    [1, 1, 1],
+    [0.5, 0.5, 1],
+    [0, 0.5, 0],
+]
+
+
+def test_variances_by_hand() -> None:
+    """The variance between questions is that of their means, less a share of the variance within."""
+    # Means 1/2, 1, 0 and variances 1/2, 0, 0: within 1/6; between 1/4 - (1/6)/2 = 1/6; one of three questions varies.
+    mean, between, within, unstable = components([[1, 0], [1, 1], [0, 0]])
+    assert (mean.value, unstable) == (0.5, 1)
+    assert between.value == pytest.approx(1 / 6)
+    assert within.value == pytest.approx(1 / 6)
+    assert (between.low, between.reason) == (None, "too few questions for an interval")
+
+
+def test_variances_are_those_of_the_analysis_of_variance() -> None:
+    """F of the one-way analysis of variance is the variance of three repetitions' means over that within (scipy)."""
+    _, between, within, _ = components(TABLE)
+    assert between.value is not None
+    assert within.value is not None
+    assert (3 * between.value + within.value) / within.value == pytest.approx(
+        float(stats.f_oneway(*TABLE, axis=None).statistic)
+    )
+
+
+def test_intervals_hold_their_variances_and_are_seeded() -> None:
+    """Each interval holds its figure and stays at 0 or above; the same values give the same intervals."""
+    found = components(TABLE, 0.0, 1.0)
+    for one in found[:3]:
+        assert one.low is not None
+        assert one.high is not None
+        assert one.value is not None
+        assert 0 <= one.low < one.value < one.high
+    assert components(TABLE, 0.0, 1.0) == found
+
+
+def test_less_variance_between_than_within_is_none() -> None:
+    """Questions whose means differ less than their repetitions would by chance have no variance between them."""
+    # Means all 1/2, variances 1/2: 0 - (1/2)/2 < 0.
+    _, between, within, _ = components([[1, 0], [0, 1]] * 4)
+    assert (between.value, within.value) == (0.0, 0.5)
+
+
+def test_repetitions_that_never_differ() -> None:
+    """The variance within is 0, without an interval that would promise it for every question."""
+    _, between, within, unstable = components([[0, 0], [1, 1]] * 4)
+    assert (within.value, within.low, within.reason, unstable) == (0.0, None, "no two repetitions differ", 0)
+    assert between.value == pytest.approx(2 / 7)  # eight means, half of them 0 and half 1: 8 * 1/4 / 7
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_one_question_has_no_variance_between(size: int) -> None:
+    """None or one question gives no variance between questions, but a reason."""
+    mean, between, _, _ = components([[0, 1]] * size)
+    assert between.value is None
+    assert between.reason
+    assert (mean.value is None) == (size == 0)
+
+
+def test_many_questions_have_the_interval_of_the_jackknife() -> None:
+    """Beyond a thousand questions the logarithm's jackknife gives the interval, close to that of normal values."""
+    # Means 0 and 1 in equal parts without variance within: 1/4 up to n/(n-1), whose logarithm hardly varies.
+    _, between, _, _ = components([[0, 0], [1, 1]] * 600)
+    assert between.value == pytest.approx(1200 / 1199 / 4)
+    assert between.low is not None
+    assert between.high is not None
+    assert between.low == pytest.approx(0.25, abs=0.002)
+    assert between.high == pytest.approx(0.25, abs=0.002)
+    assert not math.isnan(between.low)
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> Path:
+    """Ten questions of one gold edge each, and three repetitions of a system."""
+    data = tmp_path / "data"
+    (data / "runs").mkdir(parents=True)
+    step = {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y"}
+    questions = [{**question, "paths": [{"id": "p", "steps": [step]}]} for question in TEN]
+    (data / "questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in questions))
+    for number in (1, 2, 3):
+        rows = []
+        for place, question in enumerate(TEN):
+            run = {"run": f"mine@{number}", "question_id": question["id"]}
+            if place == 9 and number == 3:
+                continue  # this question has no record
+            walked = place < 5 + number  # 6, 7 and 8 of ten questions are right
+            rows.append({**run, "answer": "x", "retrieved": [], "traversal": [step] if walked else []})
+        (data / "runs" / f"mine@{number}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    return data
+
+
+def test_evaluate_names_the_variances(answered: Path) -> None:
+    """The default output has a line on the repetitions, and its summary is the mean over them."""
+    # (6 + 7 + 8) / 30 = 0.7; the questions 6 and 7 (from 0) differ between repetitions.
+    done = inside("evaluate", "--no-store", "-m", "EdgeRecall", cwd=answered, code=0)
+    assert "repeat" in done.out
+    assert "2 of 10 questions differ between repetitions" in " ".join(done.out.split())
+    assert done.out.splitlines()[-1].startswith("mine, 3 repetitions: EdgeRecall 0.70 [")
+
+
+def test_evaluate_full_and_json_have_each_measure(answered: Path) -> None:
+    """--full prints a row a measure, and --json the figures in each of the repetitions."""
+    full = inside("evaluate", "--no-store", "--full", "-m", "EdgeRecall", cwd=answered, code=0)
+    assert "3 repetitions of mine" in full.out
+    done = inside("evaluate", "--no-store", "--json", "-m", "EdgeRecall", cwd=answered, code=0)
+    found = [json.loads(line)["repetitions"] for line in done.out.splitlines()]
+    assert len(found) == 3
+    [[one], second, _] = found
+    assert second == [one]
+    assert one["mean"]["value"] == pytest.approx(0.7)
+    assert (one["runs"], one["questions"], one["unstable"]) == (["mine@1", "mine@2", "mine@3"], 10, 2)
+    # Two questions have one deviating repetition of three: (1/3 + 1/3) / 10.
+    assert one["within"]["value"] == pytest.approx(2 / 30)
+
+
+def test_failures_unscored_are_left_out_of_all_repetitions(answered: Path) -> None:
+    """Without failures as the worst value, a question that one repetition lacks is in none, and is counted."""
+    how = EvaluationOptions(measures=["EdgeRecall"], failed_as="unscored", keep_rows=True)
+    results = [graphkit.evaluate(answered / "runs" / f"mine@{number}.jsonl", options=how) for number in (1, 2, 3)]
+    [one] = repetitions(results)
+    assert (one.questions, one.left_out) == (9, 1)
+    assert one.mean.value == pytest.approx(21 / 27)
+
+
+def test_other_gold_and_single_runs_are_no_repetitions(answered: Path) -> None:
+    """One run isn't repeated, and runs of other names aren't repetitions."""
+    first = graphkit.evaluate(answered / "runs" / "mine@1.jsonl", measures=["EdgeRecall"])
+    assert repetitions([first]) == []
