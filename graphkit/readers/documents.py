@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from graphkit.readers.graph_values import Gathered
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import text
+from graphkit.readers.reprs import printed
 from graphkit.readers.triples import SplitText, edges_in, relations_in, split_own_preambles
 
 #: The beginning of a text that holds a query and its rows as LlamaIndex prints them, and what separates the two.
@@ -100,16 +100,6 @@ def rows_in(content: str) -> tuple[str | None, list[Any] | None]:
     asked, below, gave = content.partition(_ROWS_BELOW)
     rows = printed(gave if below else content, _LONGEST_ROWS)
     return text(asked.removeprefix(CYPHER).strip()) if below else None, rows if isinstance(rows, list) else None
-
-
-def printed(value: Any, longest: int) -> Any:
-    """Return a value of plain types that Python printed, or None."""
-    if not isinstance(value, str) or len(value) > longest:
-        return None
-    try:
-        return ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
 
 
 def content_of_rows(rows: list[Any], query: str | None, options: ReadOptions) -> LoggedAnswer:

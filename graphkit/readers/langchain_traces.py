@@ -7,13 +7,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.documents import printed
 from graphkit.readers.graph_names import first_of
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_outputs import add_documents, add_output, question_in, sum_of_all, usage_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.model_messages import plain_message
 from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
+from graphkit.readers.reprs import printed
 from graphkit.readers.times import milliseconds_between
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.traces import Tree

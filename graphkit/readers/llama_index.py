@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.documents import CYPHER, Document, content_of_rows, printed, ranked_documents, rows_in
+from graphkit.readers.documents import CYPHER, Document, content_of_rows, ranked_documents, rows_in
 from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import (
     LoggedAnswer,
@@ -35,6 +35,7 @@ from graphkit.readers.payloads import (
     object_of,
     text,
 )
+from graphkit.readers.reprs import printed
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.triples import (
     KEYS,

@@ -30,6 +30,9 @@ _TEXT_BLOCKS = (None, "text", "input_text", "output_text")
 _CALL_PARTS = ("toolUse", "functionCall", "function_call")
 _RESULT_PARTS = ("toolResult", "functionResponse", "function_response")
 
+#: What Pydantic AI says of a call that gave nothing.
+_FAILED_OUTCOMES = ("failed", "denied", "retried")
+
 #: The keys of a message that are read, or that say nothing of a question.
 KNOWN = (
     *("role", "type", "content", "tool_calls", "function_call", "tool_call_id", "name", "id", "call_id", "arguments"),
@@ -278,11 +281,13 @@ def _block_of_pydantic_ai(part: dict[str, Any]) -> dict[str, Any] | None:
     """Return a block of a part of Pydantic AI's messages; the system's prompt and thoughts are skipped."""
     kind, content, call = part.get("part_kind"), part.get("content"), part.get("tool_call_id")
     if kind in ("user-prompt", "text"):
-        return {"type": "text", "text": content} if isinstance(content, str) else None
-    if kind == "tool-call":
+        words = [one for one in (content if isinstance(content, list) else [content]) if isinstance(one, str)]
+        return {"type": "text", "text": "\n".join(words)} if words else None
+    if kind in ("tool-call", "builtin-tool-call"):
         return {"type": "tool_use", "name": part.get("tool_name"), "input": part.get("args"), "id": call}
-    if kind in ("tool-return", "retry-prompt") and call:
-        return {"type": "tool_result", "tool_use_id": call, "content": content, "is_error": kind == "retry-prompt"}
+    if kind in ("tool-return", "builtin-tool-return", "retry-prompt") and call:
+        failed = kind == "retry-prompt" or part.get("outcome") in _FAILED_OUTCOMES
+        return {"type": "tool_result", "tool_use_id": call, "content": content, "is_error": failed}
     return None
 
 

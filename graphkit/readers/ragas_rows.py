@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.conversations import conversation
-from graphkit.readers.documents import printed
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.model_messages import is_conversation
 from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, text, texts
+from graphkit.readers.reprs import printed
 from graphkit.records.ids import id_of_text
 
 #: The columns that are read, each with its former name.

@@ -6,6 +6,7 @@ in it are escaped, so that no text of a graph can pass for anything else.
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -216,3 +217,13 @@ def _character(escape: re.Match[str]) -> str:
         return chr(int(code, 16))
     except (ValueError, OverflowError):
         raise ReprError(f"no character has the code {code}") from None
+
+
+def printed(value: Any, longest: int) -> Any:
+    """Return a value of plain types that Python printed, or None."""
+    if not isinstance(value, str) or len(value) > longest:
+        return None
+    try:
+        return ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None

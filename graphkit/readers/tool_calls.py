@@ -16,6 +16,7 @@ from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedToolCall
 from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
+from graphkit.readers.reprs import printed
 from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
 
@@ -54,6 +55,9 @@ _LISTS = (
 _TEXTS = ("text", "content", "snippet", "page_content", "code", "body")
 _SCORES = ("score", "similarity", "relevance", "relevance_score")
 
+#: The longest text that is read as what Python printed.
+_LONGEST_PRINTED = 1_000_000
+
 #: Tools that search: their arguments name the place of the search, which isn't opened.
 _SEARCH = frozenset(("search", "grep", "glob", "rg", "ripgrep", "ls", "tree"))
 _LISTING = frozenset(("find", "list"))
@@ -66,6 +70,7 @@ _SUBMIT = frozenset(
         *("attemptcompletion", "done"),
     )
 )
+_STRUCTURED = "finalresult"
 _ANSWERS = ("answer", "final_answer", "message", "result", "output", "text", "submission")
 
 #: Tools that run a command line, by the words of their names, and the arguments that hold it.
@@ -129,6 +134,8 @@ class Trail:
             self._read_shell(len(self.calls) - 1, line)
         if hands_in(one.name):
             self.submitted = next((words for key in _ANSWERS if (words := text(given.get(key)))), self.submitted)
+            if self.submitted is None and _is_structured(one.name) and given:
+                self.submitted = content_text(given)
 
     def returned(self, content: Any, call: Any = None, failed: bool = False) -> None:
         """Add the result of a call: of the one with the id, else of the first one without an id and a result."""
@@ -206,7 +213,7 @@ class Trail:
             applies = {SHELL: not reading.certain, FAILED: reading.failed, MANY: len(reading.opened) > MOST_NAMES}
             self.notes |= dict.fromkeys(note for note, holds in applies.items() if holds)
             return reading.opened[:MOST_NAMES]
-        if searches(call.name):
+        if searches(call.name) or _is_structured(call.name):
             return []
         names = list(islice(_names(call.arguments, DEPTH), MOST_NAMES + 1))
         if call.failed:
@@ -247,7 +254,12 @@ class Trail:
 
 def hands_in(name: str) -> bool:
     """Return whether a tool hands in the answer, by its name."""
-    return plain_key(name) in _SUBMIT
+    return plain_key(name) in _SUBMIT or _is_structured(name)
+
+
+def _is_structured(name: str) -> bool:
+    """Return whether a tool hands in an answer with fields of its own, as Pydantic AI's output tools do."""
+    return plain_key(name).startswith(_STRUCTURED)
 
 
 def command_line(call: LoggedToolCall) -> str | None:
@@ -302,14 +314,27 @@ def content_text(content: Any) -> str | None:
 def found_in(content: Any) -> list[LoggedChunk] | None:
     """Return the chunks that a result names, or None if it has no structure that names any.
 
+    A structure is JSON, or what Python prints of lists and objects.
+
     >>> [chunk.name for chunk in found_in('{"results": [{"path": "a.py", "symbol": "f"}, {"id": "n1"}]}')]
     ['a.py#f', 'n1']
+    >>> [chunk.name for chunk in found_in("[{'id': 'n1', 'score': 0.5}]")]
+    ['n1']
     >>> found_in("a.py:1: def f()")
     """
     if isinstance(content, list) and any(isinstance(one, dict) and one.get("type") in _BLOCKS for one in content):
         found = [part for one in content if isinstance(one, dict) and (part := _found_in_block(one)) is not None]
         return [chunk for part in found for chunk in part] if found else None
-    return _found_in_json(json_within(content), DEPTH)
+    return _found_in_json(_within(content), DEPTH)
+
+
+def _within(content: Any) -> Any:
+    """Return the value in a text that is JSON or that Python printed; any other value unchanged."""
+    value = json_within(content)
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        given = printed(value, _LONGEST_PRINTED)
+        return value if given is None else given
+    return value
 
 
 def _found_in_block(block: dict[str, Any]) -> list[LoggedChunk] | None:
@@ -322,7 +347,7 @@ def _found_in_block(block: dict[str, Any]) -> list[LoggedChunk] | None:
         words = content_text(block["content"]) if "content" in block else text(block.get("text"))
         return None if name is None else [LoggedChunk(_without_scheme(name), words)]
     words = text(block.get("text"))
-    return None if words is None else _found_in_json(json_within(words), DEPTH)
+    return None if words is None else _found_in_json(_within(words), DEPTH)
 
 
 def _found_in_json(value: Any, depth: int) -> list[LoggedChunk] | None:

@@ -24,6 +24,9 @@ KEYS: dict[str, tuple[str, ...]] = {
     "langchain": ("page_content", "metadata", "source_documents", "intermediate_steps", "run_id", "event", "run_type"),
     "ragas": ("user_input", "retrieved_contexts", "retrieved_context_ids", "reference", "contexts", "ground_truth"),
     "messages": ("messages", "role", "content", "tool_calls", "tool_call_id", "parts"),
+    "openai-agents": ("new_items", "items", "raw_item", "final_output", "original_input", "span_data", "workflow_name"),
+    "pydantic-ai": ("parts", "part_kind", "kind", "tool_name", "tool_call_id", "model_name", "run_id"),
+    "smolagents": ("steps", "step_number", "observations", "action_output", "model_output", "timing", "task"),
     "beir": ("query_id", "doc_id", "corpus_id", "score", "results"),
 }
 

@@ -1,0 +1,105 @@
+"""Parts that the readers of agent frameworks share: a log becomes a conversation, by which the tools are known.
+
+Each framework has a reader of its own, which knows its objects and turns them into messages.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
+from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
+from graphkit.readers.times import microseconds_of
+from graphkit.readers.tool_calls import LACKS
+
+#: The things that the log of no framework says.
+FRAMEWORK_LACKS = (
+    *LACKS,
+    "The finds of a search are read from results that are JSON or what Python prints of lists and objects, not from "
+    "plain text.",
+    "Without a call, it is unknown whether there was anything to open.",
+)
+
+BACKWARDS = "the times of the log run backwards: the latency is unknown"
+
+
+class FrameworkReader(Reader):
+    """The reader of an agent framework: finds its objects in whatever surrounds them.
+
+    Attributes
+    ----------
+    lists
+        Whether a list can be one of the objects.
+    """
+
+    lacks: ClassVar[tuple[str, ...]] = FRAMEWORK_LACKS
+    lists: ClassVar[bool] = True
+
+    @abstractmethod
+    def is_payload(self, value: Any) -> bool:
+        """Return whether a value is what the framework writes."""
+
+    @abstractmethod
+    def add(self, answer: LoggedAnswer, payload: Any, unread: Counter[str]) -> None:
+        """Add what the framework wrote to an answer."""
+
+    def recognises(self, value: Any) -> bool:
+        return holds(value, self.is_payload, lists=self.lists)
+
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
+        for where, value in values:
+            for wrapped in self.each(value, options, where):
+                yield self.answer(wrapped, unread)
+
+    def each(self, value: Any, options: ReadOptions, where: str) -> Iterator[Wrapped]:
+        """Yield each object of the framework in a value."""
+        return each_unwrapped(value, self.is_payload, options, where, lists=self.lists)
+
+    def answer(self, wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
+        """Return the answer of one of the framework's objects and its surroundings."""
+        answer = wrapped.logged(unread)
+        payload = wrapped.payload
+        if isinstance(payload, dict):  # without what names the question, which isn't the framework's
+            payload = {key: one for key, one in payload.items() if key not in wrapped.names}
+        if payload is not None:
+            self.add(answer, payload, unread)
+        return answer
+
+
+def add_conversation(answer: LoggedAnswer, dialogue: Conversation, tools: bool = False) -> None:
+    """Add a conversation to an answer; what stands around the framework's objects is believed before it.
+
+    Parameters
+    ----------
+    tools
+        Whether the log lists the tools, so that no call is a walk of nothing.
+    """
+    dialogue.close()
+    dialogue.trail.into(answer, tools)
+    answer.question_text = answer.question_text or dialogue.question
+    notes = dialogue.notes
+    if answer.answer is not None:
+        notes = [note for note in notes if note != ENDS_WITH_CALL]
+    answer.answer = answer.answer or dialogue.answer
+    answer.notes += notes
+    answer.model_calls = answer.model_calls or dialogue.model_calls or None
+    if answer.prompt_tokens is answer.output_tokens is None:
+        answer.prompt_tokens, answer.output_tokens = dialogue.prompt_tokens, dialogue.output_tokens
+    if answer.model is None and len(dialogue.models) == 1:
+        answer.model = dialogue.models[0]
+
+
+def add_latency(answer: LoggedAnswer, times: Iterable[Any]) -> None:
+    """Add the time from the question to the last word, unless the log gives another or several questions."""
+    known = [time for time in map(microseconds_of, times) if time is not None]
+    if answer.latency_ms is not None or len(known) < 2 or MANY_QUESTIONS in answer.notes:
+        return
+    taken = (known[-1] - known[0]) / 1000
+    if taken < 0:
+        answer.notes.append(BACKWARDS)
+    else:
+        answer.latency_ms = taken

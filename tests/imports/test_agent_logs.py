@@ -1,0 +1,72 @@
+"""The logs of agent frameworks score as records that were made by hand from the same opened nodes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.imports.importer import import_log
+from graphkit.measures.base import Unscored
+from graphkit.records.models import Answer, Question
+from tests.helpers.cases import score
+
+#: What each agent opened, in its order, by the ends of the edges that it followed. n2 goes two steps, and all of them
+#: are the gold paths of their questions.
+NEO4J = "langchain-neo4j:langchain_neo4j"
+GRAPHRAG = "neo4j-graphrag:neo4j_graphrag"
+VECTOR = f"{NEO4J}/vectorstores/neo4j_vector.py#Neo4jVector"
+BY_HAND = {
+    "n1": [(f"{VECTOR}.create_new_index", f"{GRAPHRAG}/indexes.py#create_vector_index")],
+    "n2": [
+        (f"{VECTOR}.similarity_search_with_score", f"{VECTOR}.similarity_search_with_score_by_vector"),
+        (f"{VECTOR}.similarity_search_with_score_by_vector", f"{GRAPHRAG}/neo4j_queries.py#get_search_query"),
+    ],
+    "n3": [(f"{NEO4J}/graphs/neo4j_graph.py#Neo4jGraph.query", f"{GRAPHRAG}/schema.py#_value_sanitize")],
+    "n4": [
+        (
+            f"{NEO4J}/chains/graph_qa/cypher.py#GraphCypherQAChain._call",
+            f"{GRAPHRAG}/retrievers/text2cypher.py#extract_cypher",
+        )
+    ],
+}
+
+LOGS = {
+    "openai_agents_input_list": "openai-agents",
+    "openai_agents_new_items": "openai-agents",
+    "pydantic_ai_messages": "pydantic-ai",
+    "smolagents_memory": "smolagents",
+}
+
+
+def recalls(logs: Path, records: list[dict[str, Any]]) -> dict[str, float | Unscored]:
+    """Return the EdgeRecall of each record, by its question."""
+    lines = (logs / "questions.jsonl").read_text("utf-8").splitlines()
+    questions = {one["id"]: Question.model_validate(one) for one in map(json.loads, lines)}
+    return {
+        one["question_id"]: score("EdgeRecall", questions[one["question_id"]], Answer.model_validate(one))
+        for one in records
+    }
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_each_log_scores_as_records_made_by_hand(real_logs: Path, name: str) -> None:
+    """Recognised by itself, each log has the walks that were written down by hand: all gold edges, 1.0."""
+    log, table = real_logs / "agents" / f"{name}.jsonl.gz", real_logs / "ids.jsonl.gz"
+    found = import_log(log, dataset=real_logs, ids=table, run="agent")
+    assert any(f"recognised as {LOGS[name]}" in line for line in found.summary)
+    walks = {
+        one["question_id"]: [(step["source"], step["target"]) for step in one["traversal"]] for one in found.records
+    }
+    assert walks == BY_HAND
+    by_hand = [
+        {
+            "run": "hand",
+            "question_id": question,
+            "traversal": [{"source": source, "relation": "CALLS", "target": target} for source, target in edges],
+        }
+        for question, edges in BY_HAND.items()
+    ]
+    assert recalls(real_logs, found.records) == recalls(real_logs, by_hand) == dict.fromkeys(BY_HAND, 1.0)
