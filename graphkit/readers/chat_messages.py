@@ -179,10 +179,8 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
         keys, request, replied = _exchange(payload)
         around = payload if request is None else payload[request]
         gave = (reply(payload if replied == "" else payload[replied]) or {}) if replied is not None else {}
-        answer.answer = answer.answer or _handed_in(payload)
         if replied != "":
-            used = (*_USED, *keys, request or "", replied or "", *wrapped.names)
-            count_unread(payload, (*used, "info") if answer.answer else used, unread)
+            count_unread(payload, (*_USED, *keys, request or "", replied or "", *wrapped.names), unread)
         payload = [message for key in keys if key for message in around[key]] + gave.get("messages", [])
     dialogue = conversation(payload, unread)
     dialogue.trail.into(answer, tools=bool(around.get("tools") or around.get("functions")))
@@ -195,12 +193,6 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
         answer.notes.append(LAST_CALL)
     _costs(answer, dialogue, {**around, **gave})
     return answer
-
-
-def _handed_in(payload: dict[str, Any]) -> str | None:
-    """Return the answer that an agent handed in, as mini-swe-agent and SWE-agent keep it beside the messages."""
-    info = payload.get("info")
-    return (text(info.get("submission")) or None) if isinstance(info, dict) else None
 
 
 def _costs(answer: LoggedAnswer, dialogue: Conversation, around: dict[str, Any]) -> None:

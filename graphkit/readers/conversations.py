@@ -38,9 +38,9 @@ class Conversation:
     def add(self, message: Message) -> None:
         """Add a message."""
         for call in message.calls:
-            self.trail.called(call.name, call.arguments, call.id)
+            self.trail.called(call.name, call.arguments, call.id, call.folder)
         for result in message.results:
-            self.trail.returned(result.content, result.call, result.failed)
+            self.trail.returned(result.content, result.call, result.failed, result.found)
         self.trail.submitted = message.submission or self.trail.submitted
         words = message.text
         if message.role == "assistant":

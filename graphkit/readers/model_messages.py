@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.logged import LoggedChunk
 from graphkit.readers.payloads import object_of, objects_of, text, whole
 
 #: Who speaks, by ``role`` or ``type``.
@@ -49,6 +50,8 @@ class Call:
     name: Any
     arguments: Any
     id: Any = None
+    #: The folder in which a shell runs it, if the log says so: absolute, or empty for that of the agent.
+    folder: str | None = None
 
 
 @dataclass(slots=True)
@@ -58,6 +61,8 @@ class Result:
     content: Any
     call: Any = None
     failed: bool = False
+    #: The things that a search found, if the log names them beside the content.
+    found: list[LoggedChunk] | None = None
 
 
 @dataclass(slots=True)

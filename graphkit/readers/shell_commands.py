@@ -98,7 +98,7 @@ class ShellReading:
     submitted: str | None = None
 
 
-def read_shell(line: str, result: str | None, failed: bool = False) -> ShellReading:
+def read_shell(line: str, result: str | None, failed: bool = False, folder: str | None = None) -> ShellReading:
     """Return the files that a command line opened.
 
     Parameters
@@ -107,6 +107,8 @@ def read_shell(line: str, result: str | None, failed: bool = False) -> ShellRead
         Its output; None if it isn't logged, and then it is uncertain what the line opened.
     failed
         Whether the log marks the call as failed.
+    folder
+        The folder in which the line began, if the log says so: absolute, or empty for that of the agent.
 
     >>> read_shell("cd src && cat a.py | head -5", "import os").opened
     ['src/a.py']
@@ -115,9 +117,14 @@ def read_shell(line: str, result: str | None, failed: bool = False) -> ShellRead
     """
     output = None if result is None else shell_output(result, failed)
     try:
-        return _Session(output).read(pipelines(line), DEPTH)
+        reading = _Session(output, folder or "").read(pipelines(line), DEPTH)
     except UnfollowedError:
-        return ShellReading(certain=False)
+        reading = ShellReading(certain=False)
+    if folder is not None:
+        reading.entered, reading.moved = True, False  # wherever earlier lines ended, and later ones begin
+    if folder:
+        reading.folders.insert(0, folder)
+    return reading
 
 
 @dataclass(slots=True)

@@ -113,9 +113,10 @@ class Trail:
         self._shown: dict[int, list[LoggedChunk]] = {}
         self._unread: set[int] = set()
         self._shells: dict[int, ShellReading] = {}
+        self._folders: dict[int, str] = {}
 
-    def called(self, name: Any, arguments: Any, call: Any = None) -> None:
-        """Add a call, with the id by which its result is known."""
+    def called(self, name: Any, arguments: Any, call: Any = None, folder: str | None = None) -> None:
+        """Add a call, with the id by which its result is known, and the folder in which a shell runs it."""
         given = json_within(arguments)
         if not isinstance(given, dict):
             if given not in (None, ""):
@@ -128,6 +129,8 @@ class Trail:
             self._waiting.append(len(self.calls))
         else:
             self._by_id[key] = len(self.calls)
+        if folder is not None:
+            self._folders[len(self.calls)] = folder
         self.calls.append(one)
         line = command_line(one)
         if line is not None:
@@ -137,8 +140,16 @@ class Trail:
             if self.submitted is None and _is_structured(one.name) and given:
                 self.submitted = content_text(given)
 
-    def returned(self, content: Any, call: Any = None, failed: bool = False) -> None:
-        """Add the result of a call: of the one with the id, else of the first one without an id and a result."""
+    def returned(
+        self, content: Any, call: Any = None, failed: bool = False, found: list[LoggedChunk] | None = None
+    ) -> None:
+        """Add the result of a call: of the one with the id, else of the first one without an id and a result.
+
+        Parameters
+        ----------
+        found
+            The things that it found, if the log names them apart from the content.
+        """
         key = identifier(call)
         index = self._by_id.get(key) if key is not None else self._waiting.popleft() if self._waiting else None
         if index is not None:
@@ -148,7 +159,7 @@ class Trail:
                 return  # the content of a printed file isn't the result of a search
         if failed:
             return
-        found = found_in(content)
+        found = found_in(content) if found is None else found
         if found is not None:
             self._found.append(found)
             if index is not None:
@@ -159,7 +170,7 @@ class Trail:
     def _read_shell(self, index: int, line: str) -> ShellReading:
         """Read the command line of a call, with its result if there is one."""
         call = self.calls[index]
-        reading = self._shells[index] = read_shell(line, call.result, call.failed)
+        reading = self._shells[index] = read_shell(line, call.result, call.failed, self._folders.get(index))
         self.submitted = reading.submitted or self.submitted
         return reading
 
