@@ -66,7 +66,7 @@ _MARKS = {
     "neo4j": {"neo4j_server", "neo4j_store", "newest_neo4j_server"},
     "browser": {"browsers"},
     "libraries": {"ragas"},
-    "data": {"pallets", "real_logs", "traced_packages", "shared_log"},
+    "data": {"pallets", "real_logs", "traced_packages", "shared_log", "published"},
     "sandbox": {"sandbox", "wall", "bubblewrap", "landlock"},
     "node": {"node"},
 }
@@ -253,6 +253,15 @@ def real_logs() -> Path:
 def traced_packages() -> Path:
     """The folder of the traced packages."""
     return _data("traced")
+
+
+@pytest.fixture(scope="session")
+def published() -> Path:
+    """The folder of the public files from which docs/published.md reproduces tables."""
+    folder = ENVIRONMENT.get("GRAPHKIT_PUBLISHED")
+    if not folder or not Path(folder).is_dir():
+        absent("GRAPHKIT_REQUIRE_DATA", "the files of published tables: GRAPHKIT_PUBLISHED names no folder of them")
+    return Path(folder)
 
 
 @pytest.fixture(scope="session")

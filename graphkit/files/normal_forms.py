@@ -85,6 +85,7 @@ def respell(answer: AnswerStruct, gold: GoldSpelling) -> int:
         call.seen = call.seen and list(map(of, call.seen))
     answer.citations = list(map(of, answer.citations))
     answer.evidence_files = answer.evidence_files and list(map(of, answer.evidence_files))
+    answer.rankings = {level: list(map(of, names)) for level, names in answer.rankings.items()}
     return len(changed)
 
 

@@ -98,6 +98,11 @@ class Recorder:
             return self._renamed({**logged.record, **record}, logged.where)
         self._folders = sorted(logged.folders, key=len)
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
+        if logged.rankings:
+            record["rankings"] = {
+                level: [one for name in names if (one := self._id(name, logged.where, counted=False)) is not None]
+                for level, names in logged.rankings.items()
+            }
         if logged.answer is not None:
             record["answer"] = logged.answer
         if logged.citations is not None:
@@ -183,6 +188,8 @@ class Recorder:
             self._report.count_edge(step["source"], step.get("relation"), step["target"], held)
         if "citations" in record:
             record["citations"] = [found(name, counted=False) for name in record["citations"]]
+        for level, names in record.get("rankings", {}).items():
+            record["rankings"][level] = [found(name, counted=False) for name in names]
         for call in record.get("tool_calls", ()):
             if "seen" in call:
                 call["seen"] = list(dict.fromkeys(found(name, counted=False) for name in call["seen"]))

@@ -6,12 +6,15 @@ from bisect import bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import Edge, all_typed, boundary
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Version
 from graphkit.records.evidence import beyond_static
 from graphkit.records.ids import KnownFiles, file_of, listed_file, repo_of, split_node
+from graphkit.records.levels import at_level, place_at_level
 from graphkit.records.structs import (
     AnswerStruct,
     ChunkStruct,
@@ -188,6 +191,49 @@ class Case:
     hits: list[tuple[int, float]] = filled_by(_rank)
     gains: list[float] = filled_by(_rank)
     unranked: Unscored | None = filled_by(_rank)
+
+    def at_level(self, level: str) -> Case:
+        """Return this case with what its relevant and its ranked ids are at a level, each once.
+
+        A relevant item has the largest gain of its ids.
+        """
+        found = self._levels.get(level)
+        if found is None:
+            found = self._levels[level] = Case(self._question_at(level), self._answer_at(level), self.commits)
+        return found
+
+    @lazy
+    def _levels(self) -> dict[str, Case]:
+        return {}
+
+    def _question_at(self, level: str) -> QuestionStruct:
+        relevant: dict[str, float] = {}
+        for node, gain in self.question.relevant.items():
+            name = at_level(node, level, self.known_files)
+            if name is not None:
+                relevant[name] = max(gain, relevant.get(name, gain))
+        return replace(self.question, relevant=relevant)
+
+    def _answer_at(self, level: str) -> AnswerStruct | None:
+        if self.answer is None:
+            return None
+        own = self.answer.rankings.get(level)  # type: ignore[call-overload]
+        if own is not None:
+            names = [at_level(node, level, self.known_files) or node for node in own]
+        elif self.answer.retrieved is None:
+            return self.answer
+        else:
+            places = zip(self.chunks, self._places, strict=True)
+            names = [
+                name
+                for chunk, (path, symbol) in places
+                if (
+                    name := place_at_level(
+                        chunk.repo or repo_of(chunk.id), chunk.path or path, chunk.symbol or symbol, level
+                    )
+                )
+            ]
+        return replace(self.answer, retrieved=[ChunkStruct(name) for name in dict.fromkeys(names)])
 
     @lazy
     def duplicates(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
 from operator import itemgetter, mul
@@ -11,6 +12,7 @@ from graphkit.measures.base import CutMeasure, Measure
 from graphkit.measures.case import Case
 from graphkit.measures.text import normalised
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
+from graphkit.records.levels import LEVELS
 
 LARGE_GAINS = "the gains are too large to be added up"
 
@@ -36,7 +38,44 @@ def _hits_in_top(case: Case, k: int) -> int:
     return len(hits) if not hits or hits[-1][0] <= k else bisect_right(hits, k, key=_rank_of)
 
 
-class Success(CutMeasure):
+@dataclass(frozen=True)
+class RankingMeasure(Measure):
+    """A measure of the ranked ids.
+
+    With a ``level`` (``"file"``, ``"module"`` or ``"symbol"``) it compares what the ids are there, each once: the file,
+    the class or function at the top of the file, or the symbol. Ids that have none, such as a file at the level of
+    symbols, take no rank. A run that ranked a level itself (``rankings``) is judged by that ranking.
+    """
+
+    level: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.level is None:
+            return
+        if self.level not in LEVELS:
+            raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {self.level!r}")
+        object.__setattr__(self, "query", None)
+
+    def value(self, case: Case) -> float | Unscored:
+        if self.level is not None:
+            case = case.at_level(self.level)
+        return self.ranked(case) if case.unranked is None else self.unranked(case, case.unranked)
+
+    def unranked(self, case: Case, reason: Unscored) -> float | Unscored:
+        """Return the value of a case without relevant ids, or whose record logs no ranking."""
+        return reason
+
+    @abstractmethod
+    def ranked(self, case: Case) -> float | Unscored:
+        """Return the value of a case with relevant ids and a ranking."""
+
+
+@dataclass(frozen=True)
+class CutRankingMeasure(RankingMeasure, CutMeasure):
+    """A measure of the first k ranked ids."""
+
+
+class Success(CutRankingMeasure):
     """1 if a relevant id is in the top k, else 0."""
 
     source = "hit rate; TREC success@k"
@@ -44,13 +83,11 @@ class Success(CutMeasure):
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
     aliases = ("hit", "hit_rate")
 
-    def value(self, case: Case) -> float | Unscored:
-        if case.unranked is not None:
-            return case.unranked
+    def ranked(self, case: Case) -> float:
         return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
 
 
-class Acc(CutMeasure):
+class Acc(CutRankingMeasure):
     """1 if all relevant ids are in the top k, else 0.
 
     With more than k relevant ids it is 0.
@@ -60,13 +97,11 @@ class Acc(CutMeasure):
     query = "accuracy"
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
 
-    def value(self, case: Case) -> float | Unscored:
-        if case.unranked is not None:
-            return case.unranked
+    def ranked(self, case: Case) -> float:
         return float(_hits_in_top(case, self.cutoff(case)) == len(case.gains))
 
 
-class Recall(CutMeasure):
+class Recall(CutRankingMeasure):
     """Relevant ids in the top k / all relevant ids."""
 
     source = "trec_eval recall_k"
@@ -76,13 +111,11 @@ class Recall(CutMeasure):
     severe = 0.6
     target_parameters = {"k": 20}
 
-    def value(self, case: Case) -> float | Unscored:
-        if case.unranked is not None:
-            return case.unranked
+    def ranked(self, case: Case) -> float:
         return _hits_in_top(case, self.cutoff(case)) / len(case.gains)
 
 
-class P(CutMeasure):
+class P(CutRankingMeasure):
     """Relevant ids in the top k / k.
 
     It divides by k even if fewer ids were retrieved.
@@ -93,14 +126,12 @@ class P(CutMeasure):
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
     aliases = ("precision",)
 
-    def value(self, case: Case) -> float | Unscored:
-        if case.unranked is not None:
-            return case.unranked
+    def ranked(self, case: Case) -> float:
         k = self.cutoff(case)
         return _hits_in_top(case, k) / k
 
 
-class Rprec(Measure):
+class Rprec(RankingMeasure):
     """Relevant ids in the top R / R, where R is the number of relevant ids.
 
     There, precision and recall are equal. Unlike P, it reaches 1 however few ids are relevant.
@@ -111,14 +142,12 @@ class Rprec(Measure):
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
     aliases = ("r_precision",)
 
-    def value(self, case: Case) -> float | Unscored:
-        if case.unranked is not None:
-            return case.unranked
+    def ranked(self, case: Case) -> float:
         relevant = len(case.gains)
         return _hits_in_top(case, relevant) / relevant
 
 
-class AP(Measure):
+class AP(RankingMeasure):
     """Sum of the precision at the rank of each retrieved relevant id, over all relevant ids.
 
     Its mean is the MAP. The precision at a rank is the number of relevant ids up to there, over the rank.
@@ -129,13 +158,11 @@ class AP(Measure):
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
     aliases = ("map", "average_precision")
 
-    def value(self, case: Case) -> float | Unscored:
-        if case.unranked is not None:
-            return case.unranked
+    def ranked(self, case: Case) -> float:
         return math.fsum(found / rank for found, (rank, _) in enumerate(case.hits, 1)) / len(case.gains)
 
 
-class RR(Measure):
+class RR(RankingMeasure):
     """1 / rank of the first relevant id, 0 if none.
 
     Its mean is the MRR.
@@ -148,13 +175,11 @@ class RR(Measure):
     target = 0.6
     severe = 0.3
 
-    def value(self, case: Case) -> float | Unscored:
-        if case.unranked is not None:
-            return case.unranked
+    def ranked(self, case: Case) -> float:
         return 1.0 / case.hits[0][0] if case.hits else 0.0
 
 
-class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
+class nDCG(CutRankingMeasure):  # noqa: N801 - the field's own spelling
     """Sum of gain / log2(rank + 1) over ranks 1..k, over the same sum for the best order of all gains."""
 
     source = "Järvelin and Kekäläinen 2002, linear gains as in trec_eval ndcg_cut"
@@ -164,12 +189,13 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
     severe = 0.5
     target_parameters = {"k": 10}
 
-    def value(self, case: Case) -> float | Unscored:
-        if case.unranked is not None:
-            if not case.question.relevant:
-                return case.unranked
-            # Without a positive gain, every ranking gains nothing.
-            return 0.0 if case.chunks_logged else Unscored(NO_RETRIEVAL)
+    def unranked(self, case: Case, reason: Unscored) -> float | Unscored:
+        if not case.question.relevant:
+            return reason
+        # Without a positive gain, every ranking gains nothing.
+        return 0.0 if case.chunks_logged else Unscored(NO_RETRIEVAL)
+
+    def ranked(self, case: Case) -> float | Unscored:
         k = self.cutoff(case)
         gains, hits = case.gains, case.hits
         discounts = _DISCOUNTS if k <= len(_DISCOUNTS) else _discounts(max(len(gains), len(case.chunks)))

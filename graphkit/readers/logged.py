@@ -90,6 +90,8 @@ class LoggedAnswer:
         Each thing that was read beside the library's output, with the key that held it.
     record
         The whole record, where it is graphkit's own: then only its ids are looked up.
+    rankings
+        The names that the system ranked at the level of files or modules, where it ranked these itself.
     """
 
     where: str
@@ -116,6 +118,7 @@ class LoggedAnswer:
     notes: list[str] = field(default_factory=list)
     taken: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
+    rankings: dict[str, list[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from graphkit.records.structs import AnswerStruct, struct_of
 #: The names under which a record has each field.
 _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
 _KNOWN = frozenset(one for names in _NAMES.values() for one in names)
-_CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls")
+_CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings")
 
 
 class OwnRecordsReader(Reader):
@@ -45,6 +45,8 @@ class OwnRecordsReader(Reader):
             fields = _without_nulls(msgspec.to_builtins(record))
             if not record.citations:  # a struct has no null for them
                 del fields["citations"]
+            if not record.rankings:
+                del fields["rankings"]
             yield LoggedAnswer(where, record.question_id, run=record.run, record=fields)
 
 

@@ -29,6 +29,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "openai-agents": ("new_items", "items", "raw_item", "final_output", "original_input", "span_data", "workflow_name"),
     "pydantic-ai": ("parts", "part_kind", "kind", "tool_name", "tool_call_id", "model_name", "run_id"),
     "smolagents": ("steps", "step_number", "observations", "action_output", "model_output", "timing", "task"),
+    "locagent": ("instance_id", "found_files", "found_modules", "found_entities", "raw_output_loc", "meta_data"),
     "beir": ("query_id", "doc_id", "corpus_id", "score", "results"),
 }
 

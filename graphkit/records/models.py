@@ -425,7 +425,8 @@ class Answer(Record):
     unknown; an empty list means that there was nothing. If ``ordered`` is false, the traversal is a set of edges
     without an order. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored; ``failed_at``
     is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of the record,
-    which an import writes; ``evaluate`` repeats each once per run, with the number of its records.
+    which an import writes; ``evaluate`` repeats each once per run, with the number of its records. ``rankings`` are the
+    ids that a system ranked at the level of files, modules or symbols, if they don't follow from ``retrieved``.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -452,6 +453,7 @@ class Answer(Record):
     failed_at: StrictStr | None = None
     tool_calls: ToolCalls = Field(default=None, validation_alias=_names(ANSWER, "tool_calls"))
     doubts: tuple[Label, ...] = ()
+    rankings: dict[Literal["file", "module", "symbol"], tuple[Id, ...]] = Field(default_factory=dict)
 
 
 class Commit(Record):

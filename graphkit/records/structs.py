@@ -174,6 +174,7 @@ class AnswerStruct(Struct, gc=False):
     failed_at: str | None = None
     tool_calls: list[ToolCallStruct] | None = None
     doubts: list[Label] = []
+    rankings: dict[Literal["file", "module", "symbol"], list[Name]] = {}
 
 
 class ArtifactStruct(Struct, gc=False, forbid_unknown_fields=True):

@@ -157,3 +157,53 @@ def test_context_bench(tmp_path: Path) -> None:
     assert "block 1 of 'gold_context' names no file" in mistake(
         "context-bench", tmp_path, row | {"gold_context": "[{}]"}
     )
+
+
+#: An output of LocAgent with its gold: a method and a function of one file, and a file without an edited entity.
+LOCATED: Row = {
+    "instance_id": "o__r-1",
+    "found_files": ["pkg/m.py"],
+    "meta_data": {
+        "repo": "o/r",
+        "base_commit": "c0ffee",
+        "problem_statement": "It fails.",
+        "patch": "diff",
+        "gt_file_changes": [
+            {"file": "pkg/m.py", "changes": {"edited_entities": ["pkg/m.py:Store.load", "pkg/m.py:top"]}},
+            {"file": "pkg/n.py", "changes": {}},
+        ],
+    },
+}
+
+
+def test_locagent(tmp_path: Path) -> None:
+    """Edited entities are relevant, and so is a file without one; the rows of the benchmark list functions."""
+    question, problems = one("locagent", tmp_path, LOCATED)
+    assert (question.id, question.group, question.commits) == ("o__r-1", "o/r", {"o/r": "c0ffee"})
+    assert question.relevant == {"o/r:pkg/m.py#Store.load": 1, "o/r:pkg/m.py#top": 1, "o/r:pkg/n.py": 1}
+    assert question.expected_files == ("o/r:pkg/m.py", "o/r:pkg/n.py")
+    assert question.expected_symbols == ("Store.load", "top")
+    assert (unused(problems), problems.noted) == ({"found_files"}, {})
+    meta = {name: value for name, value in LOCATED["meta_data"].items() if name != "gt_file_changes"}
+    row = {"instance_id": "o__r-1", **meta, "edit_functions": ["pkg/m.py:Store.load", "pkg/n.py:f", "pkg/m.py:top"]}
+    question, _ = one("locagent", tmp_path, row)
+    assert list(question.relevant) == ["o/r:pkg/m.py#Store.load", "o/r:pkg/m.py#top", "o/r:pkg/n.py#f"]
+    changes = [{"file": "pkg/n.py", "changes": {}}]
+    _, problems = one("locagent", tmp_path, row | {"edit_functions": None, "file_changes": changes})
+    assert [note for note in problems.noted if "files only" in str(note)]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"repo": "https://host/o/r"}, "'repo' must be the name of a repository"),
+        ({"edit_functions": []}, "it names no edited place"),
+        ({"edit_functions": ["pkg/m.py"]}, "edited entities must be a list such as"),
+        ({"gt_file_changes": "[]"}, "'gt_file_changes' must be a list of files that isn't empty"),
+        ({"gt_file_changes": [{}]}, "item 1 of 'gt_file_changes' names no file"),
+    ],
+)
+def test_locagent_mistakes(change: Row, said: str, tmp_path: Path) -> None:
+    """A row that names no edited place is reported."""
+    row = {"instance_id": "o__r-1", "repo": "o/r", "base_commit": "c0ffee", "problem_statement": "It fails."}
+    assert said in mistake("locagent", tmp_path, row | change)

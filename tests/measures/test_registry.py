@@ -36,6 +36,7 @@ from tests.helpers.cases import question, reason, unlogged, value
 CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "k": st.none() | st.integers(1, 10**6),
     "where": st.sampled_from(["retrieved", "answer"]),
+    "level": st.none() | st.sampled_from(["file", "module", "symbol"]),
     "threshold": st.floats(0, 1, exclude_min=True),
 }
 

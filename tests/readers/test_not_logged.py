@@ -93,6 +93,8 @@ SILENT: list[tuple[str, Any, tuple[str, ...]]] = [
     ("langchain", {"question_id": "q", "result": {"context": [DOCUMENT], "answer": "Yes."}}, NO_WALK),
     ("ragas", {"question_id": "q", "user_input": "?", "response": "Yes."}, ALL),
     ("ragas", {"question_id": "q", "user_input": "?", "retrieved_contexts": ["x"]}, NO_WALK),
+    ("locagent", {"instance_id": "q", "found_files": ["a.py"]}, ALL),
+    ("locagent", {"instance_id": "q", "found_entities": ["a.py:f"]}, NO_WALK),
     ("beir", {"q": {"a.md": 1.0}}, NO_WALK),
     ("trec", "q Q0 a.md 1 1.0 r", NO_WALK),
 ]
