@@ -98,6 +98,7 @@ MAY_IMPORT = {
     "trust": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "agents": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
+    "testing": {"errors", "records", "files", "measures", "systems", "graph", "scoring", "analysis"},
     "cli": {
         *("errors", "records", "files", "measures", "database", "llm", "adapters", "judges"),
         *(
@@ -212,6 +213,7 @@ def test_help_is_quick(command: tuple[str, ...], commands: set[str]) -> None:
     modules = loaded(*command)
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.records", "graphkit.records.words", "graphkit.cli"}
+    allowed |= {"graphkit.records.option_values"}
     shared = ("app", "base", "options", "streams", "tables", "terminal", "briefs", "import_gold", "import_graph")
     allowed |= {f"graphkit.cli.{name}" for name in (*shared, *commands)}
     assert {name for name in modules if name.startswith("graphkit")} <= allowed

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, say, say_text
-from graphkit.cli.options import assignment
 from graphkit.cli.tables import print_table
+from graphkit.records.option_values import assignment
 from graphkit.records.words import counted
 
 

@@ -360,7 +360,7 @@ def run_systems(
     out, repeat = options.get("out"), options.get("repeat")
     if repeat is not None and repeat < 1:
         raise InputError("repeat must be at least 1")
-    chosen = [system_of(run_name(name), call, _source_of(call)) for name, call in systems.items()]
+    chosen = [system_of(run_name(name), call, source_of(call)) for name, call in systems.items()]
     session = Session(
         source,
         plan(source, problems, options.get("sample"), options.get("seed", DEFAULT_SEED)),
@@ -378,7 +378,7 @@ def run_systems(
         return session.summaries()
 
 
-def _source_of(call: Callable[..., Any]) -> str:
+def source_of(call: Callable[..., Any]) -> str:
     """Return the origin of a callable, in the notation of the command line."""
     named = call if hasattr(call, "__qualname__") else type(call)
     return f"{named.__module__}:{named.__qualname__}"

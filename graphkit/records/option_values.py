@@ -1,0 +1,52 @@
+"""Values of options as a user writes them, on a command line or in the settings of a test run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from graphkit.errors import InputError
+
+
+def assignment(option: str, text: str) -> tuple[str, str]:
+    """Split ``NAME=VALUE``; a name may contain ``=`` inside brackets, as in ``EdgeRecall(relation=False)=0.8``."""
+    name, equals, value = text.rpartition("=") if option != "-p" else text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"{option} takes NAME=VALUE, not {text!r}")
+    return name.strip(), value.strip()
+
+
+class Bound(NamedTuple):
+    """A measure by its text, and the bound of a gate."""
+
+    measure: str
+    value: float
+
+
+def bound(option: str) -> Callable[[str], Bound]:
+    """Return a function that reads ``MEASURE=VALUE``."""
+
+    def read(text: str) -> Bound:
+        name, value = assignment(option, text)
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(f"{option} takes MEASURE=VALUE with a number, not {text!r}")
+        return Bound(name, number)
+
+    return read
+
+
+def number_between(option: str, what: str, low: float, high: float) -> Callable[[str], float]:
+    """Return a function that reads a number of a range."""
+
+    def read(text: str) -> float:
+        number = float(text)
+        if not low <= number <= high:  # NaN is refused as well
+            raise InputError(f"{option} must be {what} from {low:g} to {high:g}, not {number:g}")
+        return number
+
+    return read

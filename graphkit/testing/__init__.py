@@ -1,0 +1,1 @@
+"""graphkit inside pytest: a test for each question of a dataset, and one for each threshold."""

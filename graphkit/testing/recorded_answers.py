@@ -1,0 +1,150 @@
+"""The answers of a system as a run in the record's folder: each question is asked once, and again only on request."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from graphkit.files.atomic import written
+from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import find_file, stored_blocks
+from graphkit.files.problems import Problems
+from graphkit.records.models import Question
+from graphkit.systems.importing import System
+from graphkit.systems.runner import Limits
+from graphkit.systems.session import DEFAULT_K, Plan, Session, plan
+
+
+class _Line(msgspec.Struct):
+    """The part of a record that says which question it answers, and whether the system failed on it."""
+
+    question_id: str
+    error: str | None = None
+
+
+class _AskingNote(msgspec.Struct):
+    """The note beside the answers: the digest of each question as the system saw it, and the last test run that began
+    to ask again."""
+
+    questions: dict[str, str] = {}
+    session: str = ""
+
+
+@dataclass(frozen=True)
+class Again:
+    """Whether recorded questions are asked again in this test run: all of them, or those that failed.
+
+    ``session`` names the test run, so that of several processes one asks.
+    """
+
+    every: bool = False
+    failed: bool = False
+    session: str = ""
+
+
+@dataclass(frozen=True)
+class SystemUnderTest:
+    """A system, what distinguishes its versions, and how it is asked."""
+
+    system: System
+    version: str = ""
+    k: int = DEFAULT_K
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def key(self) -> list[str]:
+        """The texts that distinguish its answers from those of other systems."""
+        return [self.system.name, self.system.source, self.version, str(self.k)]
+
+    def run_file(self, folder: Path) -> Path:
+        """Return the file of its answers."""
+        return folder / f"{self.system.name}.jsonl"
+
+    def answer(self, dataset: Dataset, wanted: Collection[str] | None, folder: Path, again: Again) -> int:
+        """Ask the questions that have no record, and return how many were asked.
+
+        A record counts no more if the question changed, other than in its gold.
+
+        Parameters
+        ----------
+        wanted
+            The ids of the questions to ask; None for all.
+
+        Raises
+        ------
+        InputError
+            A question can't be used, or a record can't be written.
+        KeyboardInterrupt
+            Ctrl-C stopped it; the answers so far are kept.
+        """
+        whole = plan(dataset, Problems())
+        chosen = [one for one in whole.questions if wanted is None or one.id in wanted]
+        file, note = self.run_file(folder), folder / "asked.json"
+        before, asked = _note(note), _digests(whole.questions, dataset)
+        recorded = _recorded(file)
+        dropped = {name for name in recorded if asked.get(name) != before.questions.get(name)}
+        if before.session != again.session:
+            of_these = {one.id for one in chosen}
+            dropped |= {
+                name
+                for name, error in recorded.items()
+                if name in of_these and (again.every or (again.failed and error))
+            }
+        if dropped:
+            _drop(file, dropped)
+        current = _AskingNote(asked, again.session if again.every or again.failed else before.session)
+        if current != before:
+            with written(note) as temporary:
+                temporary.write_bytes(msgspec.json.encode(current))
+        left = tuple(one for one in chosen if one.id not in recorded or one.id in dropped)
+        if left:
+            session = Session(dataset, Plan(left, whole.order), [self.system], folder, self.limits, k=self.k)
+            with session.open():
+                if not session.run(lambda answer: None):
+                    raise KeyboardInterrupt
+        return len(left)
+
+
+def _note(path: Path) -> _AskingNote:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_AskingNote)
+    except (OSError, msgspec.MsgspecError):
+        return _AskingNote()
+
+
+def _digests(questions: Iterable[Question], dataset: Dataset) -> dict[str, str]:
+    """Return a digest of each question as a system sees it: without gold, and with the commits of its stack."""
+    path = find_file(dataset.folder, "compatibility")
+    stacks = b"" if path is None else b"".join(stored_blocks(path))
+    found = {}
+    for one in questions:
+        content = one.model_dump_json(exclude_defaults=True).encode()
+        found[one.id] = blake2b(content + (stacks if one.stack else b""), digest_size=8).hexdigest()
+    return found
+
+
+def _lines(file: Path) -> Iterable[tuple[str, bool, bytes]]:
+    """Yield the question, whether its answer is an error, and the line of each record; a truncated one is left out."""
+    if not file.exists():
+        return
+    with file.open("rb") as stream:
+        for line in stream:
+            try:
+                found = msgspec.json.decode(line, type=_Line)
+            except msgspec.MsgspecError:
+                continue
+            yield found.question_id, found.error is not None, line
+
+
+def _recorded(file: Path) -> dict[str, bool]:
+    return {question: failed for question, failed, _ in _lines(file)}
+
+
+def _drop(file: Path, dropped: Collection[str]) -> None:
+    kept = [line for question, _, line in _lines(file) if question not in dropped]
+    with written(file) as temporary:
+        temporary.write_bytes(b"".join(kept))

@@ -1,0 +1,132 @@
+"""The thresholds of a run, each a test: the gates of ``graphkit evaluate``, and those in a ``graphkit.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphkit.analysis.config import Config, load_config
+from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
+from graphkit.analysis.gates import GateOutcome, RunGates, fail_over, fail_under
+from graphkit.analysis.layers import NOT_JUDGED, Scorecard
+from graphkit.measures.registry import lower_is_better
+from graphkit.records.unanswered import FailedAs
+from graphkit.scoring.options import EvaluationOptions
+from graphkit.scoring.results import Evaluation
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A threshold with the name of its test.
+
+    ``check`` returns the outcomes of a run, which all must pass; none means that nothing could be checked.
+    """
+
+    name: str
+    check: Callable[[Evaluation, Scorecard], list[GateOutcome]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenThresholds:
+    """Thresholds as their user gave them.
+
+    Attributes
+    ----------
+    under, over
+        Bounds of means by the text of the measure.
+    max_failed, min_scored, severe, stale
+        As in :class:`graphkit.analysis.evaluation_plan.PlannedGates`. Severe thresholds are those of the layers.
+    config
+        A ``graphkit.toml``. Each of its targets and severe thresholds is a test.
+    failed_as
+        How failed and missing questions count.
+    """
+
+    under: Mapping[str, float] = field(default_factory=dict)
+    over: Mapping[str, float] = field(default_factory=dict)
+    max_failed: int | None = None
+    min_scored: float | None = None
+    severe: bool = False
+    stale: bool = False
+    config: Path | None = None
+    failed_as: FailedAs = "worst"
+
+    def plan(self) -> EvaluationPlan:
+        """Return the plan of the evaluation.
+
+        Raises
+        ------
+        InputError
+            A measure is unknown, or the configuration can't be used.
+        """
+        plan = EvaluationPlan(
+            EvaluationOptions(keep_rows=True, failed_as=self.failed_as),
+            config=load_config(self.config),
+            gates=PlannedGates(under=tuple(self.under.items()), over=tuple(self.over.items())),
+        )
+        _ = plan.gated
+        return plan
+
+    def tests(self, plan: EvaluationPlan) -> list[Threshold]:
+        """Return the thresholds in the order of their options, then those of the configuration."""
+        return list({one.name: one for one in self._tests(plan)}.values())
+
+    def _tests(self, plan: EvaluationPlan) -> Iterator[Threshold]:
+        under = [(plan.gated[text], bound) for text, bound in self.under.items()]
+        over = [(plan.gated[text], bound) for text, bound in self.over.items()]
+        for one in under:
+            yield _of_gates(_named("fail-under", *one), RunGates(under=[one]))
+        for one in over:
+            yield _of_gates(_named("fail-over", *one), RunGates(over=[one]))
+        if self.max_failed is not None:
+            yield _of_gates(_named("max-failed", "", self.max_failed), RunGates(max_failed=self.max_failed))
+        if self.min_scored is not None:
+            gates = RunGates(min_scored=self.min_scored, measures=[*plan.gated.values()] or None)
+            yield _of_gates(_named("min-scored", "", self.min_scored), gates)
+        if self.stale:
+            yield _of_gates("fail-on-stale", RunGates(stale=True))
+        if self.severe:
+            for measure in dict.fromkeys(name for weights in plan.config.weights.values() for name in weights):
+                if (severe := plan.config.thresholds(measure).severe) is not None:
+                    yield Threshold(_named("fail-on-severe", measure, severe), _Severe(measure, severe))
+        yield from _of_config(plan.config)
+
+
+def _named(gate: str, measure: str, bound: float) -> str:
+    return GateOutcome(gate, "", True, "", measure or None, bound).name
+
+
+def _of_gates(name: str, gates: RunGates) -> Threshold:
+    return Threshold(name, lambda result, card: gates.outcomes([result], [card]))
+
+
+@dataclass(frozen=True)
+class _Bounded:
+    """Checks a mean against a bound by the direction of the measure; nothing if it was scored on no question."""
+
+    measure: str
+    bound: float
+
+    def __call__(self, result: Evaluation, card: Scorecard) -> list[GateOutcome]:
+        summary = result.measures.get(self.measure)
+        if summary is None or summary.mean is None:
+            return []
+        check = fail_over if lower_is_better(self.measure) else fail_under
+        return check([result], [(self.measure, self.bound)])
+
+
+@dataclass(frozen=True)
+class _Severe(_Bounded):
+    """The same for a severe threshold; it fails if no measure of any layer was scored."""
+
+    def __call__(self, result: Evaluation, card: Scorecard) -> list[GateOutcome]:
+        if not card.judged:
+            return [GateOutcome("fail-on-severe", result.run, False, NOT_JUDGED)]
+        return super().__call__(result, card)
+
+
+def _of_config(config: Config) -> Iterator[Threshold]:
+    for gate, bounds, check in (("target", config.targets, _Bounded), ("fail-on-severe", config.severe, _Severe)):
+        for measure, bound in bounds.items():
+            yield Threshold(_named(gate, measure, bound), check(measure, bound))

@@ -1,0 +1,85 @@
+"""The record of a run's verdicts: what a later test run needs to decide by other thresholds, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from graphkit.files.atomic import written
+from graphkit.records.unanswered import CountedAs
+from graphkit.scoring.results import Evaluation, Summary
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+class RecordedSummary(msgspec.Struct):
+    """The figures of a run without the values of its questions."""
+
+    run: str
+    dataset: str
+    questions: int
+    failed: int
+    missing: int
+    unanswered: int
+    invalid: dict[str, str]
+    measures: dict[str, Summary]
+
+    @classmethod
+    def of(cls, result: Evaluation) -> RecordedSummary:
+        """Return the figures of a result."""
+        return cls(
+            result.run,
+            result.dataset,
+            result.questions,
+            result.failed,
+            result.missing,
+            result.unanswered,
+            dict(result.invalid),
+            result.measures,
+        )
+
+    def evaluation(self, failed_as: CountedAs) -> Evaluation:
+        """Return the result without rows, whose gates count failures in this way."""
+        return Evaluation(
+            run=self.run,
+            dataset=self.dataset,
+            questions=self.questions,
+            failed=self.failed,
+            missing=self.missing,
+            unanswered=self.unanswered,
+            invalid=self.invalid,
+            measures=self.measures,
+            failed_as=failed_as,
+        )
+
+
+class RecordedVerdicts(msgspec.Struct):
+    """The verdicts on a run: the outcome and the message of each question, and the figures of the run.
+
+    ``key`` is the digest of all that they follow from.
+    """
+
+    key: str
+    questions: dict[str, tuple[str, str]]
+    summary: RecordedSummary
+
+    @classmethod
+    def read(cls, path: Path, key: str) -> RecordedVerdicts | None:
+        """Return the verdicts in a file; None if there are none, or if they follow from something else."""
+        try:
+            found = msgspec.json.decode(path.read_bytes(), type=cls)
+        except (OSError, msgspec.MsgspecError):
+            return None
+        return found if found.key == key else None
+
+    def write(self, path: Path) -> None:
+        """Write the verdicts; the file appears complete, or not at all.
+
+        Raises
+        ------
+        InputError
+            The file can't be written.
+        """
+        with written(path) as temporary:
+            temporary.write_bytes(msgspec.json.encode(self))

@@ -1,0 +1,330 @@
+"""The pytest plugin on a project of 60 questions: what passes, fails and is skipped, and when the system is asked."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+# pytester forgets what is imported inside a test run; these stay.
+import graphkit.analysis.explanations
+import graphkit.scoring.evaluate
+import graphkit.systems.session
+import graphkit.testing.marked_tests
+import graphkit.testing.question_tests  # noqa: F401
+from tests.helpers.cli import inside
+from tests.testing.sample import HOSTILE, NAMES, asked, write_dataset, write_project
+
+#: A checkout whose installation is older than the plugin has no entry point for it.
+PLUGIN = () if "graphkit" in entry_points(group="pytest11").names else ("-p", "graphkit.testing.pytest_plugin")
+
+OUTCOMES = {"passed": 41, "failed": 14, "skipped": 5}
+
+
+class Project:
+    """A project in pytester's folder, whose tests run in this process."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.folder = pytester.path
+
+    def write(self, arguments: str = "") -> Project:
+        """Write the project of 60 questions."""
+        write_project(self.folder, arguments)
+        return self
+
+    def __call__(self, *options: str, process: bool = False) -> pytest.RunResult:
+        run = self.pytester.runpytest_subprocess if process else self.pytester.runpytest_inprocess
+        for name in ("system", "test_qa", "conftest"):
+            sys.modules.pop(name, None)
+        return run(*PLUGIN, *options)
+
+    @property
+    def asked(self) -> list[str]:
+        """The questions that the system was asked."""
+        return asked(self.folder)
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    """An empty project."""
+    return Project(pytester)
+
+
+def test_each_question_is_a_test(project: Project) -> None:
+    """Questions pass, fail and are skipped as the table of the sample says, each asked once."""
+    result = project.write()("-rs")
+    result.assert_outcomes(**OUTCOMES)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert project.asked == sorted(NAMES)
+    said = result.stdout.str()
+    assert len(re.findall(r"^SKIPPED \[1\] test_qa.py.*: not scored: .*", said, re.MULTILINE)) == 3
+    assert re.search(r"^SKIPPED \[2\] test_qa.py.*: nothing could be judged: ", said, re.MULTILINE)
+
+
+def test_message_is_that_of_why(project: Project) -> None:
+    """A failed question says what `graphkit why` says of the recorded run, line by line."""
+    result = project.write()("test_qa.py::test_answers[q41]", "--graphkit-record", "record")
+    result.assert_outcomes(failed=1)
+    [run] = project.folder.glob("record/*/answer.jsonl")
+    shown = run.relative_to(project.folder)
+    why = inside("why", shown, "q41", "--dataset", "my-dataset", cwd=project.folder).out
+    assert "took another edge at step 2" in why
+    assert why.strip() in result.stdout.str()
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_crash_fails_with_its_error(project: Project) -> None:
+    """A question that the system crashed on is a failed test with the error."""
+    result = project.write()("-k", "q52")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(['"q52" in "answer": the question was not answered', 'error: "*no connection for q52"'])
+
+
+def test_wrong_answer_fails(project: Project) -> None:
+    """A wrong answer by the right path fails, and its first line says so."""
+    result = project.write()("-k", "q59")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["FAILED *q59* - *the answer is wrong*"])
+
+
+def test_only_the_chosen_questions_are_asked(project: Project) -> None:
+    """A test run of one question asks one; a later one of all asks the others."""
+    project.write()("test_qa.py::test_answers[q07]").assert_outcomes(passed=1)
+    assert project.asked == ["q07"]
+    project().assert_outcomes(**OUTCOMES)
+    assert project.asked == sorted(NAMES)
+
+
+def test_hostile_id(project: Project) -> None:
+    """An id with control characters and pytest's own separators is escaped, on one line, and can be chosen."""
+    project.write()
+    name = r"test_qa.py::test_answers[q60::a[b]\n\x1b[31m/../x]"
+    listed = project("--collect-only", "-q").stdout
+    assert name in listed.lines
+    assert project.asked == []  # nothing is asked for a list
+    project(name).assert_outcomes(passed=1)
+    assert project.asked == [HOSTILE]
+
+
+THRESHOLDS = 'fail_under={"EdgeRecall": 0.85}, max_failed=2, min_scored=0.9'
+
+
+def test_each_threshold_is_a_test(project: Project) -> None:
+    """Bounds of the mark, the settings and the command line are tests, with the sentences of evaluate.
+
+    EdgeRecall: 40 + 2 questions have 1, 10 have 0.5, 3 crashed: 47/55 = 0.8545 is over 0.85, and without the crashes
+    47/52 = 0.9038 is under 0.91. Of 60 questions 52 are scored: 0.8667 is less than 0.9; 3 crashes are more than 2.
+    """
+    (project.folder / "pytest.ini").write_text("[pytest]\ngraphkit_fail_over = EdgeRecall=0.8\n")
+    result = project.write(THRESHOLDS)("--graphkit-fail-over", "EdgeRecall=0.91", "-v")
+    said = re.findall(r"^test_qa.py::test_answers\[(fail|max|min)(-[^\]]*)\] (\w+)", result.stdout.str(), re.MULTILINE)
+    assert [(f"{gate}{rest}", outcome) for gate, rest, outcome in said] == [
+        ("fail-under EdgeRecall=0.85", "PASSED"),
+        ("fail-over EdgeRecall=0.91", "PASSED"),
+        ("max-failed 2", "FAILED"),
+        ("min-scored 0.9", "FAILED"),
+    ]
+    lines = "\n".join(result.outlines)
+    assert "answer: 3 questions failed or missing, 2 allowed" in lines
+    assert "answer: EdgeRecall was scored on 52 of 60 questions (86.67%), fewer than 90%" in lines
+    result.assert_outcomes(passed=41 + 2, failed=14 + 2, skipped=5)
+    assert '14 questions failed; the first:\n"q41" in "answer"' in lines
+
+
+def test_other_thresholds_ask_nothing(project: Project) -> None:
+    """A second run by other thresholds decides by the record: the system isn't even importable without its network."""
+    project.write()("--graphkit-fail-under", "EdgeRecall=0.85").assert_outcomes(passed=42, failed=14, skipped=5)
+    (project.folder / "asked.txt").unlink()
+    result = project("--graphkit-fail-under", "EdgeRecall=0.86")
+    result.assert_outcomes(passed=41, failed=15, skipped=5)
+    assert project.asked == []
+    result.stdout.fnmatch_lines(["graphkit: my-dataset: 60 questions, all from the record (*)"])
+
+
+def test_record_again(project: Project) -> None:
+    """Recorded questions are asked again on request: the chosen ones, or those that failed."""
+    project.write()("-k", "q01 or q02 or q51")
+    (project.folder / "asked.txt").unlink()
+    project("-k", "q01 or q51", "--graphkit-retry-failed").assert_outcomes(passed=1, failed=1)
+    assert project.asked == ["q51"]
+    (project.folder / "asked.txt").unlink()
+    project("-k", "q01 or q51", "--graphkit-record-again").assert_outcomes(passed=1, failed=1)
+    assert project.asked == ["q01", "q51"]
+
+
+def test_changed_question_is_asked_again(project: Project) -> None:
+    """Of a changed dataset only the changed and new questions are asked; changed gold asks nothing."""
+    project.write()()
+    (project.folder / "asked.txt").unlink()
+    file = project.folder / "my-dataset" / "questions.jsonl"
+    text = file.read_text().replace("Whom does a3 call in the end?", "Whom does a3 call at last?")
+    file.write_text(text.replace('"expected_output": "c59"', '"expected_output": "nobody"'))
+    project().assert_outcomes(passed=42, failed=13, skipped=5)
+    assert project.asked == ["q03"]
+
+
+def test_version_has_a_record_of_its_own(project: Project) -> None:
+    """Another version of the system is asked everything, and the record of the first one stays."""
+    project.write()("-k", "q01")
+    project.write('version="2"')("-k", "q01")
+    project.write()("-k", "q01")
+    assert project.asked == ["q01", "q01"]
+
+
+def test_named_run(project: Project) -> None:
+    """`--graphkit DATASET --graphkit-run RUN` tests a run without a line of Python, and its node ids can be chosen."""
+    write_dataset(project.folder / "my-dataset")
+    run = project.folder / "mine.jsonl"
+    walk = '[["web:src/a1.ts", "CALLS", "web:src/b1.ts"], ["web:src/b1.ts", "CALLS", "web:src/c1.ts"]]'
+    run.write_text(f'{{"run": "mine", "question_id": "q01", "answer": "c1", "retrieved": [], "traversal": {walk}}}\n')
+    options = ("--graphkit", "my-dataset", "--graphkit-run", "mine.jsonl")
+    result = project(*options, "--graphkit-max-failed", "60")
+    # q01 passes, and so does the threshold; the run has no record of the others, which is never skipped.
+    result.assert_outcomes(passed=2, failed=59)
+    project(*options, "my-dataset/questions.jsonl::question[q01]").assert_outcomes(passed=1)
+    assert project(*options, "-m", "graphkit", "-k", "q02").ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_last_failed(project: Project) -> None:
+    """`--lf` runs the 14 failed questions, and asks nothing."""
+    project.write()()
+    (project.folder / "asked.txt").unlink()
+    project("--lf").assert_outcomes(failed=14)
+    assert project.asked == []
+
+
+def test_junit(project: Project) -> None:
+    """The JUnit file that pytest writes has a case for each question, with the message of why."""
+    project.write()("--junitxml=out.xml")
+    cases = {case.get("name"): case for case in ElementTree.parse(project.folder / "out.xml").iter("testcase")}
+    assert len(cases) == 60
+    failure = cases["test_answers[q41]"].find("failure")
+    assert failure is not None
+    assert 'first divergence: "web:src/b41.ts -CALLS-> web:src/c41.ts"' in (failure.text or "")
+    skipped = cases["test_answers[q54]"].find("skipped")
+    assert skipped is not None
+
+
+def test_workers_record_once(project: Project) -> None:
+    """Two workers of xdist ask each question once, also again, and give the same outcomes."""
+    project.write()
+    project("-n", "2", process=True).assert_outcomes(**OUTCOMES)
+    assert project.asked == sorted(NAMES)
+    (project.folder / "asked.txt").unlink()
+    project("-n", "2", "--graphkit-record-again", process=True).assert_outcomes(**OUTCOMES)
+    assert project.asked == sorted(NAMES)
+    project("-n", "2", "--lf", process=True).assert_outcomes(failed=14)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ('fail_under={"EdgeRecal": 0.5}', "Did you mean EdgeRecall?"),
+        ("fail_undr={}", "Did you mean fail_under?"),
+        ('run="none.jsonl"', "the mark takes either a system or a run"),
+        ("max_failed=-1", "it must be at least 0"),
+        ('config="none.toml"', "none.toml: there is no such file"),
+    ],
+)
+def test_bad_mark(arguments: str, said: str, project: Project) -> None:
+    """A mark that can't be used ends the test run with graphkit's message and exit code 4."""
+    result = project.write(arguments)()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: test_qa.py::test_answers: " in result.stderr.str()
+    assert said in result.stderr.str()
+    assert "Traceback" not in result.stderr.str() + result.stdout.str()
+    assert project.asked == []
+
+
+def test_missing_dataset(project: Project) -> None:
+    """A missing dataset is a usage error, also with workers."""
+    project.write()
+    (project.folder / "my-dataset").rename(project.folder / "other")
+    result = project()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "my-dataset: no such folder" in result.stderr.str()
+    result = project("-n", "2", process=True)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "my-dataset: no such folder" in result.stdout.str()
+
+
+def test_bad_record(project: Project) -> None:
+    """A run with a bad record is a usage error that names the line."""
+    write_dataset(project.folder / "my-dataset")
+    (project.folder / "mine.jsonl").write_text('{"run": "mine", "question_id": "q01"\n')
+    result = project("--graphkit", "my-dataset", "--graphkit-run", "mine.jsonl")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "mine.jsonl:1" in result.stderr.str()
+    assert "Traceback" not in result.stderr.str() + result.stdout.str()
+
+
+def test_function_with_arguments(project: Project) -> None:
+    """A marked function with a fixture, and a marked class, are refused: their tests would lose their questions."""
+    project.write()
+    file = project.folder / "test_qa.py"
+    file.write_text(file.read_text().replace("test_answers()", "test_answers(tmp_path)"))
+    result = project()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "takes no arguments, and this one takes tmp_path" in result.stderr.str()
+    file.write_text(
+        'import pytest\n\n@pytest.mark.graphkit("d", run="r")\nclass TestIt:\n    def test_one(self): pass\n'
+    )
+    result = project()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "the mark graphkit belongs on a test function" in result.stderr.str()
+
+
+def test_body_and_other_marks(project: Project) -> None:
+    """The body runs after a passed question, in a class too; marks of pytest count."""
+    project.write()
+    file = project.folder / "test_qa.py"
+    head, _, _ = file.read_text().partition("@pytest")
+    mark = '@pytest.mark.graphkit("my-dataset", system=answer)\n'
+    file.write_text(
+        f"{head}class TestIt:\n    {mark}    def test_body(self):\n        assert 1 == 2\n\n"
+        f"{mark}@pytest.mark.skip(reason='later')\ndef test_later():\n    pass\n"
+    )
+    project("-k", "q01").assert_outcomes(failed=1, skipped=1)
+
+
+def test_corrupt_record(project: Project) -> None:
+    """A damaged record of verdicts is made anew from the answers."""
+    project.write()("--graphkit-record", "record").assert_outcomes(**OUTCOMES)
+    [verdicts] = project.folder.glob("record/*/verdicts.json")
+    verdicts.write_text('{"key": ')
+    (project.folder / "asked.txt").unlink()
+    project("--graphkit-record", "record").assert_outcomes(**OUTCOMES)
+    assert project.asked == []
+
+
+def test_without_cache(project: Project) -> None:
+    """Without pytest's cache the record needs a folder."""
+    result = project.write()("-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "Name a folder by --graphkit-record DIR." in result.stderr.str()
+    project("-p", "no:cacheprovider", "--graphkit-record", "record", "-k", "q01").assert_outcomes(passed=1)
+
+
+def test_bare_pytest_stays_fast(pytester: pytest.Pytester) -> None:
+    """A test run without tests of graphkit imports none of its rooms but the plugin's own module."""
+    pytester.makepyfile(
+        "import sys\ndef test_it():\n    print(sorted(one for one in sys.modules if one.startswith('graphkit')))\n"
+    )
+    result = pytester.runpytest_subprocess(*PLUGIN, "-s")
+    result.assert_outcomes(passed=1)
+    assert (
+        "['graphkit', 'graphkit.errors', 'graphkit.testing', 'graphkit.testing.pytest_plugin']" in result.stdout.str()
+    )
+
+
+def test_path_of_record(project: Project, tmp_path: Path) -> None:
+    """A record elsewhere is found again by its dataset and system."""
+    project.write()("-k", "q01", "--graphkit-record", str(tmp_path / "kept"))
+    assert (tmp_path / "kept").is_dir()
+    project("-k", "q01", "--graphkit-record", str(tmp_path / "kept"))
+    assert project.asked == ["q01"]
