@@ -32,6 +32,7 @@ from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
+from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.results import NO_LABEL
 
 
@@ -79,8 +80,9 @@ def compare_runs(
         for of_run in (before, after)
     )
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
-    pairs = Pairs((first, second), before, after, failed, scales, options)
-    by = options.get("by")
+    by, cluster = options.get("by"), options.get("cluster")
+    clusters = None if cluster is None else _clusters(store, questions, cluster)
+    pairs = Pairs((first, second), before, after, failed, scales, options, clusters)
     return pairs.compared(
         check,
         _members(store, dataset, by) if by is not None else {},
@@ -158,6 +160,19 @@ def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
         for name in (value or [None]) if isinstance(value, list) else [value]:
             members.setdefault(str(name) if name else NO_LABEL, set()).add(str(row["question"]))
     return dict(sorted(members.items()))
+
+
+def _clusters(store: Store, questions: Iterable[str], by: ClusterBy) -> QuestionClusters:
+    """Return the clusters of questions by what the graph holds of their gold."""
+    rows = {str(row["question"]): row for row in read_questions(store, "read/question_groups", sorted(questions))}
+    if by in ("repo", "repo-set"):
+        repos = {one: {*_names(row["repositories"]), *_names(row["relevant"])} for one, row in rows.items()}
+        return QuestionClusters.by_repositories(by, repos)
+    return QuestionClusters.by_label(by, {one: None if not row[by] else str(row[by]) for one, row in rows.items()})
+
+
+def _names(value: Any) -> list[str]:
+    return [str(name) for name in value or ()]
 
 
 def _edges(store: Store, run: str, other: str, question: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from graphkit.analysis.evaluation_findings import gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
-from graphkit.analysis.paired import PairedResult
+from graphkit.analysis.paired import ONE_CLUSTER, PairedResult
 from graphkit.analysis.run_pairs import LEVEL, Mover, RunComparison
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
@@ -22,6 +22,8 @@ BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
 def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], second: str, options: str = "") -> Brief:
     """Return what to print of a comparison; ``second`` and ``options`` are for the commands to type next."""
     findings = [*gate_findings(gates), *_failed(compared)]
+    if compared.clusters is not None:
+        findings.append(BriefLine("cluster", compared.clusters.sentence, 87))
     for group in compared.groups[1 : GROUPS + 1]:
         result = group.results[0]
         findings.append(BriefLine("group", f"{group.name} ({result.questions}): {result.measure} {change(result)}", 60))
@@ -49,6 +51,8 @@ def verdict(compared: RunComparison, shown: Callable[[str], str] = str) -> str:
     )
     of = f"of {counted(len(results), 'measure')}"
     headline = f"{shown(results[0].measure)} {change(results[0])}" if results else ""
+    if results and all(one.clusters == 1 for one in results):
+        return f"nothing shows whether {second} and {first} differ: {ONE_CLUSTER}; {headline}"
     if not better and not worse:
         return f"{second} and {first} don't clearly differ on any {of}; {headline}"
     verb = "beats" if not worse else "loses to" if not better else "leads" if len(better) > len(worse) else "trails"
@@ -64,8 +68,9 @@ def judged(compared: RunComparison, result: PairedResult) -> str:
 
 
 def change(result: PairedResult) -> str:
-    """Return the difference of a measure with its interval."""
-    return f"{two(result.delta, sign=True)} {_interval(result)}".rstrip()
+    """Return the difference of a measure with its interval, and the clusters behind it."""
+    over = f" over {counted(result.clusters, 'cluster')}" if result.clusters is not None and result.clusters > 1 else ""
+    return f"{two(result.delta, sign=True)} {_interval(result)}".rstrip() + over
 
 
 def not_compared(compared: RunComparison) -> Iterator[BriefLine]:
@@ -80,6 +85,8 @@ def not_compared(compared: RunComparison) -> Iterator[BriefLine]:
 
 def _interval(result: PairedResult) -> str:
     if result.low is None or result.high is None:
+        if result.clusters is not None:
+            return f"({'1 cluster' if result.clusters == 1 else 'too few clusters'})"
         return "" if result.delta == 0 else "(too few questions)"
     return f"[{two(result.low, sign=True)}, {two(result.high, sign=True)}]{'*' if result.caution else ''}"
 

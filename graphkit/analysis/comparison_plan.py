@@ -27,6 +27,7 @@ from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate
 from graphkit.scoring.intervals import RESAMPLES, SEED
+from graphkit.scoring.question_clusters import ClusterBy
 from graphkit.scoring.results_folder import holds_results
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class ComparisonPlan:
     dataset: Path | None = None
     measures: Sequence[str] = ()
     by: By | None = None
+    cluster: ClusterBy | None = None
     engine: Literal["cypher"] | None = None
     resamples: int = RESAMPLES
     seed: int = SEED
@@ -105,6 +107,7 @@ class ComparisonPlan:
             measures=self.measures,
             problems=problems,
             by=self.by,
+            cluster=self.cluster,
             resamples=self.resamples,
             seed=self.seed,
             failed_as=self.failed_as,
@@ -122,6 +125,7 @@ class ComparisonPlan:
             problems=problems,
             progress=progress,
             by=self.by,
+            cluster=self.cluster,
             resamples=self.resamples,
             seed=self.seed,
             failed_as=self.failed_as,
@@ -137,6 +141,7 @@ class ComparisonPlan:
             self.second,
             measures=self.measures,
             by=self.by,
+            cluster=self.cluster,
             resamples=self.resamples,
             seed=self.seed,
             problems=problems,
@@ -163,6 +168,7 @@ class ComparisonPlan:
             second,
             measures=self.measures,
             by=self.by,
+            cluster=self.cluster,
             engine=self.engine,
             resamples=self.resamples,
             seed=self.seed,

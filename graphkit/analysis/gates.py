@@ -279,7 +279,8 @@ def blind(compared: RunComparison) -> list[PairedResult]:
 
 
 def _too_few(results: Sequence[PairedResult]) -> str:
-    most = max((one.questions for one in results), default=0)
+    most = max((one.units for one in results), default=0)
+    unit = _unit(results[0]) if results else "question"
     measures = counted(len(results), "measure")
     needed = questions_needed(len(results), LEVEL)
     instead = "use a plain bound instead, such as --fail-on-drop 0.1"
@@ -288,9 +289,13 @@ def _too_few(results: Sequence[PairedResult]) -> str:
     need = "needs" if len(results) == 1 else "need"
     fewer = f" ({questions_needed(1, LEVEL)} for one)" if len(results) > 1 else ""
     return (
-        f"no regression can be significant on {counted(most, 'question')}: {measures} {need} {needed}{fewer}; "
-        f"compare more questions, or {instead}"
+        f"no regression can be significant on {counted(most, unit)}: {measures} {need} {needed}{fewer}; "
+        f"compare more {unit}s, or {instead}"
     )
+
+
+def _unit(result: PairedResult) -> str:
+    return "question" if result.clusters is None else "cluster"
 
 
 def _changed(compared: RunComparison, result: PairedResult) -> str:
@@ -398,7 +403,7 @@ class ComparisonGates:
             return []
         needed = questions_needed(len(compared.with_failed), LEVEL)
         return [
-            f"{one.measure}: {counted(one.questions, 'question')} can't show a significant regression, {needed} can"
+            f"{one.measure}: {counted(one.units, _unit(one))} can't show a significant regression, {needed} can"
             for one in unable
         ]
 

@@ -1,7 +1,8 @@
 """Paired comparison of two runs: intervals, tests, effect sizes, and what the sample could have shown.
 
 The question is the unit: two runs are compared on the questions that both were scored on, and nothing inside a question
-is treated as independent. Randomness is seeded, so that the same runs give the same figures.
+is treated as independent. Given clusters of questions, nothing inside a cluster is. Randomness is seeded, so that the
+same runs give the same figures.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.records.bounds import TOLERANCE, equal
+from graphkit.records.words import counted
+from graphkit.scoring.clustered_intervals import ClusterSums, clustered_interval
 from graphkit.scoring.intervals import DRAWN_TOGETHER, RESAMPLES, SEED, alike, interval
 
 POWER = 0.8
@@ -20,6 +23,12 @@ POWER = 0.8
 #: see the simulation in docs/decisions.md.
 FEW_QUESTIONS = 20
 FEW_DIFFERENT = 6
+
+#: The same for clusters, and for the share of questions in the largest one.
+FEW_CLUSTERS = 20
+LARGEST_SHARE = 0.5
+
+ONE_CLUSTER = "all questions are one cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +50,10 @@ class PairedResult:
     Attributes
     ----------
     low, high
-        The 95% confidence interval of the mean difference, see :func:`interval`; None if the questions are too few.
+        The 95% confidence interval of the mean difference, see :func:`interval`; None if the questions are too few, and
+        ``reason`` then says so.
     p_value
-        Two-sided, of the paired randomisation test.
+        Two-sided, of the paired randomisation test, which flips the signs of whole clusters.
     p_holm
         The p-value after Holm's correction over the compared measures.
     effect
@@ -51,14 +61,16 @@ class PairedResult:
     wins, losses, ties
         The number of questions on which the second run has the higher, the lower and the same value.
     detectable
-        The smallest mean difference that this many questions detect with 80% power at the 5% level; None if all
-        differences are equal.
+        The smallest mean difference that these questions detect with 80% power at the 5% level; None if all differences
+        are equal, or there is one cluster.
     smallest_p
         See :func:`smallest_p`.
     accuracy
         For measures of 0 and 1 and whole grades of 0 to 10; None for others.
     caution
         A sentence on why the interval may be too narrow, or None.
+    clusters
+        The number of independent clusters of questions; None if each question counts as independent.
     """
 
     measure: str
@@ -78,6 +90,13 @@ class PairedResult:
     accuracy: Accuracy | None = None
     caution: str | None = None
     smallest_p: float = 0.0
+    clusters: int | None = None
+    reason: str | None = None
+
+    @property
+    def units(self) -> int:
+        """The number of independent units: clusters, or questions."""
+        return self.questions if self.clusters is None else self.clusters
 
 
 def compare_pairs(
@@ -88,6 +107,7 @@ def compare_pairs(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     span: float | None = None,
+    clusters: Sequence[int] | None = None,
 ) -> PairedResult:
     """Compare the values of one measure on the same questions, in the same order.
 
@@ -95,6 +115,8 @@ def compare_pairs(
     ----------
     span
         The largest possible difference, which no interval exceeds; None if the measure is unbounded.
+    clusters
+        The number of each question's cluster, if questions aren't independent.
 
     Raises
     ------
@@ -110,8 +132,15 @@ def compare_pairs(
     mean_one, mean_two = (math.fsum(values) / len(values) for values in (first, second))
     delta = 0.0 if equal(mean_one, mean_two) else math.fsum(differences) / differences.size
     spread = 0.0 if alike(differences) else float(differences.std(ddof=1))
-    low, high = interval(differences, resamples=resamples, seed=seed, span=span)
-    p_value = randomisation_p(differences, resamples=resamples, seed=seed)
+    sums = None if clusters is None else ClusterSums.of(differences, clusters)
+    if sums is None or clusters is None:
+        low, high = interval(differences, resamples=resamples, seed=seed, span=span)
+        error = spread / differences.size**0.5
+    else:
+        low, high = clustered_interval(differences, clusters, resamples=resamples, seed=seed, span=span)
+        error = 0.0 if sums.clusters < 2 or sums.alike else sums.error
+    units = int(differences.size) if sums is None else sums.clusters
+    p_value = randomisation_p(differences if sums is None else sums.sums, resamples=resamples, seed=seed)
     return PairedResult(
         measure=measure,
         questions=int(differences.size),
@@ -126,9 +155,11 @@ def compare_pairs(
         wins=int((differences > 0).sum()),
         losses=int((differences < 0).sum()),
         ties=int((differences == 0).sum()),
-        detectable=detectable(spread, int(differences.size)),
-        caution=None if low is None else _caution(differences),
-        smallest_p=smallest_p(int(differences.size), resamples),
+        detectable=detectable(error, units),
+        caution=None if low is None else _caution(differences, sums),
+        smallest_p=smallest_p(units, resamples),
+        clusters=None if sums is None else units,
+        reason=_no_interval(units, sums is not None) if low is None else None,
     )
 
 
@@ -143,8 +174,23 @@ def differences_of(first: Any, second: Any) -> Any:
     return differences
 
 
-def _caution(differences: Any) -> str | None:
+def _no_interval(units: int, clustered: bool) -> str:
+    if clustered and units == 1:
+        return ONE_CLUSTER
+    what = counted(units, "cluster" if clustered else "question")
+    return f"too few {'clusters' if clustered else 'questions'} for an interval: {what}"
+
+
+def _caution(differences: Any, sums: ClusterSums | None) -> str | None:
     questions, different = int(differences.size), int((differences != 0).sum())
+    if sums is not None:
+        largest = int(sums.sizes.max())
+        if sums.alike:
+            return "all clusters differ equally, so nothing shows how far others may lie"
+        if sums.clusters < FEW_CLUSTERS:
+            return f"the interval may be too narrow: {sums.clusters} clusters, fewer than {FEW_CLUSTERS}"
+        if largest > LARGEST_SHARE * questions:
+            return f"the interval may be too narrow: one cluster has {largest} of {questions} questions"
     if alike(differences):
         return "all differences are equal, so nothing shows how far others may lie"
     if questions < FEW_QUESTIONS:
@@ -211,18 +257,25 @@ def questions_needed(measures: int, level: float) -> int:
     return questions
 
 
-def detectable(spread: float, questions: int) -> float | None:
+def detectable(error: float, units: int) -> float | None:
     """Return the smallest mean difference that a paired t-test finds with 80% power at 5%.
 
-    None for one question, and if all differences are equal (their spread is 0).
+    None for one question or cluster, and if all differences are equal.
+
+    Parameters
+    ----------
+    error
+        The standard error of the mean difference.
+    units
+        The number of independent questions or clusters.
     """
     from scipy import stats
 
-    if questions < 2 or not spread:
+    if units < 2 or not error:
         return None
-    freedom = questions - 1
+    freedom = units - 1
     quantiles = float(stats.t.ppf(0.975, freedom)) + float(stats.t.ppf(POWER, freedom))
-    return float(quantiles * spread / questions**0.5)
+    return quantiles * error
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -17,6 +17,7 @@ from graphkit.analysis.run_pairs import (
     Pairs,
     RunComparison,
     refuse_itself,
+    refuse_repositories,
     unanswered_warning,
 )
 from graphkit.analysis.scales import scale_of
@@ -32,6 +33,7 @@ from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
+from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.results import LABELS, NO_LABEL, Evaluation, Row
 from graphkit.scoring.results_folder import read_results
 from graphkit.scoring.run_pass import RunPass
@@ -81,9 +83,10 @@ def compare_files(
         results.append(evaluate_pass(one, how, problems=of_run))
         problems.merge(of_run)
         progress("runs scored", 1)
-    by = options.get("by")
+    by, cluster = options.get("by"), options.get("cluster")
     members = _members_by_gold(source, by, problems) if by in ("repo", "relation") else None
-    compared = compare_results(*results, members=members, strict=problems.strict, **options)
+    clusters = None if cluster is None else QuestionClusters.of_dataset(cluster, source)
+    compared = compare_results(*results, members=members, clusters=clusters, strict=problems.strict, **options)
     if not all(run.run_file.is_file() for run in passes):  # a pipe can't be read again
         return compared
     wanted = {mover.question for mover in compared.movers}
@@ -114,6 +117,7 @@ def compare_folders(
     if options.get("by") in ("repo", "relation"):
         what = f"results don't say the {options['by']} of a question"
         raise InputError(what, remedy="Compare by category, difficulty or group.")
+    refuse_repositories("results", options.get("cluster"))
     results = [read_results(folder).evaluation() for folder in (first, second)]
     return compare_results(*results, measures=measures, strict=problems.strict, **options)
 
@@ -124,12 +128,14 @@ def compare_results(
     *,
     measures: Iterable[str] = (),
     members: Mapping[str, set[str]] | None = None,
+    clusters: QuestionClusters | None = None,
     strict: bool = False,
     **options: Unpack[PairingOptions],
 ) -> RunComparison:
     """Compare two results that hold their rows, by some of their measures or by all that both hold.
 
     ``members`` are the questions of each group; by default those of each category or difficulty, if ``by`` says so.
+    ``clusters`` are those that count as independent; by default the labels of the rows, if ``cluster`` says so.
 
     Raises
     ------
@@ -147,7 +153,10 @@ def compare_results(
     check = GoldComparison.hold((first.run, second.run), (before, after), (old, new), strict)
     failed = _failed(first), _failed(second)
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in names}
-    pairs = Pairs((first.run, second.run), before, after, failed, scales, options)
+    cluster = options.get("cluster")
+    if clusters is None and cluster is not None:
+        clusters = _clusters(first, cluster)
+    pairs = Pairs((first.run, second.run), before, after, failed, scales, options, clusters)
     questions = {row.question for row in first.rows}
     by = options.get("by")
     if members is None:
@@ -192,6 +201,12 @@ def _members(result: Evaluation, by: By) -> dict[str, set[str]]:
     for row in result.rows:
         members.setdefault(row.labels[place] or NO_LABEL, set()).add(row.question)
     return dict(sorted(members.items()))
+
+
+def _clusters(result: Evaluation, by: ClusterBy) -> QuestionClusters:
+    refuse_repositories("results", by)
+    place = [*LABELS].index(by)  # type: ignore[arg-type]
+    return QuestionClusters.by_label(by, {row.question: row.labels[place] for row in result.rows})
 
 
 def _members_by_gold(dataset: Dataset, by: By | None, problems: Problems) -> dict[str, set[str]]:

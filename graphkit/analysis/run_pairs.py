@@ -18,7 +18,9 @@ from graphkit.records.gold import different_gold
 from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
+from graphkit.scoring.clustered_intervals import clustered_interval
 from graphkit.scoring.intervals import RESAMPLES, SEED, interval
+from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.work import in_order
 
@@ -96,6 +98,9 @@ class RunComparison:
         measure first, the largest loss first.
     facts
         What is known of each run beside its values.
+    clusters
+        The clusters of the questions that intervals and tests take as independent; None if each question counts as
+        independent.
     """
 
     first: str
@@ -113,6 +118,7 @@ class RunComparison:
     failed_as: FailedAs = "worst"
     losses: tuple[Loss, ...] = field(default=(), repr=False)
     facts: tuple[RunFacts, RunFacts] = field(default=(RunFacts(), RunFacts()), repr=False)
+    clusters: QuestionClusters | None = field(default=None, repr=False)
 
     @property
     def overall(self) -> tuple[PairedResult, ...]:
@@ -163,7 +169,8 @@ class RunComparison:
             + "".join(f"; {sign} {edge}" for sign, edges in (("+", one.found), ("-", one.lost)) for edge in edges)
             for one in self.movers
         ]
-        return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], [*moved, *self.warnings])
+        notes = [*moved, *self.warnings] if self.clusters is None else [self.clusters.sentence, *moved, *self.warnings]
+        return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], notes)
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit compare --json`` prints."""
@@ -185,6 +192,7 @@ class RunComparison:
             "failed_as": self.failed_as,
             "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
             "regressions": [one.measure for one in self.regressions()],
+            "clusters": None if self.clusters is None else self.clusters.as_json(),
         }
 
 
@@ -274,6 +282,15 @@ def refuse_itself(first: str, second: str) -> None:
         raise InputError(f"{first!r} is compared with itself: every difference would be 0", remedy="Name two runs.")
 
 
+def refuse_repositories(what: str, cluster: ClusterBy | None) -> None:
+    """Refuse to cluster by repositories what doesn't hold those of its questions."""
+    if cluster in ("repo", "repo-set"):
+        raise InputError(
+            f"--cluster {cluster}: {what} don't say the repositories of a question",
+            remedy="Compare the run files or runs in the graph, or cluster by category or group.",
+        )
+
+
 def unanswered_warning(run: str, missing: int, failed: int, questions: int, failed_as: FailedAs) -> Iterator[str]:
     """Yield a sentence on the questions that a run failed on or has no record for, if there are any."""
     counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, if the other run was scored"
@@ -291,6 +308,8 @@ class PairingOptions(TypedDict, total=False):
     ----------
     by
         Also compare within each category, difficulty, gold repository or gold relation; a question may be in several.
+    cluster
+        Take as independent only clusters of questions, by the repositories of their gold, their category or group.
     resamples, seed
         Of the bootstrap and of the randomisation test.
     movers
@@ -304,6 +323,7 @@ class PairingOptions(TypedDict, total=False):
     """
 
     by: By | None
+    cluster: ClusterBy | None
     resamples: int
     seed: int
     movers: int
@@ -322,6 +342,7 @@ class Pairs:
     failed: tuple[Set[str], Set[str]]
     scales: Mapping[str, Scale | None]
     options: PairingOptions
+    clusters: QuestionClusters | None = None
 
     @property
     def failed_as(self) -> FailedAs:
@@ -433,6 +454,7 @@ class Pairs:
             failed_as=self.failed_as,
             losses=self.losses(),
             facts=facts,
+            clusters=self.clusters,
         )
 
     def _tasks(
@@ -445,7 +467,8 @@ class Pairs:
             both = sorted(values.keys() & after[name].keys() & (values.keys() if members is None else members))
             if both:
                 pairs = [values[question] for question in both], [after[name][question] for question in both]
-                tasks.append(ComparingTask(name, *pairs, self.scales[name], how))
+                clusters = None if self.clusters is None else self.clusters.codes(both)
+                tasks.append(ComparingTask(name, *pairs, self.scales[name], how, clusters))
         return tasks
 
 
@@ -464,15 +487,16 @@ class ComparingTask(NamedTuple):
     second: list[float]
     scale: Scale | None
     how: Resampling
+    clusters: list[int] | None = None
 
 
 def compare_task(task: ComparingTask) -> PairedResult:
     """Compare one measure; called in a worker."""
-    name, first, second, scale, how = task
-    result = compare_pairs(name, first, second, **how._asdict(), span=_span(name, scale))
+    name, first, second, scale, how, clusters = task
+    result = compare_pairs(name, first, second, **how._asdict(), span=_span(name, scale), clusters=clusters)
     if scale is None:
         return result
-    return dataclasses.replace(result, accuracy=_accuracy(first, second, scale, result, how))
+    return dataclasses.replace(result, accuracy=_accuracy(task, scale, result))
 
 
 def _corrected(results: Sequence[PairedResult]) -> tuple[PairedResult, ...]:
@@ -501,18 +525,19 @@ def _span(measure: str, scale: Scale | None) -> float | None:
     return None if scale is None else float(scale.top)
 
 
-def _accuracy(
-    first: Sequence[float], second: Sequence[float], scale: Scale, result: PairedResult, how: Resampling
-) -> Accuracy:
+def _accuracy(task: ComparingTask, scale: Scale, result: PairedResult) -> Accuracy:
     """Return the shares of right answers and their difference, with an interval over right and wrong."""
+    _, first, second, _, how, clusters = task
     one, two = ([1.0 if scale.is_right(value) else 0.0 for value in values] for values in (first, second))
     count = len(first)
     # From the counts: a difference of rounded shares would fall short of 5 points.
     points = 100 * (sum(two) - sum(one)) / count
     if (one, two) == (first, second):
         bounds = result.low, result.high
-    else:
+    elif clusters is None:
         bounds = interval(differences_of(one, two), **how._asdict(), span=1.0)
+    else:
+        bounds = clustered_interval(differences_of(one, two), clusters, **how._asdict(), span=1.0)
     low, high = (None if bound is None else 100 * bound for bound in bounds)
     return Accuracy(sum(one) / count, sum(two) / count, points, low, high, reading(points, low, high))
 

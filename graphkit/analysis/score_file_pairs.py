@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Unpack
 
 from graphkit.analysis.run_facts import RunFacts
-from graphkit.analysis.run_pairs import GoldComparison, PairingOptions, Pairs, RunComparison, refuse_itself
+from graphkit.analysis.run_pairs import (
+    GoldComparison,
+    PairingOptions,
+    Pairs,
+    RunComparison,
+    refuse_itself,
+    refuse_repositories,
+)
 from graphkit.analysis.summaries import score_scales
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.problems import Problems
@@ -16,6 +23,7 @@ from graphkit.files.score_files import read_scores
 from graphkit.measures.registry import parse_measure
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import MISSING, is_failure
+from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
 from graphkit.scoring.results import NO_LABEL, NOT_GIVEN
 
@@ -44,6 +52,8 @@ def compare_scores(
     by = options.get("by")
     if by in ("repo", "relation"):
         raise InputError(f"scores don't say the {by} of a question", remedy="Compare by category or difficulty.")
+    cluster = options.get("cluster")
+    refuse_repositories("scores", cluster)
     every = read_scores(files, problems if problems is not None else Problems())
     for run in (first, second):
         _require(run, {score.run for score in every}, "no run with scores is called")
@@ -65,7 +75,14 @@ def compare_scores(
     for score in scores if by is not None else ():
         members.setdefault(getattr(score, str(by)) or NO_LABEL, set()).add(score.question)
     failed = _failed(scores, first), _failed(scores, second)
-    pairs = Pairs((first, second), before, after, failed, score_scales(every), options)
+    clusters = None
+    if cluster is not None:
+        # Of several scores of a question, one may leave its label out.
+        labels: dict[str, str | None] = {}
+        for score in scores:
+            labels[score.question] = labels.get(score.question) or getattr(score, cluster)
+        clusters = QuestionClusters.by_label(cluster, labels)
+    pairs = Pairs((first, second), before, after, failed, score_scales(every), options, clusters)
     asked = {name: {score.question for score in some} for name, some in by_name.items()}
     questions = len({score.question for score in scores})
     facts = _facts(by_name, first, failed[0]), _facts(by_name, second, failed[1])

@@ -27,6 +27,9 @@ class ComparingOptions:
 
     measure: list[str] | None = MEASURE
     by: Literal["category", "difficulty", "repo", "relation"] | None = option("--by", "Also compare within each group.")
+    cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
+        "--cluster", "Take questions of one repository, set of repositories, category or group as dependent."
+    )
     resamples: int = option(
         "--resamples", "Draw so many resamples for the interval and the test.", default=10_000, min=100
     )
@@ -133,6 +136,7 @@ def _plan(
         dataset,
         measures=how.measure or (),
         by=how.by,
+        cluster=how.cluster,
         engine=how.engine,
         resamples=how.resamples,
         seed=how.seed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
+from graphkit.analysis.paired import FEW_CLUSTERS, FEW_DIFFERENT, FEW_QUESTIONS, LARGEST_SHARE, PairedResult
 from graphkit.analysis.run_pairs import LEVEL, RunComparison
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
@@ -14,17 +14,24 @@ CAUTION = (
     f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
     f"fewer than {FEW_DIFFERENT} that differ, or all by the same"
 )
+CLUSTER_CAUTION = (
+    f"* may be too narrow: fewer than {FEW_CLUSTERS} clusters, one with over {LARGEST_SHARE:.0%} of the questions, "
+    f"fewer than {FEW_QUESTIONS} questions or {FEW_DIFFERENT} that differ, or all by the same"
+)
 
 
 def print_comparison(compared: RunComparison) -> None:
     """Print the measures of both runs with their differences, and the questions that moved most."""
     first, second = compared.first, compared.second
-    columns = ("measure", first, second, "delta", "95% interval", "p", "p (Holm)", "d_z", "wins/losses/ties", "n")
+    columns = ["measure", first, second, "delta", "95% interval", "p", "p (Holm)", "d_z", "wins/losses/ties", "n"]
+    if compared.clusters is not None:
+        columns.append("clusters")
+        print_line(f"{compared.clusters.sentence}.")
     for group in compared.groups:
         title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
         print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
         if any(result.caution for result in group.results):
-            print_line(CAUTION)
+            print_line(CAUTION if compared.clusters is None else CLUSTER_CAUTION)
         for result in compared.with_failed if group.name is None else group.results:
             if (accuracy := result.accuracy) is not None:
                 shares = f"{accuracy.first:.1%} to {accuracy.second:.1%}, {accuracy.points:+.1f} points"
@@ -76,5 +83,6 @@ def _row(result: PairedResult) -> list[Any]:
         "–" if result.effect is None else f"{result.effect:+.2f}",
         f"{result.wins}/{result.losses}/{result.ties}",
         result.questions,
+        *(() if result.clusters is None else (result.clusters,)),
         "–" if result.detectable is None else f"{result.detectable:.4f}",
     ]

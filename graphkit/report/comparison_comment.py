@@ -115,7 +115,8 @@ def _head(compared: RunComparison) -> _Section:
     first, second = code_span(compared.first), code_span(compared.second)
     asked = counted(compared.questions, "question")
     title = f"### graphkit: {second} compared with {first} on {asked}"
-    return _Section([MARKER, title, "", f"{verdict(compared, code_span)}."])
+    clustered = [] if compared.clusters is None else ["", f"{prose(compared.clusters.sentence)}."]
+    return _Section([MARKER, title, "", f"{verdict(compared, code_span)}.", *clustered])
 
 
 def _gates(gates: Sequence[GateOutcome]) -> _Section:

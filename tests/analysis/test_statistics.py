@@ -98,7 +98,7 @@ def test_holm_never_lowers_a_p_value(p_values: list[float]) -> None:
 
 def test_detectable_has_the_power_it_claims() -> None:
     """A shift of the detectable size is found by a t-test in about 80 of 100 samples."""
-    shift = detectable(1.0, 30)
+    shift = detectable(1 / 30**0.5, 30)
     assert shift is not None
     random = numpy.random.default_rng(11)
     found = sum(stats.ttest_1samp(random.normal(shift, 1, 30), 0).pvalue < 0.05 for _ in range(2000)) / 2000
