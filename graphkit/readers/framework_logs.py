@@ -43,31 +43,50 @@ class FrameworkReader(Reader):
     def is_payload(self, value: Any) -> bool:
         """Return whether a value is what the framework writes."""
 
+    def is_item(self, value: Any) -> bool:
+        """Return whether a value is one part of what :meth:`is_payload` accepts, written alone."""
+        return False
+
+    def thread_of(self, item: Any) -> str | None:
+        """Return the run to which a part belongs; with the question, it joins parts that were written alone."""
+        return None
+
     @abstractmethod
     def add(self, answer: LoggedAnswer, payload: Any, unread: Counter[str]) -> None:
         """Add what the framework wrote to an answer."""
 
     def recognises(self, value: Any) -> bool:
-        return holds(value, self.is_payload, lists=self.lists)
+        return holds(value, self.is_payload, lists=self.lists) or holds(value, self.is_item)
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
+        threads: dict[tuple[str | None, str | None], Wrapped] = {}
         for where, value in values:
+            if holds(value, self.is_item) and not holds(value, self.is_payload, lists=self.lists):
+                for one in each_unwrapped(value, self.is_item, options, where):
+                    key = one.question, self.thread_of(one.payload)
+                    if key in threads:
+                        threads[key].payload.append(one.payload)
+                    else:
+                        one.payload, threads[key] = [one.payload], one
+                continue
             for wrapped in self.each(value, options, where):
-                yield self.answer(wrapped, unread)
+                yield from self.answers(wrapped, unread)
+        for thread in threads.values():
+            yield from self.answers(thread, unread)
 
     def each(self, value: Any, options: ReadOptions, where: str) -> Iterator[Wrapped]:
         """Yield each object of the framework in a value."""
         return each_unwrapped(value, self.is_payload, options, where, lists=self.lists)
 
-    def answer(self, wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
-        """Return the answer of one of the framework's objects and its surroundings."""
+    def answers(self, wrapped: Wrapped, unread: Counter[str]) -> Iterator[LoggedAnswer]:
+        """Yield the answer of one of the framework's objects and its surroundings."""
         answer = wrapped.logged(unread)
         payload = wrapped.payload
         if isinstance(payload, dict):  # without what names the question, which isn't the framework's
             payload = {key: one for key, one in payload.items() if key not in wrapped.names}
         if payload is not None:
             self.add(answer, payload, unread)
-        return answer
+        yield answer
 
 
 def add_conversation(answer: LoggedAnswer, dialogue: Conversation, tools: bool = False) -> None:

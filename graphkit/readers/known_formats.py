@@ -1,7 +1,7 @@
 """The readers that entry points name, and the one that recognises a file.
 
 Every reader, also each of graphkit's own, is registered in the entry-point group ``graphkit.readers``:
-``haystack = "my_package.reader:HaystackReader"``.
+``pipeline = "my_package.reader:PipelineReader"``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GROUP = "graphkit.readers"
 #: A text is read as lines, and not as a whole, if a reader recognises at least this share of its lines.
 KNOWN_BY = 0.5
 
-_USAGE = 'An entry point names a class: haystack = "my_package.reader:HaystackReader".'
+_USAGE = 'An entry point names a class: pipeline = "my_package.reader:PipelineReader".'
 _REINSTALL = "Install graphkit again: its own formats aren't registered."
 
 

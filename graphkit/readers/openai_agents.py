@@ -84,10 +84,10 @@ class OpenaiAgentsReader(FrameworkReader):
                 spans.setdefault(key, []).append(value)
                 continue
             for wrapped in self.each(value, options, where):
-                yield self.answer(wrapped, unread)
+                yield from self.answers(wrapped, unread)
         for key, traced in spans.items():
             for wrapped in self.each(_gathered(traced), options, places[key]):
-                yield self.answer(wrapped, unread)
+                yield from self.answers(wrapped, unread)
 
     def each(self, value: Any, options: ReadOptions, where: str) -> Iterator[Wrapped]:
         # A list of items that nothing marks as the SDK's is read if the user names the format.

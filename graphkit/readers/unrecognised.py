@@ -30,6 +30,10 @@ KEYS: dict[str, tuple[str, ...]] = {
     "pydantic-ai": ("parts", "part_kind", "kind", "tool_name", "tool_call_id", "model_name", "run_id"),
     "smolagents": ("steps", "step_number", "observations", "action_output", "model_output", "timing", "task"),
     "locagent": ("instance_id", "found_files", "found_modules", "found_entities", "raw_output_loc", "meta_data"),
+    "google-adk": ("events", "author", "invocation_id", "content", "parts", "function_call", "function_response"),
+    "autogen": ("messages", "models_usage", "source", "created_at", "type", "is_error", "stop_reason"),
+    "haystack": ("documents", "blob", "sparse_embedding", "replies", "answers", "tool_call_result", "tool_name"),
+    "dspy": ("trajectory", "tool_name_0", "tool_args_0", "observation_0", "outputs", "kwargs", "response_model"),
     "beir": ("query_id", "doc_id", "corpus_id", "score", "results"),
 }
 

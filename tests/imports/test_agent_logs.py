@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,10 @@ LOGS = {
     "openai_agents_new_items": "openai-agents",
     "pydantic_ai_messages": "pydantic-ai",
     "smolagents_memory": "smolagents",
+    "adk_events": "google-adk",
+    "autogen_messages": "autogen",
+    "haystack_agent": "haystack",
+    "dspy_react": "dspy",
 }
 
 
@@ -70,3 +75,21 @@ def test_each_log_scores_as_records_made_by_hand(real_logs: Path, name: str) -> 
         for question, edges in BY_HAND.items()
     ]
     assert recalls(real_logs, found.records) == recalls(real_logs, by_hand) == dict.fromkeys(BY_HAND, 1.0)
+
+
+def test_the_documents_of_a_retriever_hold_these_gold_edges(real_logs: Path) -> None:
+    """The recall of the triples in the documents, joined with gold by the names alone: .5625 over eight questions."""
+    table = real_logs / "ids.jsonl.gz"
+    found = import_log(real_logs / "agents" / "haystack_retriever.jsonl.gz", dataset=real_logs, ids=table, run="h")
+    with gzip.open(table, "rt") as lines:
+        ids = {one["name"]: one["id"] for one in map(json.loads, lines)}
+    with gzip.open(real_logs / "agents" / "haystack_retriever.jsonl.gz", "rt") as lines:
+        logged = {one["question_id"]: one["result"]["retriever"]["documents"] for one in map(json.loads, lines)}
+    expected = {}
+    for one in map(json.loads, (real_logs / "questions.jsonl").read_text("utf-8").splitlines()):
+        gold = {(step["source"], step["target"]) for path in one["paths"] for step in path["steps"]}
+        held = {(ids[a], ids[b]) for document in logged[one["id"]] for a, _, b in document["triples"]}
+        expected[one["id"]] = len(gold & held) / len(gold)
+    scored = recalls(real_logs, found.records)
+    assert scored == expected
+    assert sum(expected.values()) / len(expected) == 0.5625

@@ -18,7 +18,8 @@ from tests.readers.test_spans import span
 
 #: Conversations and trajectories of agents, which have tests of their own of what their tools opened.
 OF_FILES = ("mini-swe-agent", "swe-agent")
-OF_AGENTS = ("inspect", "atif", "messages", "openai-agents", "pydantic-ai", "smolagents", *OF_FILES)
+OF_FRAMEWORKS = ("openai-agents", "pydantic-ai", "smolagents", "google-adk", "autogen", "haystack", "dspy")
+OF_AGENTS = ("inspect", "atif", "messages", *OF_FRAMEWORKS, *OF_FILES)
 
 
 def traced(kind: str, **attributes: Any) -> dict[str, Any]:

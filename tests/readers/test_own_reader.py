@@ -35,13 +35,13 @@ OUTPUT = {
 
 def install(folder: Path, points: str) -> None:
     """Put a distribution with entry points into a folder, as pip does."""
-    info = folder / "haystack_reader-1.0.dist-info"
+    info = folder / "pipeline_reader-1.0.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: haystack-reader\nVersion: 1.0\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pipeline-reader\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[graphkit.readers]\n{points}\n")
     code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert code
-    (folder / "haystack_reader.py").write_text(code[1], "utf-8")
+    (folder / "pipeline_reader.py").write_text(code[1], "utf-8")
 
 
 @pytest.fixture
@@ -52,10 +52,10 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     installed.cache_clear()
     yield folder
     installed.cache_clear()
-    sys.modules.pop("haystack_reader", None)
+    sys.modules.pop("pipeline_reader", None)
 
 
-@pytest.mark.parametrize("form", ["haystack", "auto"])
+@pytest.mark.parametrize("form", ["pipeline", "auto"])
 def test_the_reader_of_the_page_imports_a_log(form: str, tmp_path: Path) -> None:
     """Installed as a package of its own, the page's reader makes a run by the real command, named or recognised."""
     points = re.search(r"```toml\n\[[^\n]+\n(.*?)\n```", PAGE, re.DOTALL)
@@ -74,7 +74,7 @@ def test_the_reader_of_the_page_imports_a_log(form: str, tmp_path: Path) -> None
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "Haystack: the output of Pipeline.run" in done.stdout
+    assert "A pipeline: documents and replies of its components" in done.stdout
     assert "usage" in done.stdout  # a field that isn't read is reported
     (record,) = read_jsonl(tmp_path / "run.jsonl")
     assert [(one["id"], one["score"]) for one in record["retrieved"]] == [("a:m.py#y", 0.5), ("a:m.py#x", 0.25)]
@@ -85,21 +85,21 @@ def test_the_reader_of_the_page_imports_a_log(form: str, tmp_path: Path) -> None
 
 def test_another_packages_reader_is_asked_first(site: Path) -> None:
     """It comes before graphkit's own formats in the order of recognition, and after them in the list of names."""
-    install(site, "haystack = haystack_reader:HaystackReader")
-    assert formats()[-1] == "haystack"
-    assert [reader.name for reader in readers()[0]][:2] == ["haystack", "graphkit"]
-    assert recognised([OUTPUT], [], "x.jsonl")[0].name == "haystack"
+    install(site, "pipeline = pipeline_reader:PipelineReader")
+    assert formats()[-1] == "pipeline"
+    assert [reader.name for reader in readers()[0]][:2] == ["pipeline", "graphkit"]
+    assert recognised([OUTPUT], [], "x.jsonl")[0].name == "pipeline"
 
 
 @pytest.mark.parametrize(
     ("point", "words"),
     [
-        ("haystack = no_such_module:Reader", "there is no module 'no_such_module'"),
-        ('haystack = "haystack_reader"', "there is no module"),
-        ("haystack = haystack_reader:NoReader", "there is no 'NoReader'"),
-        ("haystack = haystack_reader:documents", "it isn't a subclass of graphkit.readers.logged.Reader"),
-        ("haystack = haystack_reader:Reader", "the reader doesn't define read, recognises"),
-        ("hay = haystack_reader:HaystackReader", "the name of its entry point: name = 'hay'"),
+        ("pipeline = no_such_module:Reader", "there is no module 'no_such_module'"),
+        ('pipeline = "pipeline_reader"', "there is no module"),
+        ("pipeline = pipeline_reader:NoReader", "there is no 'NoReader'"),
+        ("pipeline = pipeline_reader:documents", "it isn't a subclass of graphkit.readers.logged.Reader"),
+        ("pipeline = pipeline_reader:Reader", "the reader doesn't define read, recognises"),
+        ("pipe = pipeline_reader:PipelineReader", "the name of its entry point: name = 'pipe'"),
     ],
 )
 def test_a_broken_reader_is_reported(site: Path, point: str, words: str) -> None:
@@ -108,7 +108,7 @@ def test_a_broken_reader_is_reported(site: Path, point: str, words: str) -> None
     name = point.partition(" ")[0]
     with pytest.raises(UnreadableLogError, match=re.escape(words)) as error:
         reader_of(name)
-    assert f"the entry point {name!r} of haystack-reader" in str(error.value)
+    assert f"the entry point {name!r} of pipeline-reader" in str(error.value)
     own = {"run": "r", "question_id": "q1", "answer": "a"}
     reader, how = recognised([own], [], "x.jsonl")
     assert (reader.name, words in how) == ("graphkit", True)
@@ -116,7 +116,7 @@ def test_a_broken_reader_is_reported(site: Path, point: str, words: str) -> None
 
 def test_a_format_of_graphkits_own_keeps_its_name(site: Path) -> None:
     """Another package can't replace a format that graphkit has."""
-    install(site, "trec = haystack_reader:HaystackReader")
+    install(site, "trec = pipeline_reader:PipelineReader")
     assert type(reader_of("trec")).__module__ == "graphkit.readers.trec"
 
 
