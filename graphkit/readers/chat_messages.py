@@ -6,23 +6,18 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation
+from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation, thread_of
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.model_messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
 from graphkit.readers.payloads import (
-    QUESTION_IDS,
-    TASK_IDS,
     Wrapped,
     count_unread,
     each_unwrapped,
     holds,
-    identifier,
     number,
-    plain_key,
     text,
 )
 from graphkit.readers.tool_calls import LACKS
-from graphkit.records.words import shortened
 
 _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost_usd", "input", "output")
 
@@ -55,19 +50,12 @@ class MessagesReader(Reader):
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         threads: dict[tuple[str | None, str | None], Wrapped] = {}  # by question and session, of a message a line
-        ends: dict[str | None, dict[str, Any]] = {}
         held: Wrapped | None = None  # a conversation, until the next one shows whether it continues this one
         for where, value in values:
             if is_message(value):
-                question, session, message = _of_thread(value)
+                question, session, message = thread_of(value)
                 thread = threads.setdefault((question, session), Wrapped(LoggedAnswer(where, question), []))
                 thread.payload.append(message)
-                continue
-            if _is_beside(value):
-                if value["type"] == "result":
-                    ends[_session(value)] = value
-                else:
-                    unread[f"lines of the type {shortened(value['type'])}"] += 1
                 continue
             for one in each_unwrapped(value, _is_payload, options, where, lists=True):
                 same = held is not None and held.question == one.question and held.question is not None
@@ -78,41 +66,8 @@ class MessagesReader(Reader):
                 held = one
         if held is not None:
             yield _answer(held, unread)
-        for (_, session), thread in threads.items():
-            answer = _answer(thread, unread)
-            _add_end(answer, ends.get(session) or {})
-            yield answer
-
-
-def _of_thread(value: dict[str, Any]) -> tuple[str | None, str | None, dict[str, Any]]:
-    """Return the question and the session in the line of a message, and the message."""
-    names = {plain_key(name): name for name in value}
-    key = next((names[name] for name in (*QUESTION_IDS, *TASK_IDS) if name in names), None)
-    rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
-    return None if key is None else identifier(value[key]), _session(value), rest
-
-
-def _session(value: dict[str, Any]) -> str | None:
-    return identifier(value.get("session_id", value.get("sessionId")))
-
-
-def _is_beside(value: Any) -> bool:
-    """Return whether a value is a line of a transcript but no message, such as how the session began or ended."""
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("type"), str)
-        and bool(value.keys() & {"session_id", "sessionId", "leafUuid", "snapshot"})
-        and not holds(value, _is_payload, lists=True)
-    )
-
-
-def _add_end(answer: LoggedAnswer, end: dict[str, Any]) -> None:
-    """Add the figures of the end of a transcript, which are those of the whole."""
-    answer.answer = text(end.get("result")) or answer.answer
-    answer.latency_ms = number(end.get("duration_ms"))
-    answer.cost = number(end.get("total_cost_usd"))
-    if end.get("usage"):
-        answer.prompt_tokens, answer.output_tokens = tokens_of(end["usage"])
+        for thread in threads.values():
+            yield _answer(thread, unread)
 
 
 def _is_payload(value: Any) -> bool:

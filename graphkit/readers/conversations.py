@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphkit.readers.model_messages import KNOWN, Message, parse_message, plain_message
-from graphkit.readers.payloads import count_unread
+from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, count_unread, identifier, plain_key
 from graphkit.readers.tool_calls import Trail
 
 ENDS_WITH_CALL = (
@@ -79,6 +79,23 @@ def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "m
             unread[f"{prefix}({type(value).__name__})"] += 1
     found.close()
     return found
+
+
+def thread_of(
+    value: dict[str, Any], keys: Iterable[str] = (*QUESTION_IDS, *TASK_IDS)
+) -> tuple[str | None, str | None, dict[str, Any]]:
+    """Return the question and the session in the line of a message, and the rest of the line.
+
+    Parameters
+    ----------
+    keys
+        Those of the question's id.
+    """
+    names = {plain_key(name): name for name in value}
+    key = next((names[name] for name in keys if name in names), None)
+    rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
+    session = identifier(value.get("session_id", value.get("sessionId")))
+    return None if key is None else identifier(value[key]), session, rest
 
 
 def added(first: int | None, second: int | None) -> int | None:

@@ -236,15 +236,13 @@ def plain_message(value: Any) -> Any:
     """
     if not isinstance(value, dict):
         return value
-    kwargs, data, message, parts = (value.get(key) for key in ("kwargs", "data", "message", "parts"))
+    kwargs, data, parts = (value.get(key) for key in ("kwargs", "data", "parts"))
     names, content, speaks = value.get("id"), value.get("content"), _label(value.get("type")) in ROLES
     if isinstance(kwargs, dict) and isinstance(names, list) and names:  # LangChain's dumpd
         name = _label(names[-1])
         return {"type": name.removesuffix("Chunk").removesuffix("Message").lower(), **kwargs}
     if isinstance(data, dict) and "content" in data and speaks:  # LangChain's messages_to_dict
         return {"type": value["type"], **data}
-    if isinstance(message, dict) and "content" in message and speaks:  # transcripts of agents
-        return message
     if isinstance(parts, list) and _label(value.get("kind")) in ("request", "response"):  # Pydantic AI
         beside = {key.removesuffix("_name"): value[key] for key in ("usage", "model_name") if key in value}
         blocks = [block for part in objects_of(parts) if (block := _block_of_pydantic_ai(part))]

@@ -117,11 +117,13 @@ def read_shell(line: str, result: str | None, failed: bool = False, folder: str 
     """
     output = None if result is None else shell_output(result, failed)
     try:
-        reading = _Session(output, folder or "").read(pipelines(line), DEPTH)
+        session = _Session(output, folder or "")
+        reading = session.read(pipelines(line), DEPTH)
+        reading.moved = reading.moved if folder is None else session.folder != folder
     except UnfollowedError:
         reading = ShellReading(certain=False)
     if folder is not None:
-        reading.entered, reading.moved = True, False  # wherever earlier lines ended, and later ones begin
+        reading.entered = True  # wherever earlier lines ended
     if folder:
         reading.folders.insert(0, folder)
     return reading

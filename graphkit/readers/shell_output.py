@@ -11,6 +11,7 @@ from graphkit.readers.payloads import json_within, object_of
 
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>")
 _EXIT_CODE = re.compile(r"\s*(?:Process exited with code|Exit code:?) (-?\d{1,9})\n")
+_CODE_IN_HEAD = re.compile(r"^Process exited with code (-?\d{1,9})$", re.MULTILINE)
 _COMPLETED = re.compile(r"\n?\[The command completed with exit code (-?\d{1,9})\.\]")
 
 #: The messages of a program that can't open a file, or is missing itself.
@@ -27,6 +28,7 @@ _FAILURES = (
 )
 _SHELL = re.compile(r"^(?:[\w./-]*sh: )?(?:line \d{1,9}: |\d{1,9}: )?")
 _LONGEST_ERROR = 1000
+_LONGEST_HEAD = 1000
 
 #: The number of lines that are searched for unopened files; with more candidates, the files are unknown.
 MOST_ERRORS = 100
@@ -59,9 +61,13 @@ def shell_output(text: str, failed: bool = False) -> ShellOutput:
 
     >>> shell_output("<returncode>1</returncode>\\n<output>\\nno\\n</output>")
     ShellOutput(text='no\\n', failed=True)
+    >>> shell_output("Wall time: 0.1 seconds\\nProcess exited with code 0\\nOutput:\\nyes\\n")
+    ShellOutput(text='yes\\n', failed=False)
     """
     code: str | None = None
-    if found := _RETURN_CODE.match(text):
+    if text.startswith(("Chunk ID: ", "Wall time: ")) and (body := text[:_LONGEST_HEAD].find("\nOutput:\n")) >= 0:
+        code, text = next(iter(_CODE_IN_HEAD.findall(text[:body])), None), text[body + len("\nOutput:\n") :]
+    elif found := _RETURN_CODE.match(text):
         code, text = found[1], text[found.end() :].strip("\n")
         if text.startswith("<output>"):
             text = text.removeprefix("<output>").removeprefix("\n").removesuffix("</output>")

@@ -58,3 +58,8 @@ def record_of(folder: Path) -> dict[str, Any]:
     (line,) = (folder / "runs" / "imported.jsonl").read_text("utf-8").splitlines()
     found: dict[str, Any] = json.loads(line)
     return found
+
+
+def lines_of(name: str) -> list[Any]:
+    """Return the values of the lines of a recording."""
+    return [json.loads(line) for line in (RECORDED / name).read_text("utf-8").splitlines()]

@@ -518,20 +518,10 @@ def test_tools_that_ran_where_the_model_does() -> None:
 
 
 def test_a_message_a_line() -> None:
-    """Messages on lines of their own are of the question or the session that each names; an end tells of the whole."""
+    """Messages on lines of their own are of the question or the session that each names."""
     lines = [{"qid": name, "role": "user", "content": f"{name}?"} for name in ("q1", "q2")]
     lines += [{"qid": name, "role": "assistant", "content": name} for name in ("q2", "q1")]
     assert [(one.question, one.question_text, one.answer) for one in read(*lines)] == [
         ("q1", "q1?", "q1"),
         ("q2", "q2?", "q2"),
     ]
-    unread: Counter[str] = Counter()
-    transcript = [
-        {"type": "system", "subtype": "init", "session_id": "s"},
-        {"type": "user", "session_id": "s", "message": {"role": "user", "content": "Where?"}},
-        {"type": "assistant", "session_id": "s", "message": MESSAGE},
-        {"type": "result", "session_id": "s", "result": "Here.", "duration_ms": 900, "total_cost_usd": 0.5},
-    ]
-    (answer,) = read(*transcript, unread=unread)
-    assert (answer.question_text, answer.answer, answer.latency_ms, answer.cost) == ("Where?", "Here.", 900, 0.5)
-    assert (answer.prompt_tokens, unread) == (9, {"lines of the type system": 1})

@@ -17,7 +17,12 @@ from tests.readers.test_one_search import PREAMBLE
 from tests.readers.test_spans import span
 
 #: Conversations and trajectories of agents, which have tests of their own of what their tools opened.
-OF_FILES = ("mini-swe-agent", "swe-agent")
+OF_FILES = (
+    "claude-code",
+    "codex",
+    "mini-swe-agent",
+    "swe-agent",
+)
 OF_FRAMEWORKS = ("openai-agents", "pydantic-ai", "smolagents", "google-adk", "autogen", "haystack", "dspy")
 OF_AGENTS = ("inspect", "atif", "messages", *OF_FRAMEWORKS, *OF_FILES)
 
