@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,11 +78,23 @@ class Explanation:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields; ``untrusted`` names those whose text is copied from the log and the dataset."""
-        fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(Explanation)}
+        fields = {"sentence": self.sentence()}
+        fields |= {one.name: getattr(self, one.name) for one in dataclasses.fields(Explanation)}
         if self.kept is None:
             del fields["kept"]
-        untrusted = ["run", "question", "divergence", "instead", "claims", "conflicts", "error", "query"]
+        untrusted = ["sentence", "run", "question", "divergence", "instead", "claims", "conflicts", "error", "query"]
         return {**fields, "untrusted": [name for name in untrusted if fields[name]]}
+
+    def sentence(self, quote: Callable[[str], str] | None = None) -> str:
+        """Return one sentence: the edge that broke, what was retrieved instead, and how; else what else is wrong.
+
+        ``quote`` marks text of the log and the dataset; by default by quotes.
+        """
+        quote = _quoted if quote is None else quote
+        if self.divergence is None:
+            return self.verdict if self.error is None else f"{self.verdict}: {quote(self.error)}"
+        instead = f", got {quote(self.instead[0])} instead" if self.instead else ""
+        return f"broke at {quote(self.divergence)}{instead}: {self.verdict.partition('; ')[0]}"
 
     def lines(self) -> list[str]:
         """Return the explanation as lines of text, the verdict first."""
@@ -104,8 +116,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Draw the explanation in a notebook, with every text escaped."""
-        verdict, *lines = self.lines()
-        return block(verdict, notes=lines)
+        head = f"{_quoted(self.question)} in {_quoted(self.run)}: {self.sentence()}"
+        return block(head, notes=[f"verdict: {self.verdict}", *self.lines()[1:]])
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

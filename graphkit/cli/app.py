@@ -36,6 +36,7 @@ COMMANDS = (
     "failures",
     "why",
     "compare",
+    "export",
     "report",
     "view",
     "query",

@@ -224,7 +224,7 @@ def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
     properties = {
         **mark,
         "key": key,
-        **fields_of(answer, ("answer", "error", "error_type")),
+        **fields_of(answer, ("answer", "error", "error_type", "trace_id", "span_id", "response_id")),
         "citations": list(answer.citations),
         "evidence_files": None if answer.evidence_files is None else sorted(case.files),
         "chunks_logged": case.chunks_logged,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "12"
+SCHEMA_VERSION = "13"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "dc464bc0b9eaa16a9ee261a0a057dbd0"
+SCHEMA_DIGEST = "1d5ba908c895c9bcf24d0c7213746673"

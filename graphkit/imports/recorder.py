@@ -20,6 +20,9 @@ from graphkit.records.words import shortened
 _AMOUNTS = ("latency_ms", "cost")
 _COUNTS = ("model_calls", "prompt_tokens", "output_tokens")
 
+#: The ids of a record in the traces of a system, and those of a log.
+_TRACED = {"trace_id": "trace", "span_id": "span", "response_id": "response"}
+
 
 @dataclass(slots=True)
 class Questions:
@@ -113,6 +116,8 @@ class Recorder:
             record["error"] = logged.error
             if logged.error_type is not None:
                 record["error_type"] = logged.error_type
+        traced = {name: getattr(logged, own) for name, own in _TRACED.items()}
+        record |= {name: one for name, one in traced.items() if one is not None and len(one) <= LONGEST_NAME}
         if logged.tool_calls is not None:
             record["tool_calls"] = [self._tool_call(call, logged.where) for call in logged.tool_calls]
         if logged.notes:

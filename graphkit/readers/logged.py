@@ -84,6 +84,8 @@ class LoggedAnswer:
         The absolute folders in which an agent worked: a file's name may begin with one of them.
     tool_calls
         The tools that were called, in order.
+    trace, span, response
+        The ids of the trace and of the outermost span of the answer, and of the model's response.
     notes
         Doubts about the answer, in sentences. An import prints each once per file, with its count.
     taken
@@ -113,6 +115,9 @@ class LoggedAnswer:
     output_tokens: int | None = None
     cost: float | None = None
     model: str | None = None
+    trace: str | None = None
+    span: str | None = None
+    response: str | None = None
     error: str | None = None
     error_type: str | None = None
     notes: list[str] = field(default_factory=list)

@@ -25,6 +25,7 @@ _DOCUMENTS = "gen_ai.retrieval.documents"
 _CALLS = ("chat", "text_completion", "generate_content")
 _RETRIEVALS = ("retrieval", "vector_db_retrieve")
 _EVALUATION = "gen_ai.evaluation."
+_RESPONSE = "gen_ai.response.id"
 
 #: The attributes of OpenLLMetry's instrumentations with the input and output of a step of a chain, as JSON.
 _INPUT, _OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
@@ -64,6 +65,7 @@ class GenAIConventions:
         "gen_ai.output.messages",
         "gen_ai.request.model",
         "gen_ai.response.model",
+        _RESPONSE,
         "gen_ai.usage.input_tokens",
         "gen_ai.usage.output_tokens",
         "gen_ai.usage.prompt_tokens",
@@ -92,7 +94,8 @@ class GenAIConventions:
         prompt, output = _tokens(span, "input", "prompt"), _tokens(span, "output", "completion")
         calls = (call for message in _messages(span, "output") for call in message.calls)
         uses = [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls]
-        return Operation("model", model, prompt, output, tools=uses)
+        response = text(given.get(_RESPONSE))
+        return Operation("model", model, prompt, output, tools=uses, response=response)
 
     def asked(self, span: Span) -> str | None:
         """Return the text of the question in the input of a span."""

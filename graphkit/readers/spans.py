@@ -76,7 +76,7 @@ class ToolUse:
 class Operation:
     """The operation of a span: it called a ``model``, made a ``retrieval``, or ran a ``tool``; else the kind is empty.
 
-    ``tools`` holds the tool that ran, or those that the model asked for.
+    ``tools`` holds the tool that ran, or those that the model asked for; ``response`` is the id of a model's response.
     """
 
     kind: str = ""
@@ -85,6 +85,7 @@ class Operation:
     output_tokens: int | None = None
     cost: float | None = None
     tools: list[ToolUse] = field(default_factory=list)
+    response: str | None = None
 
 
 @dataclass(slots=True)

@@ -283,6 +283,7 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     logged.answer = next(filter(None, (part.answer for part in reversed(parts))), None)
     logged.model = next(filter(None, (part.model for part in reversed(parts))), None)
     logged.model_calls = sum(len(part.calls) for part in parts)
+    _add_ids(logged, next((part for part in reversed(parts) if part.answer), parts[-1]))
     logged.latency_ms = _sum(part.latency_ms for part in parts)
     with_calls = [part for part in parts if part.calls]
     logged.prompt_tokens = _sum(part.prompt_tokens for part in with_calls)
@@ -294,6 +295,14 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     if len(parts) > 1:
         logged.notes.append("several traces have this question's id: they are merged")
     return logged
+
+
+def _add_ids(logged: LoggedAnswer, part: _Part) -> None:
+    """Name the outermost span of the trace that holds the answer, and the last response of a model in it."""
+    first = part.tops[0]
+    logged.trace, logged.span = first.trace, first.id
+    responses = [span.operation.response for span in part.calls if span.operation.response is not None]
+    logged.response = responses[-1] if responses else None
 
 
 def _add_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:

@@ -427,6 +427,8 @@ class Answer(Record):
     is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of the record,
     which an import writes; ``evaluate`` repeats each once per run, with the number of its records. ``rankings`` are the
     ids that a system ranked at the level of files, modules or symbols, if they don't follow from ``retrieved``.
+    ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the model's response in the
+    system's traces, to which ``export`` attaches scores.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -454,6 +456,9 @@ class Answer(Record):
     tool_calls: ToolCalls = Field(default=None, validation_alias=_names(ANSWER, "tool_calls"))
     doubts: tuple[Label, ...] = ()
     rankings: dict[Literal["file", "module", "symbol"], tuple[Id, ...]] = Field(default_factory=dict)
+    trace_id: Label | None = None
+    span_id: Label | None = None
+    response_id: Label | None = None
 
 
 class Commit(Record):

@@ -175,6 +175,9 @@ class AnswerStruct(Struct, gc=False):
     tool_calls: list[ToolCallStruct] | None = None
     doubts: list[Label] = []
     rankings: dict[Literal["file", "module", "symbol"], list[Name]] = {}
+    trace_id: Label | None = None
+    span_id: Label | None = None
+    response_id: Label | None = None
 
 
 class ArtifactStruct(Struct, gc=False, forbid_unknown_fields=True):

@@ -152,11 +152,7 @@ def _loss(loss: Loss, explain: Explain | None) -> str:
     text = f"- {code_span(loss.question)}: {values}"
     if explain is None:
         return text
-    found = explain(loss.question)
-    if found.divergence is None:
-        return f"{text}; {prose(found.verdict)}"
-    instead = f", got {code_span(found.instead[0])} instead" if found.instead else ""
-    return f"{text}; broke at {code_span(found.divergence, 120)}{instead}: {prose(found.verdict.partition('; ')[0])}"
+    return f"{text}; {explain(loss.question).sentence(partial(code_span, room=120))}"
 
 
 def _failures(compared: RunComparison, explain: Explain | None) -> _Section:

@@ -83,7 +83,13 @@ def test_what_is_explained(tmp_path: Path) -> None:
         "x calls q (rests on the edge taken instead)",
         "z is called by p (nothing retrieved supports it)",
     )
-    assert found.as_json()["untrusted"] == ["run", "question", "divergence", "instead", "claims", "query"]
+    untrusted = ["sentence", "run", "question", "divergence", "instead", "claims", "query"]
+    assert found.as_json()["untrusted"] == untrusted
+    assert found.as_json()["sentence"] == found.sentence()
+    assert found.sentence(lambda text: f"<{text}>") == (
+        "broke at <a:m.py#x -CALLS-> a:m.py#y>, got <a:m.py#x -CALLS-> a:m.py#q> instead: "
+        "the traversal took another edge at step 1 of the gold path"
+    )
 
 
 def test_commits_that_clash(tmp_path: Path) -> None:

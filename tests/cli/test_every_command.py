@@ -207,6 +207,7 @@ READING = (
     ("judge", "consistency", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "bias", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "drift", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
+    ("export", "d/runs/r.jsonl", "--to", "otel", "-o", "events.jsonl"),
     ("ragas", "export", "d/runs/r.jsonl", "-o", "r.jsonl"),
     ("ragas", "scores", "scores.jsonl", "--run", "d/runs/r.jsonl"),
 )

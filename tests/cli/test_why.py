@@ -54,4 +54,5 @@ def test_hostile_text(tmp_path: Path) -> None:
         assert len(out.encode()) <= 2048
         assert all(line.isprintable() for line in out.splitlines())
         assert len(out.splitlines()) == (1 if options else 4)
-    assert json.loads(out)["untrusted"] == ["run", "question", "error", "query"]
+    assert json.loads(out)["untrusted"] == ["sentence", "run", "question", "error", "query"]
+    assert json.loads(out)["sentence"].startswith("the question was not answered: \"boom'")

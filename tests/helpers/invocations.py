@@ -108,6 +108,12 @@ COMMANDS: dict[Words, Command] = {
     ("compare",): Command(
         {"first": "r", "second": "s", "--scores": "scores.jsonl", "--dataset": DATASET}, needs=("--scores",)
     ),
+    ("export",): Command(
+        {"run": RUN, "--dataset": DATASET, "--scores": "scores.jsonl", "--out": "events.jsonl"},
+        more=("--to", "otel"),
+        writes=("--out",),
+        needs=("--out",),
+    ),
     ("report",): Command(
         {
             **{"runs": RUN, "--out": "page.html", "--dataset": DATASET, "--config": "config.toml"},

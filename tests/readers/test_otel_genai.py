@@ -65,6 +65,19 @@ def test_a_question() -> None:
     assert unread == {"attributes.gen_ai.system": 1}
 
 
+def test_the_ids_of_the_trace() -> None:
+    """The outermost span, its trace, and the response of the last call of a model: by these, scores find the span."""
+    [answer] = read(
+        span(1, None, "invoke_agent"),
+        span(2, 1, "chat", response__id="first"),
+        span(3, 1, "chat", response__id="last"),
+        span(4, 1, "retrieval", retrieval__documents=RANKED),
+    )
+    outer = sdk_span(1, None, "")["context"]
+    hexes = outer["trace_id"].removeprefix("0x"), outer["span_id"].removeprefix("0x")
+    assert (answer.trace, answer.span, answer.response) == (*hexes, "last")
+
+
 def test_a_retrieval_alone() -> None:
     """It is its own outermost span; its query is the question's text; no model was called."""
     [answer] = read(span(1, None, "retrieval", retrieval__documents="[]", retrieval__query__text="Who?"))

@@ -1,0 +1,1 @@
+"""Scores of a run in the forms of other tools: annotations of spans, events of telemetry, and tracked runs."""

@@ -1,0 +1,1 @@
+"""Scores for other tools."""
