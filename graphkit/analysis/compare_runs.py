@@ -31,9 +31,8 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
 from graphkit.records.unanswered import FailedAs
-from graphkit.records.words import counted
+from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
-from graphkit.scoring.results import NO_LABEL
 
 
 def compare_runs(

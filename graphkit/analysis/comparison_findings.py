@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from graphkit.analysis.evaluation_findings import gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
-from graphkit.analysis.paired import ONE_CLUSTER, PairedResult
+from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.run_pairs import LEVEL, Mover, RunComparison
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
+from graphkit.scoring.clustered_intervals import ONE_CLUSTER
 
 #: How many measures, groups and moved questions are shown.
 MEASURES, GROUPS, MOVERS = 11, 4, 1

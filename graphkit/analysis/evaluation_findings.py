@@ -19,6 +19,7 @@ from graphkit.errors import InputError
 from graphkit.measures.outcome import RIGHT, UNDECIDED, stage_counts, two_by_two
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
+from graphkit.scoring.clustering import in_words as clustered_in_words
 from graphkit.scoring.results import Evaluation
 
 #: How many measures the table and a finding name.
@@ -55,6 +56,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     for card in evaluated.cards:
         findings += weak_findings(card, 2 if len(results) == 1 else 1)
     findings += repetition_findings(evaluated.repetitions)
+    findings += cluster_findings(evaluated)
     findings += outcome_findings(results)
     if evaluated.plan.by is not None:
         findings += group_findings(evaluated)
@@ -114,6 +116,17 @@ def zero_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
     parts = [f"{name} {zeros}" for name, zeros in sorted(counts.items(), key=lambda each: -each[1]) if zeros]
     if parts:
         yield BriefLine("unscored", f"these count as 0 (--missing-as 0): {listed(parts, 3)}", 86)
+
+
+def cluster_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
+    """Yield the clusters of the questions, and the interval of each run's first measure over them."""
+    clustered = [result for result in evaluated.results if result.clustered is not None]
+    sentences = dict.fromkeys(one.clustered.sentence for one in clustered if one.clustered is not None)
+    for sentence in sentences:
+        repeated = "; intervals of repetitions take questions as independent" if evaluated.repetitions else ""
+        yield BriefLine("cluster", f"{sentence}{repeated}", 87)
+    for result in clustered:
+        yield BriefLine("cluster", clustered_in_words(result), 84)
 
 
 def weak_findings(card: Scorecard, most: int) -> Iterator[BriefLine]:
@@ -191,7 +204,9 @@ def leading(results: Sequence[Evaluation]) -> Lead | None:
     compared = None
     if all(result.rows for result in (first, second)):
         with contextlib.suppress(InputError):  # no question was scored in both
-            compared = compare_results(second.with_zeros(), first.with_zeros(), measures=[measure], movers=0)
+            clusters = None if first.clustered is None else first.clustered.clusters
+            pair = second.with_zeros(), first.with_zeros()
+            compared = compare_results(*pair, measures=[measure], movers=0, clusters=clusters)
     return Lead(measure, first, second, compared)
 
 
@@ -260,8 +275,10 @@ def in_words(lead: Lead) -> str:
         return f"{lead.first.run} leads {lead.second.run}: {values}"
     found = lead.compared.with_failed[0]
     if found.low is None or found.high is None:
-        return f"{lead.first.run} leads {lead.second.run}: {values} (too few questions for an interval)"
+        reason = "too few questions for an interval" if found.clusters is None else f"no interval: {found.reason}"
+        return f"{lead.first.run} leads {lead.second.run}: {values} ({reason})"
     interval = f"{two(found.delta, sign=True)} [{two(found.low, sign=True)}, {two(found.high, sign=True)}]"
+    interval += "" if found.clusters is None else f" over {counted(found.clusters, 'cluster')}"
     if unclear(found):
         return f"{lead.first.run} and {lead.second.run} don't clearly differ: {values}, {interval}"
     return f"{lead.first.run} beats {lead.second.run}: {values}, {interval}"

@@ -210,12 +210,19 @@ def score_layers(result: Evaluation, config: Config | None = None, shown: int = 
         findings=tuple(_findings(layers, result, shown)),
         unknown=known.meaning.what if known is not None and known.meaning is not None else "",
         following=tuple(alert.measure for alert in alerts if known is not None and known.explains(alert.measure)),
-        samples={name: result.sample(name) for name in _weighed(layers) if name in result.measures},
+        samples=_samples(result, layers),
     )
 
 
 def _weighed(layers: Iterable[Layer]) -> set[str]:
     return {component.measure for layer in layers for component in layer.components}
+
+
+def _samples(result: Evaluation, layers: Iterable[Layer]) -> dict[str, list[float]]:
+    """Return the values that intervals rest on; none if these take questions as dependent."""
+    if result.clustered is not None:
+        return {}
+    return {name: result.sample(name) for name in _weighed(layers) if name in result.measures}
 
 
 def _unscored(result: Evaluation) -> str:

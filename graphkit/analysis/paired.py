@@ -14,7 +14,7 @@ from typing import Any
 
 from graphkit.records.bounds import TOLERANCE, equal
 from graphkit.records.words import counted
-from graphkit.scoring.clustered_intervals import ClusterSums, clustered_interval
+from graphkit.scoring.clustered_intervals import ClusterSums, cautioned, clustered_interval, without_interval
 from graphkit.scoring.intervals import DRAWN_TOGETHER, RESAMPLES, SEED, alike, interval
 
 POWER = 0.8
@@ -23,12 +23,6 @@ POWER = 0.8
 #: see the simulation in docs/decisions.md.
 FEW_QUESTIONS = 20
 FEW_DIFFERENT = 6
-
-#: The same for clusters, and for the share of questions in the largest one.
-FEW_CLUSTERS = 20
-LARGEST_SHARE = 0.5
-
-ONE_CLUSTER = "all questions are one cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +153,7 @@ def compare_pairs(
         caution=None if low is None else _caution(differences, sums),
         smallest_p=smallest_p(units, resamples),
         clusters=None if sums is None else units,
-        reason=_no_interval(units, sums is not None) if low is None else None,
+        reason=_no_interval(differences, sums) if low is None else None,
     )
 
 
@@ -174,23 +168,16 @@ def differences_of(first: Any, second: Any) -> Any:
     return differences
 
 
-def _no_interval(units: int, clustered: bool) -> str:
-    if clustered and units == 1:
-        return ONE_CLUSTER
-    what = counted(units, "cluster" if clustered else "question")
-    return f"too few {'clusters' if clustered else 'questions'} for an interval: {what}"
+def _no_interval(differences: Any, sums: ClusterSums | None) -> str:
+    if sums is not None:
+        return without_interval(sums.clusters)
+    return f"too few questions for an interval: {counted(int(differences.size), 'question')}"
 
 
 def _caution(differences: Any, sums: ClusterSums | None) -> str | None:
     questions, different = int(differences.size), int((differences != 0).sum())
-    if sums is not None:
-        largest = int(sums.sizes.max())
-        if sums.alike:
-            return "all clusters differ equally, so nothing shows how far others may lie"
-        if sums.clusters < FEW_CLUSTERS:
-            return f"the interval may be too narrow: {sums.clusters} clusters, fewer than {FEW_CLUSTERS}"
-        if largest > LARGEST_SHARE * questions:
-            return f"the interval may be too narrow: one cluster has {largest} of {questions} questions"
+    if sums is not None and (caution := cautioned(sums)):
+        return caution
     if alike(differences):
         return "all differences are equal, so nothing shows how far others may lie"
     if questions < FEW_QUESTIONS:

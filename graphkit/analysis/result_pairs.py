@@ -30,11 +30,11 @@ from graphkit.measures.case import Case
 from graphkit.measures.repositories import named
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct, QuestionStruct
-from graphkit.records.words import counted
+from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
-from graphkit.scoring.results import LABELS, NO_LABEL, Evaluation, Row
+from graphkit.scoring.results import LABELS, Evaluation, Row
 from graphkit.scoring.results_folder import read_results
 from graphkit.scoring.run_pass import RunPass
 

@@ -23,9 +23,10 @@ from graphkit.files.score_files import read_scores
 from graphkit.measures.registry import parse_measure
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import MISSING, is_failure
+from graphkit.records.words import NO_LABEL
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
-from graphkit.scoring.results import NO_LABEL, NOT_GIVEN
+from graphkit.scoring.results import NOT_GIVEN
 
 
 def compare_scores(

@@ -63,6 +63,9 @@ class ScoringOptions:
     undirected: bool = UNDIRECTED
     unordered: bool = UNORDERED
     failed_as: FailedAs = FAILED_AS
+    cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
+        "--cluster", "Give intervals over clusters: questions of one repository, category or group are dependent."
+    )
     missing_as: Literal["0"] | None = option(
         "--missing-as 0", "Count every question without a value as 0, as published tables do, whatever the reason."
     )
@@ -184,6 +187,7 @@ def _in_shards(
         {
             "--format": given.format,
             "--scores": given.scores,
+            "--cluster": scoring.cluster,
             "--engine cypher": scoring.engine == "cypher",
             "--min-kappa": gates.min_kappa is not None,
             **dict.fromkeys(logs.given(), True),
@@ -225,6 +229,7 @@ def _plan(
         name=storing.run_name,
         replace=storing.replace,
         failed_as="zero" if scoring.missing_as else scoring.failed_as,
+        cluster=scoring.cluster,
         hash_gold=as_json(),
         keep=storing.keep or (),
     )
@@ -252,6 +257,7 @@ def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: 
 
 def _show(evaluated: EvaluatedRuns) -> None:
     from graphkit.cli.scorecards import (
+        print_clusters,
         print_groups,
         print_outcomes,
         print_repetitions,
@@ -260,6 +266,7 @@ def _show(evaluated: EvaluatedRuns) -> None:
     )
 
     print_scoreboard(evaluated.results)
+    print_clusters(evaluated.results, repeated=bool(evaluated.repetitions))
     print_repetitions(evaluated.repetitions)
     if evaluated.plan.by:
         print_groups(evaluated.results, evaluated.plan.by)

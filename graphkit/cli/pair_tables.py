@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.analysis.paired import FEW_CLUSTERS, FEW_DIFFERENT, FEW_QUESTIONS, LARGEST_SHARE, PairedResult
+from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.analysis.run_pairs import LEVEL, RunComparison
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
+from graphkit.scoring.clustered_intervals import FEW_CLUSTERS, LARGEST_SHARE
 from graphkit.scoring.results import FAILURES_UNSCORED
 
 CAUTION = (

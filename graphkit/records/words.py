@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+#: The name of the group of questions without a label.
+NO_LABEL = "(none)"
+
 
 def shown(value: float | None) -> str:
     """Return a value with four decimals, or a dash for None."""

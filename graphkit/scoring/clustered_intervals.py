@@ -8,6 +8,13 @@ from typing import Any, NamedTuple
 
 from graphkit.scoring.intervals import CONFIDENCE, DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, SEED
 
+#: With fewer clusters than these, or more than this share of the questions in one, an interval covers the true value in
+#: less than 95%: see the simulation in docs/decisions.md.
+FEW_CLUSTERS = 20
+LARGEST_SHARE = 0.5
+
+ONE_CLUSTER = "all questions are one cluster"
+
 
 class ClusterSums(NamedTuple):
     """The sum of the values in each cluster, and their number."""
@@ -52,6 +59,23 @@ class ClusterSums(NamedTuple):
     @property
     def _moved(self) -> Any:
         return self.sums - self.sizes * self.mean
+
+
+def without_interval(clusters: int) -> str:
+    """Return why so few clusters have no interval."""
+    return ONE_CLUSTER if clusters == 1 else f"too few clusters for an interval: {clusters} clusters"
+
+
+def cautioned(found: ClusterSums) -> str | None:
+    """Return a sentence on why an interval over clusters may be too narrow, or None."""
+    largest, questions = int(found.sizes.max()), int(found.sizes.sum())
+    if found.alike:
+        return "all clusters have equal means, so nothing shows how far others may lie"
+    if found.clusters < FEW_CLUSTERS:
+        return f"the interval may be too narrow: {found.clusters} clusters, fewer than {FEW_CLUSTERS}"
+    if largest > LARGEST_SHARE * questions:
+        return f"the interval may be too narrow: one cluster has {largest} of {questions} questions"
+    return None
 
 
 def clustered_interval(

@@ -16,8 +16,10 @@ from graphkit.files.problems import Problems
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.progress import Progress, quiet
+from graphkit.scoring.clustering import with_clusters
 from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards, results_place, score_shards
 from graphkit.scoring.options import EvaluationOptions
+from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.run_pass import RunPass, known_from_files
 from graphkit.scoring.run_shards import RunShards
@@ -146,6 +148,10 @@ def evaluate_pass(
         # Outcomes judge paths by the direction of their edges, which measures without direction ignore.
         judged = selection.failures and all(getattr(measure, "directed", True) for measure in chosen)
         options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or judged)
+    if options.cluster is not None:
+        if isinstance(run, RunShards):
+            raise InputError("questions are clustered in one process", remedy="Leave out the cluster, or the shards.")
+        options = dataclasses.replace(options, keep_rows=True)
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
     if store is not None:
         from graphkit.scoring.graph_scoring import GraphScoring
@@ -157,7 +163,10 @@ def evaluate_pass(
     else:
         result = run.score_by(options, chosen, known_from_files(run.dataset, chosen, found), found).with_scores(scores)
     warnings = found.unknown_fields() if problems is None else ()
-    return dataclasses.replace(result, failed_as=options.failed_as, warnings=(*result.warnings, *warnings))
+    result = dataclasses.replace(result, failed_as=options.failed_as, warnings=(*result.warnings, *warnings))
+    if options.cluster is None or isinstance(run, RunShards):
+        return result
+    return with_clusters(result, QuestionClusters.of_dataset(options.cluster, run.dataset))
 
 
 def _keeping(

@@ -169,6 +169,9 @@ def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate])
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(result.run))
         properties = ElementTree.SubElement(suite, "properties")
         ElementTree.SubElement(properties, "property", name="failed_as", value=result.failed_as)
+        if result.clustered is not None:
+            sentence = _xml(result.clustered.sentence)
+            ElementTree.SubElement(properties, "property", name="clustered", value=sentence)
         if result.gold_hash is not None:
             ElementTree.SubElement(properties, "property", name="gold_hash", value=result.gold_hash)
         for row in result.rows:
@@ -227,12 +230,22 @@ def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> s
         counts += [NOTES[result.failed_as]] if result.failed_as in NOTES else []
         counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []
         lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
+        lines += [f"\n{_cell(result.run)}: {_cell(line)}" for line in _clustered(result)]
         lines += [f"\n{_cell(result.run)}: {_cell(reason)}" for reason in result.reasons()]
         lines += [f"\n{_cell(result.run)}: warning: {_cell(warning)}" for warning in result.warnings]
     for gate in gates:
         outcome = "passed" if gate.passed else "**failed**"
         lines.append(f"\n{_cell(gate.run)}: gate {_cell(gate.name)} {outcome}: {_cell(gate.what)}")
     return "\n".join(lines) + "\n"
+
+
+def _clustered(result: Evaluation) -> Iterator[str]:
+    """Yield the clusters of a result, and each measure with its interval over them."""
+    if result.clustered is not None:
+        yield result.clustered.sentence
+        yield "95% intervals over clusters: " + ", ".join(
+            f"{name} {one}" for name, one in result.clustered.measures.items()
+        )
 
 
 def _cell(text: str) -> str:

@@ -20,7 +20,7 @@ COLUMNS = ("measure", "value", "", "target", "scored")
 class Measured:
     """The value of a measure, how many questions it is of in words, the values that it is the mean of, and thresholds.
 
-    A value of one question has no sample, and so no interval.
+    A value of one question has no sample, and so no interval, unless ``interval`` is given.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Measured:
     words: str = ""
     sample: Sequence[float] = ()
     thresholds: Thresholds = NO_THRESHOLDS
+    interval: tuple[float, float] | None = None
 
     @property
     def met(self) -> bool | None:
@@ -44,7 +45,7 @@ class Measured:
     def row(self) -> list[object]:
         """Return the row of a table with ``COLUMNS``; the interval is computed here."""
         low, high = bounds_of(self.name)
-        interval = mean_interval(self.sample, low, high) if len(self.sample) > 1 else None
+        interval = mean_interval(self.sample, low, high) if len(self.sample) > 1 else self.interval
         drawn: Drawn | str = ""
         if high is not None and low is not None:
             drawn = bar(self.value, interval, self.thresholds.target, (min(low, 0.0), high))

@@ -10,6 +10,7 @@ from typing import Literal
 from graphkit.files.problems import OnError
 from graphkit.measures.base import Measure
 from graphkit.records.unanswered import CountedAs
+from graphkit.scoring.question_clusters import ClusterBy
 
 Engine = Literal["python", "cypher"]
 
@@ -49,6 +50,9 @@ class EvaluationOptions:
         How gates, targets and thresholds count questions that failed or have no record: each as the worst value of its
         measure, or not at all (``"unscored"``). With ``"zero"``, every question without a value counts as 0, whatever
         the reason, if 0 is the worst value of the measure. :attr:`Summary.mean` always covers the scored questions.
+    cluster
+        Give the means intervals over clusters of questions, which alone count as independent: those that share a
+        repository (``"repo"``), a set of repositories (``"repo-set"``), a category or a group.
     keep
         Store only some questions of the run, such as ``"failures"``, ``"sample=1000"`` or ``"EdgeRecall<0.5"``, or
         several of these; see :mod:`graphkit.scoring.selection`. Means and gates still cover the whole run. A run that
@@ -69,5 +73,6 @@ class EvaluationOptions:
     replace: bool = False
     origin: str | Path | None = None
     failed_as: CountedAs = "worst"
+    cluster: ClusterBy | None = None
     keep: str | Sequence[str] = ()
     hash_gold: bool = True

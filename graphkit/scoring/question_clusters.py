@@ -11,8 +11,7 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.measures.repositories import named
 from graphkit.records.structs import QuestionStruct
-from graphkit.records.words import counted, shortened
-from graphkit.scoring.results import NO_LABEL
+from graphkit.records.words import NO_LABEL, counted, shortened
 
 ClusterBy = Literal["repo", "repo-set", "category", "group"]
 

@@ -14,7 +14,7 @@ from graphkit.measures.registry import bounds_of, worst_of
 from graphkit.records.notebook_html import block
 from graphkit.records.unanswered import MISSING, CountedAs, is_failure
 from graphkit.records.usage import Spread
-from graphkit.records.words import counted, shown
+from graphkit.records.words import NO_LABEL, counted, shown
 from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresholds
 from graphkit.scoring.question_result import QuestionResult
 from graphkit.scoring.reason_counts import count_reasons, listed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from graphkit.measures.outcome import Outcome
     from graphkit.records.scores import Score
+    from graphkit.scoring.clustered_means import ClusteredMeans
     from graphkit.scoring.known_share import KnownShare
 
 
@@ -31,7 +32,6 @@ Label = Literal["category", "difficulty", "group"]
 
 #: The labels by which questions are grouped, in the order of a row's labels.
 LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
-NO_LABEL = "(none)"
 
 #: How many measures the short text of a result names.
 SHOWN_IN_REPR = 4
@@ -238,6 +238,8 @@ class Evaluation:
         The summaries by label, for a result without rows.
     ended
         The number of questions by right or wrong answer and path, and by stage, for a result without rows.
+    clustered
+        The means with intervals over clusters of questions, if requested.
     """
 
     run: str
@@ -260,6 +262,7 @@ class Evaluation:
     kept: Kept | None = None
     groups: Mapping[str, Mapping[str, Mapping[str, Summary]]] = field(default_factory=dict, repr=False)
     ended: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    clustered: ClusteredMeans | None = field(default=None, repr=False)
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
@@ -388,6 +391,7 @@ class Evaluation:
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
             "unscored": {name: dict(reasons) for name, reasons in self.unscored.items()},
             "warnings": list(self.warnings),
+            **({"clustered": self.clustered.as_json()} if self.clustered is not None else {}),
             **({"kept": dataclasses.asdict(self.kept)} if self.kept is not None else {}),
             **({"known": self.known.as_json()} if self.known is not None else {}),
             **(
@@ -509,8 +513,9 @@ class Evaluation:
                 name,
                 summary.held(self.failed_as),
                 scored_in_words(summary, self.failed_as),
-                self.sample(name) if samples else (),
+                self.sample(name) if samples and self.clustered is None else (),
                 own_thresholds(name),
+                None if self.clustered is None else self.clustered.interval(name),
             )
             for name, summary in self.measures.items()
         ]
@@ -523,7 +528,8 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Draw the result in a notebook: the verdict, then each measure with its interval and target."""
-        return block(self.verdict, COLUMNS, [one.row() for one in self._measured()], self.warnings)
+        notes = self.warnings if self.clustered is None else (self.clustered.sentence, *self.warnings)
+        return block(self.verdict, COLUMNS, [one.row() for one in self._measured()], notes)
 
 
 #: The note of an output in which failures don't count.

@@ -10,10 +10,10 @@ import numpy
 import pytest
 from scipy import stats
 
-from graphkit.analysis.paired import ONE_CLUSTER, compare_pairs
+from graphkit.analysis.paired import compare_pairs
 from graphkit.errors import InputError
 from graphkit.records.structs import GoldPathStruct, QuestionStruct, StepStruct
-from graphkit.scoring.clustered_intervals import ClusterSums, clustered_interval
+from graphkit.scoring.clustered_intervals import ONE_CLUSTER, ClusterSums, clustered_interval
 from graphkit.scoring.intervals import interval
 from graphkit.scoring.question_clusters import QuestionClusters
 from tests.helpers import ROOT
@@ -101,7 +101,7 @@ def test_too_few_clusters_have_no_interval_and_say_why() -> None:
     assert (few.low, few.reason) == (None, "too few clusters for an interval: 5 clusters")
     six = compare_pairs("RR", [0.0] * 12, [0.5] * 12, clusters=[number // 2 for number in range(12)])
     assert (six.low, six.high) == (0.5, 0.5)
-    assert "all clusters differ equally" in str(six.caution)
+    assert "all clusters have equal means" in str(six.caution)
     seven = compare_pairs("RR", VALUES, OTHERS, clusters=CODES)
     assert seven.caution == "the interval may be too narrow: 7 clusters, fewer than 20"
     values = list(numpy.random.default_rng(2).normal(size=60))
