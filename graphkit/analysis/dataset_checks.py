@@ -27,7 +27,17 @@ TOLERANCE = 0.1
 #: The kinds of findings, in order of display.
 KINDS = ("record", "unknown-field", "field", "stale-gold", "unknown-commit", "duplicate", "difficulty", "no-room")
 
-_GOLD = ("paths", "relevant", "expected_files", "expected_symbols", "gold_answer", "expected_output", "facts")
+_GOLD = (
+    "paths",
+    "relevant",
+    "evidence_sets",
+    "expected_files",
+    "expected_symbols",
+    "gold_answer",
+    "gold_answers",
+    "expected_output",
+    "facts",
+)
 _WANTED = ("category", "difficulty")
 
 

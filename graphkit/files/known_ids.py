@@ -50,6 +50,8 @@ class Known:
 def gold_ids(question: QuestionStruct) -> Iterator[str]:
     """Yield the ids of a question's gold."""
     yield from question.relevant
+    for evidence in question.evidence_sets:
+        yield from evidence
     for path in question.paths:
         for step in path.steps:
             yield from (step.source, step.target)

@@ -57,6 +57,7 @@ class ComplexWebQuestions(GoldFormat):
             "question": row.text("question"),
             "category": row.optional_text("compositionality_type"),
             "gold_answer": ", ".join(names) or row.optional_text("answer"),
+            "gold_answers": names,
             "relevant": dict.fromkeys(entities, 1.0),
             "paths": paths,
         }

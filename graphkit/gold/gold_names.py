@@ -112,6 +112,8 @@ def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, 
                 result[key] = [
                     {**part, "id": of(part.get("id"))} if isinstance(part, dict) else of(part) for part in value
                 ]
+        elif key == "evidence_sets":
+            result[key] = [list(dict.fromkeys(map(of, evidence))) for evidence in value]
         elif key == "expected_files":
             result[key] = list(dict.fromkeys(map(of, value)))
         elif key in ("expected_tool_calls", *QUESTION["expected_tool_calls"]):

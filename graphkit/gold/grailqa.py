@@ -42,13 +42,14 @@ class GrailQA(GoldFormat):
             (str(start), str(relation), str(end))
             for start, relation, end in table(query.get("edges"), "graph_query.edges", ("start", "relation", "end"))
         ]
-        domains = row.get("domains")
+        domains, names = row.get("domains"), _names(row.get("answer"))
         return {
             "id": row.name("qid"),
             "question": row.text("question"),
             "category": row.optional_text("level"),
             "group": domains[0] if isinstance(domains, list) and domains else None,
-            "gold_answer": ", ".join(_names(row.get("answer"))) or None,
+            "gold_answer": ", ".join(names) or None,
+            "gold_answers": names,
             "relevant": dict.fromkeys(entities, 1.0),
             "paths": query_paths(row, edges, known, asked[0] if len(asked) == 1 else None, entities),
         }

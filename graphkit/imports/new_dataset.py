@@ -316,4 +316,6 @@ class _GraphNames:
                 steps.append(step.model_copy(update=named))
             paths.append(path.model_copy(update={"steps": tuple(steps)}))
         relevant = {self._names.id_of(name): gain for name, gain in question.relevant.items()}
-        return question.model_copy(update={"paths": tuple(paths), "relevant": relevant})
+        evidence = tuple(tuple(map(self._names.id_of, one)) for one in question.evidence_sets)
+        update = {"paths": tuple(paths), "relevant": relevant, "evidence_sets": evidence}
+        return question.model_copy(update=update)

@@ -32,7 +32,7 @@ for _field in Question.model_fields:
         _FIELDS.setdefault(_name, (_field, _rank))
 
 #: Fields whose cell in a table is a list.
-_LISTS = ("relevant", "expected_files", "expected_symbols", "facts", "conflicts")
+_LISTS = ("relevant", "expected_files", "expected_symbols", "facts", "conflicts", "gold_answers")
 
 
 def field_of(name: str) -> tuple[str, int] | None:

@@ -212,7 +212,19 @@ class Case:
             name = at_level(node, level, self.known_files)
             if name is not None:
                 relevant[name] = max(gain, relevant.get(name, gain))
-        return replace(self.question, relevant=relevant)
+        sets = [
+            [name for node in evidence if (name := at_level(node, level, self.known_files)) is not None]
+            for evidence in self.question.evidence_sets
+        ]
+        return replace(self.question, relevant=relevant, evidence_sets=[one for one in sets if one])
+
+    @lazy
+    def by_evidence_set(self) -> list[Case]:
+        """This case for each evidence set, whose ids are then the relevant ones."""
+        return [
+            Case(replace(self.question, relevant=dict.fromkeys(evidence, 1.0)), self.answer, self.commits)
+            for evidence in self.question.evidence_sets
+        ]
 
     def _answer_at(self, level: str) -> AnswerStruct | None:
         if self.answer is None:

@@ -45,20 +45,30 @@ class RankingMeasure(Measure):
     With a ``level`` (``"file"``, ``"module"`` or ``"symbol"``) it compares what the ids are there, each once: the file,
     the class or function at the top of the file, or the symbol. Ids that have none, such as a file at the level of
     symbols, take no rank. A run that ranked a level itself (``rankings``) is judged by that ranking.
+
+    With ``sets`` each of the question's ``evidence_sets`` in turn is what is relevant, and the best value counts: any
+    one of the sets suffices. A question without them has one set, its relevant ids.
     """
 
     level: str | None = None
+    sets: bool = False
 
     def __post_init__(self) -> None:
-        if self.level is None:
-            return
-        if self.level not in LEVELS:
+        if self.level is not None and self.level not in LEVELS:
             raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {self.level!r}")
-        object.__setattr__(self, "query", None)
+        if self.level is not None or self.sets:
+            object.__setattr__(self, "query", None)
 
     def value(self, case: Case) -> float | Unscored:
         if self.level is not None:
             case = case.at_level(self.level)
+        if not self.sets or not case.question.evidence_sets:
+            return self._value(case)
+        found = [self._value(one) for one in case.by_evidence_set]
+        values = [one for one in found if not isinstance(one, Unscored)]
+        return max(values) if values else found[0]
+
+    def _value(self, case: Case) -> float | Unscored:
         return self.ranked(case) if case.unranked is None else self.unranked(case, case.unranked)
 
     def unranked(self, case: Case, reason: Unscored) -> float | Unscored:
@@ -232,3 +242,22 @@ class AnswerContainment(CutMeasure):
             return float(any(span in text for text in texts))
         wanted = normalised(span)
         return float(any(wanted in normalised(text) for text in texts))
+
+
+@dataclass(frozen=True)
+class RetrievedF1(RankingMeasure):
+    """Harmonic mean of relevant ids retrieved / retrieved ids, and relevant ids retrieved / relevant ids.
+
+    The order doesn't count, and each retrieved id counts once. With ``exact`` it is 1 if the retrieved ids are just the
+    relevant ones, else 0.
+    """
+
+    exact: bool = False
+
+    source = "F1 and AllCorrect of the leaves of a proof (EntailmentBank)"
+
+    def ranked(self, case: Case) -> float:
+        found = len(case.hits)
+        if self.exact:
+            return float(found == len(case.gains) == len(case.ranks))
+        return 2 * found / (len(case.ranks) + len(case.gains))

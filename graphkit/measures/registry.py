@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures import (
+    answer_matching,
     coherence,
     completeness,
     edges,
@@ -39,7 +40,8 @@ MEASURES: tuple[type[Measure], ...] = (
     *(coherence.Coherence, coherence.Incoherent, coherence.OffPin),
     *(integration.Integration, completeness.Completeness, completeness.ConflictResolution),
     *(ranking.Success, ranking.Acc, ranking.Recall, ranking.P, ranking.Rprec, ranking.RR, ranking.AP, ranking.nDCG),
-    ranking.AnswerContainment,
+    *(ranking.RetrievedF1, ranking.AnswerContainment),
+    *(answer_matching.AnswerHit, answer_matching.AnswerF1),
     *(files.FilePrecision, files.FileRecall, files.SymbolRecall),
     *(tools.ToolRecall, tools.ToolPrecision, tools.ToolExact, tools.ToolInOrder, tools.ArgumentMatch),
     *(seen.StepsToGold, seen.Redundancy, seen.UsedShare),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 
 
@@ -17,6 +18,19 @@ def folded(text: str) -> str:
 def normalised(text: str) -> str:
     """Return text for a tolerant comparison: folded, each run of white space one space."""
     return " ".join(folded(text).split())
+
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+
+
+def without_articles(text: str) -> str:
+    """Return text for a comparison of answers: normalised, without punctuation and the words a, an and the.
+
+    >>> without_articles("The U.S.A.,  an  example")
+    'usa example'
+    """
+    return " ".join(_ARTICLES.sub(" ", folded(text).translate(_PUNCTUATION)).split())
 
 
 def last_component(symbol: str) -> str:

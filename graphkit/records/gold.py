@@ -23,7 +23,9 @@ from graphkit.records.structs import QuestionStruct
 NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group"))
 
 #: The fields whose items have no order.
-UNORDERED = frozenset(("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases"))
+UNORDERED = frozenset(
+    ("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases", "gold_answers", "evidence_sets")
+)
 
 _FIELDS = [field.name for field in fields(QuestionStruct)]
 #: Where the fields of gold are among those of the struct: the first ones aren't gold.

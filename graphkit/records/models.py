@@ -243,6 +243,10 @@ class Question(Record):
         The language of the code. The default is Python.
     expected_tool_calls
         The tool calls of a good run, in order.
+    gold_answers
+        The answers of a question with several, all of which are asked for.
+    evidence_sets
+        Sets of ids any one of which suffices as evidence, for measures with ``sets=True``.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -273,6 +277,8 @@ class Question(Record):
     entry_point: Name | None = Field(default=None, validation_alias=_names(QUESTION, "entry_point"))
     code_language: Name | None = None
     expected_tool_calls: ExpectedToolCalls = Field(default=(), validation_alias=_names(QUESTION, "expected_tool_calls"))
+    gold_answers: tuple[StrictStr, ...] = ()
+    evidence_sets: tuple[Annotated[tuple[Id, ...], Field(min_length=1)], ...] = ()
 
 
 class Chunk(Record):

@@ -112,6 +112,8 @@ class QuestionStruct(Struct, gc=False):
     entry_point: Name | None = None
     code_language: Name | None = None
     expected_tool_calls: list[ExpectedToolCallStruct] = []
+    gold_answers: list[str] = []
+    evidence_sets: list[Annotated[list[Name], Meta(min_length=1)]] = []
 
 
 class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):

@@ -228,6 +228,8 @@ class Scorer:
         if not wanted:
             return
         found = wanted.intersection(question.relevant)
+        for evidence in question.evidence_sets:
+            found |= wanted.intersection(evidence)
         for path in question.paths:
             found |= wanted.intersection([step.source for step in path.steps])
             found |= wanted.intersection([step.target for step in path.steps])

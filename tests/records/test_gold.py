@@ -42,6 +42,8 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "test_cases": ([{"name": "t", "inputs": [1], "expected": 2}], [{"name": "t", "inputs": [1], "expected": 3}]),
     "repository_context": ({"a.py": "x"}, {"a.py": "y"}),
     "entry_point": ("f", "g"),
+    "gold_answers": (["a", "b"], ["a", "c"]),
+    "evidence_sets": ([["a", "b"], ["c"]], [["a"], ["b", "c"]]),
     "code_language": ("python", "javascript"),
 }
 WHOLE = {name: value for name, (value, _) in FIELDS.items()}

@@ -300,6 +300,9 @@ def test_commits_of_a_compatibility_row() -> None:
         {"expected_files": "a"},
         {"commits": {"x": 3}},
         {"facts": "x"},
+        {"gold_answers": [1]},
+        {"evidence_sets": [[]]},
+        {"evidence_sets": ["a"]},
     ],
     ids=str,
 )

@@ -1,0 +1,48 @@
+"""Gold answers in the text of an answer: cases worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.cases import answer, question, reason, unlogged, value
+
+#: Two gold answers.
+TWO = question(gold_answers=["The Beatles", "U2"])
+
+
+@pytest.mark.parametrize(
+    ("text", "hit", "first", "f1", "joined"),
+    [
+        ("Beatles\nU2", 1.0, 1.0, 1.0, 1.0),
+        # Two of three lines hold an answer, both answers are found: precision 2/3, recall 1.
+        ("Queen\nthe beatles!\nU-2", 1.0, 0.0, 2 * (2 / 3) / (5 / 3), 2 * (2 / 3) / (5 / 3)),
+        # One line of one holds both answers; joined, precision is 2/1.
+        ("The Beatles and U2.", 1.0, 1.0, 1.0, 2 * 2 / 3),
+        # A blank line is none, but joined it counts: 1/1 or 1/3, and 1/2.
+        ("U2\n\nU2, again", 1.0, 1.0, 2 * 1 * (1 / 2) / (3 / 2), 2 * (1 / 3) * (1 / 2) / (5 / 6)),
+        ("Queen", 0.0, 0.0, 0.0, 0.0),
+        ("", 0.0, 0.0, 0.0, 0.0),
+    ],
+)
+def test_worked_cases(text: str, hit: float, first: float, f1: float, joined: float) -> None:
+    """Case, punctuation and articles don't count."""
+    run = answer(answer=text)
+    assert value("AnswerHit", TWO, run) == hit
+    assert value("AnswerHit(first=True)", TWO, run) == first
+    assert value("AnswerF1", TWO, run) == pytest.approx(f1)
+    assert value("AnswerF1(joined=True)", TWO, run) == pytest.approx(joined)
+
+
+def test_one_gold_answer() -> None:
+    """Without a list, the expected answer is the only one."""
+    assert value("AnswerHit", question(gold_answer="Paris"), answer(answer="In Paris.")) == 1.0
+    asked = question(gold_answer="It is Paris.", expected_output="Paris")
+    assert value("AnswerF1", asked, answer(answer="Paris\nRome")) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("measure", ["AnswerHit", "AnswerF1"])
+def test_what_is_missing_is_unscored(measure: str) -> None:
+    """A question without a gold answer, and a record without an answer."""
+    assert reason(measure, question(), answer(answer="x")) == "no gold answer"
+    assert reason(measure, question(gold_answers=["!"]), answer(answer="x")) == "no gold answer"
+    assert reason(measure, TWO, unlogged()) == "the run logs no answer text"
