@@ -10,10 +10,11 @@ from typing import Any
 from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
+from graphkit.readers.payloads import UUID
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
 from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names
-from graphkit.records.doubts import OPENED_FILES, UNKNOWN_NAMES, UNKNOWN_WALK
+from graphkit.records.doubts import DRAWN_IDS, OPENED_FILES, UNKNOWN_NAMES, UNKNOWN_WALK
 from graphkit.records.ids import file_id, path_of, repo_of, symbol_of
 from graphkit.records.words import shortened
 
@@ -148,6 +149,8 @@ class Recorder:
 
     def _add_retrieval(self, record: dict[str, Any], logged: LoggedAnswer, files_of_symbols: Collection[str]) -> None:
         """Add the retrieved ids and the traversal to a record."""
+        if logged.drawn_ids:
+            self._drop_drawn_ids(logged)
         if logged.retrieved is not None:
             found = [chunk for one in logged.retrieved if (chunk := self._chunk(one, logged.where))]
             if found or not logged.retrieved:  # names that no record can hold aren't an empty search result
@@ -162,6 +165,24 @@ class Recorder:
             record["traversal"] = traversal
             if not logged.ordered:
                 record["ordered"] = False
+
+    def _drop_drawn_ids(self, logged: LoggedAnswer) -> None:
+        """Drop what has no other name than an id that the library drew and the dataset doesn't know.
+
+        What remains of a list that was not empty is a list only if it isn't empty.
+        """
+
+        def unknown(name: str) -> bool:
+            return UUID.fullmatch(name) is not None and self._names.id_of(name) not in self._names.known
+
+        chunks, walks = logged.retrieved or [], logged.traversal or []
+        kept = [chunk for chunk in chunks if not unknown(chunk.name)]
+        paths = [[edge for edge in path if not (unknown(edge.source) or unknown(edge.target))] for path in walks]
+        if len(kept) < len(chunks):
+            logged.retrieved = kept or None
+            logged.notes.append(DRAWN_IDS)
+        if any(walks):
+            logged.traversal = [path for path in paths if path] or None
 
     def _count(self, record: dict[str, Any]) -> dict[str, Any]:
         report = self._report

@@ -89,6 +89,25 @@ class FrameworkReader(Reader):
         yield answer
 
 
+class SearchReader(FrameworkReader):
+    """The reader of a library that searches a graph, and logs neither tools nor models.
+
+    Attributes
+    ----------
+    finds_edges
+        Whether an empty result says that no edge was found either.
+    """
+
+    lacks: ClassVar[tuple[str, ...]] = ()
+    finds_edges: ClassVar[bool] = False
+
+    def answers(self, wrapped: Wrapped, unread: Counter[str]) -> Iterator[LoggedAnswer]:
+        for answer in super().answers(wrapped, unread):
+            if wrapped.empty:
+                answer.retrieved, answer.traversal = [], [] if self.finds_edges else None
+            yield answer
+
+
 def add_conversation(answer: LoggedAnswer, dialogue: Conversation, tools: bool = False) -> None:
     """Add a conversation to an answer; what stands around the framework's objects is believed before it.
 

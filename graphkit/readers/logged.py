@@ -80,6 +80,8 @@ class LoggedAnswer:
         empty where there were tools and none opened anything.
     unknown_calls
         How many of the calls opened what isn't known: without an edge among what is known, the walk isn't known either.
+    drawn_ids
+        Whether names may be ids that the library drew: what the dataset doesn't know of these can't be compared.
     folders
         The absolute folders in which an agent worked: a file's name may begin with one of them.
     tool_calls
@@ -105,6 +107,7 @@ class LoggedAnswer:
     ordered: bool = False
     opened: list[str] | None = None
     unknown_calls: int = 0
+    drawn_ids: bool = False
     folders: list[str] = field(default_factory=list)
     tool_calls: list[LoggedToolCall] | None = None
     answer: str | None = None

@@ -36,6 +36,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "autogen": ("messages", "models_usage", "source", "created_at", "type", "is_error", "stop_reason"),
     "haystack": ("documents", "blob", "sparse_embedding", "replies", "answers", "tool_call_result", "tool_name"),
     "dspy": ("trajectory", "tool_name_0", "tool_args_0", "observation_0", "outputs", "kwargs", "response_model"),
+    "graphiti": ("source_node_uuid", "target_node_uuid", "fact", "episodes", "edge_reranker_scores", "valid_at"),
+    "cognee": ("search_result", "dataset_name", "objects_result", "context_result", "node_attributes", "chunk_index"),
     "beir": ("query_id", "doc_id", "corpus_id", "score", "results"),
 }
 

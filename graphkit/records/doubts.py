@@ -9,5 +9,10 @@ OPENED_FILES = (
 )
 #: No edge lies between what is known to be opened, and of some calls it isn't known what they opened.
 UNKNOWN_WALK = "of some calls it isn't known what they opened, and the others follow no edge: the walk isn't known"
+#: Some names are drawn ids, and the dataset doesn't know them.
+DRAWN_IDS = (
+    "names that are ids of the library's own, and unknown to the dataset, aren't compared: log the names too, or map "
+    "the ids by a table (--ids)"
+)
 #: Something was opened, and the dataset knows none of it.
 UNKNOWN_NAMES = "the dataset knows nothing that was opened, so the walk isn't known"

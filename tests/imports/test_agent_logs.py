@@ -93,3 +93,23 @@ def test_the_documents_of_a_retriever_hold_these_gold_edges(real_logs: Path) -> 
     scored = recalls(real_logs, found.records)
     assert scored == expected
     assert sum(expected.values()) / len(expected) == 0.5625
+
+
+def test_the_facts_of_graphiti_hold_these_gold_edges(real_logs: Path) -> None:
+    """Its facts are `A calls B` and `A inherits B`, whose ends are joined with gold by the names alone: .9375."""
+    table = real_logs / "ids.jsonl.gz"
+    log = real_logs / "agents" / "graphiti_search.jsonl.gz"
+    found = import_log(log, dataset=real_logs, ids=table, run="g")
+    with gzip.open(table, "rt") as lines:
+        ids = {one["name"]: one["id"] for one in map(json.loads, lines)}
+    with gzip.open(log, "rt") as lines:
+        facts = {
+            one["question_id"]: [edge["fact"].split() for edge in one["results"]] for one in map(json.loads, lines)
+        }
+    expected = {}
+    for one in map(json.loads, (real_logs / "questions.jsonl").read_text("utf-8").splitlines()):
+        gold = {(step["source"], step["target"]) for path in one["paths"] for step in path["steps"]}
+        held = {(ids[words[0]], ids[words[-1]]) for words in facts[one["id"]]}
+        expected[one["id"]] = len(gold & held) / len(gold)
+    assert recalls(real_logs, found.records) == expected
+    assert sum(expected.values()) / len(expected) == 0.9375

@@ -101,6 +101,8 @@ SILENT: list[tuple[str, Any, tuple[str, ...]]] = [
     ("ragas", {"question_id": "q", "user_input": "?", "retrieved_contexts": ["x"]}, NO_WALK),
     ("locagent", {"instance_id": "q", "found_files": ["a.py"]}, ALL),
     ("locagent", {"instance_id": "q", "found_entities": ["a.py:f"]}, NO_WALK),
+    ("graphiti", {"question_id": "q", "results": None, "answer": "Yes."}, ALL),
+    ("cognee", {"question_id": "q", "results": [{"dataset_id": "d", "search_result": ["Yes."]}]}, ALL),
     ("beir", {"q": {"a.md": 1.0}}, NO_WALK),
     ("trec", "q Q0 a.md 1 1.0 r", NO_WALK),
 ]

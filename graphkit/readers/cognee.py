@@ -1,0 +1,209 @@
+"""Search results of cognee: completions with their context, edges of its graph, and chunks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphkit.readers.framework_logs import SearchReader
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
+from graphkit.readers.logged_rankings import Ranking, distinct
+from graphkit.readers.payloads import count_unread, identifier, object_of, objects_of, text
+
+#: The keys of what was found in one dataset, by each of their names.
+_COMPLETION = ("text_result", "completion")
+_CONTEXT = ("context_result", "context")
+_OBJECTS = ("objects_result", "result_object", "resultObject")
+_FOUND = ("search_result", *_COMPLETION, *_CONTEXT, *_OBJECTS, "evidence", "error")
+_BESIDE = (
+    *("dataset_id", "dataset_name", "dataset_tenant_id", "datasetId", "datasetName", "datasetTenantId"),
+    *("search_type", "searchType", "only_context", "onlyContext", "user_prompt_result", "system_prompt_result"),
+    *("user_prompt", "system_prompt", "userPrompt", "systemPrompt"),
+)
+_CHUNK = ("chunk_index", "chunk_size", "cut_type")
+
+_CONNECTIONS = "Connections:\n"
+_LINE = re.compile(
+    r"(?P<source>\S.*?) --\[(?P<relation>[^\[\]\n]+)\]--> (?P<target>\S.*?)(?:  \(.*\))?(?: \[[^\[\]]*\])?"
+)
+
+ANSWER_ALONE = (
+    "a completion alone: what was found is unknown; search with verbose=True, which gives the objects and the context"
+)
+LINES = "lines of a context's connections can't be read, and are skipped"
+SEVERAL = "several data sets answered: their answers are more than one"
+
+
+@dataclass(slots=True)
+class _Search:
+    """What was found in all data sets of a search."""
+
+    ranking: Ranking = field(default_factory=Ranking)
+    edges: list[LoggedEdge] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+    #: Whether there was a place for chunks, and one for edges.
+    asked: bool = False
+    walked: bool = False
+    notes: dict[str, None] = field(default_factory=dict)
+
+
+class CogneeReader(SearchReader):
+    """Reads what ``cognee.search()`` returns: for each data set, or the only one's list."""
+
+    name = "cognee"
+    priority = 124
+    title = "cognee: results of search(), with verbose=True for edges, and of its HTTP interface"
+    lacks = (
+        "A completion alone doesn't say what was found. Search with verbose=True, or for the context or chunks only.",
+        "Edges are a set. Their relations are as cognee's graph spells them.",
+        "A chunk is named by its document. Its score is a distance, and isn't kept: chunks rank by their places.",
+        "There are no latency, tokens, model and cost.",
+    )
+
+    def is_payload(self, value: Any) -> bool:
+        if isinstance(value, list):
+            return any(_is_of_dataset(one) or _is_edge(one) or _is_chunk(one) for one in value[:3])
+        return isinstance(value, dict) and _is_of_dataset(value)
+
+    def add(self, answer: LoggedAnswer, payload: Any, unread: Counter[str]) -> None:
+        search = _Search()
+        parts = [payload] if isinstance(payload, dict) else payload
+        if any(map(_is_of_dataset, parts)):
+            for part in objects_of(parts):
+                count_unread(part, (*_FOUND, *_BESIDE), unread)
+                _add_part(search, part)
+                answer.error = answer.error or text(part.get("error"))
+        else:
+            _add_found(search, parts)
+        if len(search.answers) > 1:
+            search.notes[SEVERAL] = None
+        elif search.answers:
+            answer.answer = answer.answer or search.answers[0]
+        if search.asked:
+            answer.retrieved = search.ranking.chunks()
+        elif answer.error is None:
+            search.notes[ANSWER_ALONE] = None
+        if search.walked:
+            unreadable = LINES in search.notes and not search.edges
+            answer.traversal = None if unreadable else [distinct(search.edges)] if search.edges else []
+        answer.ordered, answer.drawn_ids = False, True
+        answer.notes += search.notes
+
+
+def _is_of_dataset(value: Any) -> bool:
+    """Return whether a value is what was found in one data set."""
+    if not isinstance(value, dict):
+        return False
+    keys = value.keys()
+    of_dataset = bool(keys & {"dataset_id", "datasetId", "dataset_name", "datasetName"})
+    return (
+        ("search_result" in keys and of_dataset)
+        or {"text_result", "context_result", "objects_result"} <= keys
+        or (bool(keys & {"search_type", "searchType"}) and bool(keys & {"result_object", "resultObject"}))
+    )
+
+
+def _is_edge(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(end), dict) for end in ("node1", "node2"))
+
+
+def _is_chunk(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("text"), str) and value.keys() >= {"id", *_CHUNK}
+
+
+def _add_part(search: _Search, part: dict[str, Any]) -> None:
+    """Add what was found in a data set: objects before the context, which repeats them as text."""
+    completion, context, objects = (
+        next((part[key] for key in keys if part.get(key)), None) for keys in (_COMPLETION, _CONTEXT, _OBJECTS)
+    )
+    found = part.get("search_result")
+    readable = isinstance(objects, list) and any(_is_edge(one) or _is_chunk(one) for one in objects)
+    if readable:
+        _add_found(search, objects)
+    elif part.get("evidence"):
+        _add_evidence(search, objects_of(part["evidence"]))
+    elif isinstance(context, str):
+        _add_found(search, context)
+    for given in (completion, found):
+        if isinstance(given, list) and given and isinstance(given[0], dict):
+            _add_found(search, given if not readable else [])
+        elif given == [] and not (completion or context):
+            search.asked = True
+        else:
+            words = text(given[0] if isinstance(given, list) and len(given) == 1 else given)
+            if words is not None and _CONNECTIONS in words:
+                _add_found(search, words)
+            elif words is not None:
+                search.answers.append(words)
+
+
+def _add_found(search: _Search, found: Any) -> None:
+    """Add edges or chunks, or a context in which edges are lines of text."""
+    if isinstance(found, str):
+        _add_context(search, found)
+        return
+    for one in objects_of(found):
+        if _is_edge(one):
+            search.asked = search.walked = True
+            _add_edge(search, one)
+        elif _is_chunk(one) and (name := text(one.get("document_name")) or identifier(one.get("id"))) is not None:
+            search.asked = True
+            search.ranking.item(LoggedChunk(name, text(one.get("text"))))
+
+
+def _add_edge(search: _Search, one: dict[str, Any]) -> None:
+    names = [_name(one[end]) for end in ("node1", "node2")]
+    attributes = object_of(one.get("attributes"))
+    keys = ("relationship_type", "relationship_name", "edge_text")
+    relation = next((words for key in keys if (words := text(attributes.get(key)))), None)
+    if names[0] is None or names[1] is None:
+        search.notes[LINES] = None
+        return
+    _take(search, LoggedEdge(names[0], relation, names[1], one.get("directed") is not False))
+
+
+def _take(search: _Search, edge: LoggedEdge) -> None:
+    search.edges.append(edge)
+    search.ranking.item(None, [edge])
+
+
+def _name(node: dict[str, Any]) -> str | None:
+    """Return the name of a node; that of a chunk is its document's."""
+    held = object_of(node.get("node_attributes")) or object_of(node.get("attributes"))
+    return text(held.get("name")) or text(held.get("document_name")) or identifier(node.get("node_id", node.get("id")))
+
+
+def _add_context(search: _Search, words: str) -> None:
+    """Add the lines below the last heading of connections."""
+    _, heading, lines = words.rpartition(f"\n{_CONNECTIONS}")
+    if not heading:
+        return
+    search.asked = search.walked = True
+    for line in filter(None, map(str.strip, lines.split("\n"))):
+        match = _LINE.fullmatch(line) if line.count(" --[") == 1 else None
+        if match is None:
+            search.notes[LINES] = None
+        else:
+            _take(search, LoggedEdge(match["source"], match["relation"], match["target"]))
+
+
+def _add_evidence(search: _Search, evidence: list[dict[str, Any]]) -> None:
+    """Add the references of a completion: nodes, edges between them, and segments of documents."""
+    plain = [{key.replace("_", "").lower(): held for key, held in one.items()} for one in evidence]
+    names = {
+        key: label for one in plain if (key := identifier(one.get("artifactid"))) and (label := text(one.get("label")))
+    }
+    for one in plain:
+        kind, ends = one.get("kind"), (identifier(one.get("sourcenodeid")), identifier(one.get("targetnodeid")))
+        search.asked = True
+        if kind in ("graph_edge", "triplet"):
+            search.walked = True
+            if ends[0] is None or ends[1] is None:
+                search.notes[LINES] = None
+                continue
+            source, target = (names.get(end, end) for end in ends if end is not None)
+            _take(search, LoggedEdge(source, text(one.get("relationshipname")), target))
+        elif name := text(one.get("documentname")) or text(one.get("label")) or identifier(one.get("artifactid")):
+            search.ranking.item(LoggedChunk(name))
