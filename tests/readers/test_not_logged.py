@@ -20,6 +20,7 @@ from tests.readers.test_spans import span
 OF_FILES = (
     "claude-code",
     "codex",
+    "mcp",
     "mini-swe-agent",
     "swe-agent",
 )
