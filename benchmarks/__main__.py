@@ -10,6 +10,7 @@ from benchmarks.results import table
 
 NAMES = (
     *("scoring", "comparing", "reporting", "running", "startup", "loading", "reading", "judging", "executing"),
+    "deciding",
     "engines",
     "scaling",
 )

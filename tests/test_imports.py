@@ -99,7 +99,7 @@ MAY_IMPORT = {
     "exports": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "agents": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
-    "testing": {"errors", "records", "files", "measures", "systems", "graph", "scoring", "analysis"},
+    "testing": {"errors", "records", "files", "measures", "systems", "judges", "graph", "scoring", "analysis"},
     "cli": {
         *("errors", "records", "files", "measures", "database", "llm", "adapters", "judges"),
         *(

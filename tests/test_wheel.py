@@ -56,6 +56,15 @@ def test_metadata(wheel: Path) -> None:
     assert "Requires-Python: >=3.11" in metadata
     assert "# graphkit" in metadata
     assert "graphkit = graphkit.cli:main" in points
+    assert "[pytest11]\ngraphkit = graphkit.testing.pytest_plugin" in points
+
+
+@pytest.mark.slow("an environment of the built wheel")
+def test_pytest_finds_the_plugin(installed: dict[str, str], tmp_path: Path) -> None:
+    """Where the wheel is installed, pytest knows the mark without a setting."""
+    command = [f"{installed['VIRTUAL_ENV']}/bin/python", "-m", "pytest", "--markers"]
+    done = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True, check=False)
+    assert "@pytest.mark.graphkit(dataset, system=callable)" in done.stdout, done.stderr
 
 
 @pytest.mark.slow("the demo, with a database of its own, from the built wheel")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +14,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file, stored_blocks
 from graphkit.files.problems import Problems
 from graphkit.records.models import Question
+from graphkit.records.words import counted
 from graphkit.systems.importing import System
 from graphkit.systems.runner import Limits
 from graphkit.systems.session import DEFAULT_K, Plan, Session, plan
@@ -64,7 +65,14 @@ class SystemUnderTest:
         """Return the file of its answers."""
         return folder / f"{self.system.name}.jsonl"
 
-    def answer(self, dataset: Dataset, wanted: Collection[str] | None, folder: Path, again: Again) -> int:
+    def answer(
+        self,
+        dataset: Dataset,
+        wanted: Collection[str] | None,
+        folder: Path,
+        again: Again,
+        notify: Callable[[str], None],
+    ) -> int:
         """Ask the questions that have no record, and return how many were asked.
 
         A record counts no more if the question changed, other than in its gold.
@@ -102,6 +110,7 @@ class SystemUnderTest:
                 temporary.write_bytes(msgspec.json.encode(current))
         left = tuple(one for one in chosen if one.id not in recorded or one.id in dropped)
         if left:
+            notify(f"asking {counted(len(left), 'question')} of {self.system.name}")
             session = Session(dataset, Plan(left, whole.order), [self.system], folder, self.limits, k=self.k)
             with session.open():
                 if not session.run(lambda answer: None):

@@ -16,13 +16,17 @@ from graphkit.systems.importing import System, load_system, run_name, system_of
 from graphkit.systems.runner import Limits
 from graphkit.systems.session import DEFAULT_K, source_of
 from graphkit.testing.recorded_answers import SystemUnderTest
+from graphkit.testing.recorded_grades import AskedJudge, asked_judge
 from graphkit.testing.suites import GivenRun, Suite
 from graphkit.testing.thresholds import GivenThresholds
 
 _LIMITS = ("concurrency", "timeout", "retries", "backoff")
 _THRESHOLDS = ("fail_under", "fail_over", "max_failed", "min_scored", "fail_on_severe", "fail_on_stale")
 #: The arguments of the mark beside the dataset.
-ARGUMENTS = ("system", "run", "name", "version", "k", *_LIMITS, *_THRESHOLDS, "config", "failed_as")
+ARGUMENTS = (
+    *("system", "run", "name", "version", "judge", "graders", "k"),
+    *(*_LIMITS, *_THRESHOLDS, "config", "failed_as"),
+)
 
 
 def marked_suite(config: pytest.Config, mark: pytest.Mark) -> Suite:
@@ -47,7 +51,8 @@ def marked_suite(config: pytest.Config, mark: pytest.Mark) -> Suite:
         raise InputError("the mark takes either a system or a run", remedy="Give system=answer, or run=PATH.")
     dataset = Dataset(_place(config.rootpath, mark.args[0]))
     answers = GivenRun(_existing(_place(config.rootpath, run))) if run is not None else _tested(system, mark.kwargs)
-    return Suite(dataset, answers, _given(config, mark.kwargs), _records(config))
+    judge = _judge(mark.kwargs, answers)
+    return Suite(dataset, answers, _given(config, mark.kwargs), _records(config), judge, _notifying(config))
 
 
 def named_suite(config: pytest.Config) -> Suite:
@@ -65,7 +70,7 @@ def named_suite(config: pytest.Config) -> Suite:
     here = config.invocation_params.dir
     file = _existing(_place(here, run))
     dataset = Dataset(_place(here, folder)) if folder is not None else Dataset.of_run(file)
-    return Suite(dataset, GivenRun(file), _given(config, {}), _records(config))
+    return Suite(dataset, GivenRun(file), _given(config, {}), _records(config), notify=_notifying(config))
 
 
 def _place(start: Path, given: str | Path) -> Path:
@@ -84,6 +89,23 @@ def _tested(given: Any, arguments: Mapping[str, Any]) -> SystemUnderTest:
     system = _system(given, arguments.get("name"))
     limits = Limits(**{name: arguments[name] for name in _LIMITS if name in arguments})
     return SystemUnderTest(system, str(arguments.get("version", "")), arguments.get("k", DEFAULT_K), limits)
+
+
+def _judge(arguments: Mapping[str, Any], answers: SystemUnderTest | GivenRun) -> AskedJudge | None:
+    if (given := arguments.get("judge")) is None:
+        return None
+    if isinstance(answers, GivenRun):
+        remedy = f"Grade the run by `graphkit grade {answers.file}`: the verdicts beside it count."
+        raise InputError("a judge grades the answers of a system, and the mark names a run", remedy=remedy)
+    return asked_judge(given, arguments.get("graders"))
+
+
+def _notifying(config: pytest.Config) -> Callable[[str], None]:
+    """Return a function that prints a note on the terminal, if this process has it."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput"):
+        return lambda _: None
+    return lambda text: reporter.write_line(f"graphkit: {text}")
 
 
 def _system(given: Any, name: str | None) -> System:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -15,13 +15,15 @@ from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.files.dataset import Dataset
 from graphkit.files.file_locks import locked
 from graphkit.files.problems import Problems
-from graphkit.files.verdict_files import VERDICTS, graded_files
+from graphkit.files.verdict_files import SCORES, VERDICTS, graded_files
 from graphkit.graph.digests import content_digest, dataset_digest
+from graphkit.measures.registry import require_computed
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation
 from graphkit.testing.node_names import safe
 from graphkit.testing.question_verdicts import question_verdicts
 from graphkit.testing.recorded_answers import Again, SystemUnderTest
+from graphkit.testing.recorded_grades import AskedJudge, scores_beside
 from graphkit.testing.thresholds import GivenThresholds, Threshold
 from graphkit.testing.verdict_record import FAILED, PASSED, SKIPPED, RecordedVerdicts
 
@@ -44,7 +46,14 @@ class GivenRun:
         """Return its file."""
         return self.file
 
-    def answer(self, dataset: Dataset, wanted: Collection[str] | None, folder: Path, again: Again) -> int:
+    def answer(
+        self,
+        dataset: Dataset,
+        wanted: Collection[str] | None,
+        folder: Path,
+        again: Again,
+        notify: Callable[[str], None],
+    ) -> int:
         """Ask nothing."""
         return 0
 
@@ -57,6 +66,10 @@ class Suite:
     ----------
     records
         The folder with the records of all suites.
+    judge
+        The judge of a system's answers; None for none.
+    notify
+        Called with each note before something that takes a while.
     verdicts
         What was decided; None before :meth:`decide`.
     note
@@ -67,18 +80,31 @@ class Suite:
     answers: SystemUnderTest | GivenRun
     given: GivenThresholds
     records: Path
+    judge: AskedJudge | None = None
+    notify: Callable[[str], None] = field(default=lambda _: None, repr=False)
     verdicts: RecordedVerdicts | None = None
     note: str = ""
     _decided: tuple[Evaluation, Scorecard] | None = field(default=None, repr=False)
 
     @cached_property
     def plan(self) -> EvaluationPlan:
-        """The plan of the evaluation."""
+        """The plan of the evaluation, without scores by a judge."""
         return self.given.plan()
 
     @cached_property
     def thresholds(self) -> list[Threshold]:
-        """The thresholds, each a test."""
+        """The thresholds, each a test.
+
+        Raises
+        ------
+        InputError
+            One is of a measure that a judge gives, and none does.
+        """
+        gated = {*self.plan.gated.values()}
+        judged = [one for one in self.plan.measures if str(one) in gated and not one.computed]
+        if judged and self.judge is None:
+            given = {score.measure for score in scores_beside(self.answers.run_file(self.folder))[0]}
+            require_computed([one for one in judged if str(one) not in given])
         return self.given.tests(self.plan)
 
     @cached_property
@@ -123,7 +149,8 @@ class Suite:
         self._decided = result, score_layers(result, self.plan.config)
 
     def _decide(self, wanted: Collection[str] | None, again: Again) -> None:
-        file = self.folder / "verdicts.json"
+        names = json.dumps([[*map(str, self.plan.measures)], self.judge.key if self.judge is not None else None])
+        file = self.folder / f"verdicts-{blake2b(names.encode(), digest_size=4).hexdigest()}.json"
         data = dataset_digest(self.dataset, version="")
         run = self.answers.run_file(self.folder)
         if run.is_file() and not again.every and not again.failed:
@@ -131,17 +158,21 @@ class Suite:
             if self.verdicts is not None and (isinstance(self.answers, GivenRun) or not self.verdicts.summary.missing):
                 self.note = f"{counted(self.verdicts.summary.questions, 'question')}, all from the record"
                 return
-        asked = self.answers.answer(self.dataset, wanted, self.folder, again)
-        key = self._key(data, run) if run.is_file() else ""
+        asked = self.answers.answer(self.dataset, wanted, self.folder, again, self.notify)
+        if self.judge is not None:
+            self.judge.grade(run, self.dataset, f"{data} {content_digest(run)}", self.notify)
+        key = self._key(data, run)
         self.verdicts = RecordedVerdicts.read(file, key)
         if self.verdicts is None:
-            self.verdicts = question_verdicts(run, self.dataset, self.plan, key)
+            plan = self.given.plan(*scores_beside(run))
+            self.verdicts = question_verdicts(run, self.dataset, plan, key)
             self.verdicts.write(file)
         self.note = f"{counted(self.verdicts.summary.questions, 'question')}, {asked} asked now"
 
     def _key(self, data: str, run: Path) -> str:
         """Return the digest of what verdicts follow from, the digest of the dataset's files among it."""
-        graded = [[path.name, content_digest(path)] for path in graded_files(run, VERDICTS)]
+        beside = (path for kind in (VERDICTS, SCORES) for path in graded_files(run, kind))
+        graded = [[path.name, content_digest(path)] for path in beside]
         parts = [__version__, data, content_digest(run), graded, [*map(str, self.plan.measures)], str(run)]
         return blake2b(json.dumps(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

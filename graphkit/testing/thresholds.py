@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
 from graphkit.analysis.gates import GateOutcome, RunGates, fail_over, fail_under
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.measures.registry import lower_is_better
+from graphkit.records.scores import Score
 from graphkit.records.unanswered import FailedAs
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation
@@ -52,8 +53,8 @@ class GivenThresholds:
     config: Path | None = None
     failed_as: FailedAs = "worst"
 
-    def plan(self) -> EvaluationPlan:
-        """Return the plan of the evaluation.
+    def plan(self, scores: Sequence[Score] = (), score_files: Sequence[Path] = ()) -> EvaluationPlan:
+        """Return the plan of the evaluation, with scores by a judge.
 
         Raises
         ------
@@ -64,6 +65,8 @@ class GivenThresholds:
             EvaluationOptions(keep_rows=True, failed_as=self.failed_as),
             config=load_config(self.config),
             gates=PlannedGates(under=tuple(self.under.items()), over=tuple(self.over.items())),
+            scores=scores,
+            score_files=score_files,
         )
         _ = plan.gated
         return plan

@@ -295,7 +295,7 @@ def test_body_and_other_marks(project: Project) -> None:
 def test_corrupt_record(project: Project) -> None:
     """A damaged record of verdicts is made anew from the answers."""
     project.write()("--graphkit-record", "record").assert_outcomes(**OUTCOMES)
-    [verdicts] = project.folder.glob("record/*/verdicts.json")
+    [verdicts] = project.folder.glob("record/*/verdicts-*.json")
     verdicts.write_text('{"key": ')
     (project.folder / "asked.txt").unlink()
     project("--graphkit-record", "record").assert_outcomes(**OUTCOMES)
@@ -328,3 +328,45 @@ def test_path_of_record(project: Project, tmp_path: Path) -> None:
     assert (tmp_path / "kept").is_dir()
     project("-k", "q01", "--graphkit-record", str(tmp_path / "kept"))
     assert project.asked == ["q01"]
+
+
+JUDGE = """
+from pathlib import Path
+from graphkit.judges.lexical import LexicalJudge
+
+class Noting(LexicalJudge):
+    async def judge(self, prompt, schema):
+        with Path("judged.txt").open("a") as file:
+            file.write("1")
+        return await super().judge(prompt, schema)
+"""
+
+
+def test_judge_is_asked_once(project: Project) -> None:
+    """A judge grades the recorded answers; other thresholds on its measures ask neither it nor the system.
+
+    It calls the five answers that have a reference partially correct: a grade of 0.5, and five failed questions more.
+    """
+    project.write('judge=Noting(), graders=["rubric"]')
+    file = project.folder / "test_qa.py"
+    file.write_text(f"from judging import Noting\n{file.read_text()}")
+    (project.folder / "judging.py").write_text(JUDGE)
+    result = project("--graphkit-fail-under", "RubricGrade=0.5")
+    result.assert_outcomes(passed=41 - 5 + 1, failed=14 + 5, skipped=5)
+    result.stdout.fnmatch_lines(['"q01" in "answer": a judge does not call the answer fully correct'])
+    assert (project.folder / "judged.txt").stat().st_size
+    (project.folder / "judged.txt").unlink()
+    (project.folder / "asked.txt").unlink()
+    result = project("--graphkit-fail-under", "RubricGrade=0.6")
+    result.assert_outcomes(passed=41 - 5, failed=14 + 5 + 1, skipped=5)
+    result.stdout.fnmatch_lines(["answer: RubricGrade is 0.5000, under 0.6"])
+    assert project.asked == []
+    assert not (project.folder / "judged.txt").exists()
+
+
+def test_judge_of_a_run(project: Project) -> None:
+    """A measure of a judge without scores is a usage error that says how to get them."""
+    result = project.write()("--graphkit-fail-under", "FactualCorrectness=0.1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "FactualCorrectness isn't computed from records: a judge gives it" in result.stderr.str()
+    assert project.asked == []
