@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from graphkit.errors import GraphkitError, InputError
+from graphkit.errors import GraphkitError, InputError, one_line
 
 if TYPE_CHECKING:
     from graphkit.testing.suites import Suite
@@ -153,7 +153,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     """Say how many answers come from the record."""
     notes = [(suite, suite.note) for suite in config.stash[_STATE].suites if suite.note]
-    return [f"graphkit: {suite.dataset.name}: {note} ({suite.folder})" for suite, note in notes]
+    return [one_line(f"graphkit: {suite.dataset.name}: {note} ({suite.folder})") for suite, note in notes]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.explanations import why
 from graphkit.analysis.file_failures import RunOnFiles
+from graphkit.errors import one_line
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_once
 from graphkit.files.run_files import RunSource
@@ -40,7 +41,7 @@ def _verdict(run: RunOnFiles, row: Row, invalid: str | None) -> tuple[str, str]:
     skipped if its gold is stale, or if nothing in the record could be judged.
     """
     if row.failure is None and invalid is not None:
-        return SKIPPED, f"not scored: {invalid}"
+        return SKIPPED, one_line(f"not scored: {invalid}")
     beside = run.file.resolve().parent.parent == run.dataset.folder.resolve()
     found = why(run, row.question, dataset=None if beside else run.dataset.folder)
     wrong = row.outcome is not None and row.outcome.answer is False
@@ -49,7 +50,7 @@ def _verdict(run: RunOnFiles, row: Row, invalid: str | None) -> tuple[str, str]:
         lines = [*found.lines(), *said] if found.wrong else [*said, *found.lines()]
         return FAILED, "\n".join(lines)
     if row.outcome is not None and not _judged(run.cases[row.question], row, bool(run.verdicts.get(row.question))):
-        return SKIPPED, f"nothing could be judged: {row.outcome.undecided}"
+        return SKIPPED, one_line(f"nothing could be judged: {row.outcome.undecided}")
     return PASSED, ""
 
 

@@ -56,9 +56,8 @@ class SystemUnderTest:
     k: int = DEFAULT_K
     limits: Limits = field(default_factory=Limits)
 
-    @property
-    def key(self) -> list[str]:
-        """The texts that distinguish its answers from those of other systems."""
+    def key(self, root: Path) -> list[str]:
+        """Return the texts that distinguish its answers from those of other systems."""
         return [self.system.name, self.system.source, self.version, str(self.k)]
 
     def run_file(self, folder: Path) -> Path:

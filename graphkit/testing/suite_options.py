@@ -52,7 +52,8 @@ def marked_suite(config: pytest.Config, mark: pytest.Mark) -> Suite:
     dataset = Dataset(_place(config.rootpath, mark.args[0]))
     answers = GivenRun(_existing(_place(config.rootpath, run))) if run is not None else _tested(system, mark.kwargs)
     judge = _judge(mark.kwargs, answers)
-    return Suite(dataset, answers, _given(config, mark.kwargs), _records(config), judge, _notifying(config))
+    given, records = _given(config, mark.kwargs), _records(config)
+    return Suite(dataset, config.rootpath, answers, given, records, judge, _notifying(config))
 
 
 def named_suite(config: pytest.Config) -> Suite:
@@ -70,7 +71,8 @@ def named_suite(config: pytest.Config) -> Suite:
     here = config.invocation_params.dir
     file = _existing(_place(here, run))
     dataset = Dataset(_place(here, folder)) if folder is not None else Dataset.of_run(file)
-    return Suite(dataset, GivenRun(file), _given(config, {}), _records(config), notify=_notifying(config))
+    given, records = _given(config, {}), _records(config)
+    return Suite(dataset, config.rootpath, GivenRun(file), given, records, notify=_notifying(config))
 
 
 def _place(start: Path, given: str | Path) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from graphkit import __version__
 from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.layers import Scorecard, score_layers
+from graphkit.errors import one_line
 from graphkit.files.dataset import Dataset
 from graphkit.files.file_locks import locked
 from graphkit.files.problems import Problems
@@ -31,16 +32,21 @@ from graphkit.testing.verdict_record import FAILED, PASSED, SKIPPED, RecordedVer
 FORMAT = 1
 
 
+def _from_root(root: Path, path: Path) -> str:
+    """Return a path from pytest's root folder on, or as a whole if it lies elsewhere."""
+    whole, start = path.resolve(), root.resolve()
+    return (whole.relative_to(start) if whole.is_relative_to(start) else whole).as_posix()
+
+
 @dataclass(frozen=True)
 class GivenRun:
     """A run that is on the disk already."""
 
     file: Path
 
-    @property
-    def key(self) -> list[str]:
-        """The text that distinguishes it from other runs."""
-        return [str(self.file)]
+    def key(self, root: Path) -> list[str]:
+        """Return the text that distinguishes it from other runs."""
+        return [_from_root(root, self.file)]
 
     def run_file(self, folder: Path) -> Path:
         """Return its file."""
@@ -64,6 +70,8 @@ class Suite:
 
     Attributes
     ----------
+    root
+        pytest's root folder: a record is found again wherever it lies.
     records
         The folder with the records of all suites.
     judge
@@ -77,6 +85,7 @@ class Suite:
     """
 
     dataset: Dataset
+    root: Path
     answers: SystemUnderTest | GivenRun
     given: GivenThresholds
     records: Path
@@ -124,7 +133,7 @@ class Suite:
     @cached_property
     def folder(self) -> Path:
         """The folder of its record, whose name tells the dataset and the run, and distinguishes all others."""
-        key = json.dumps([FORMAT, self.dataset.place, *self.answers.key])
+        key = json.dumps([FORMAT, _from_root(self.root, self.dataset.folder), *self.answers.key(self.root)])
         name = self.answers.run_file(Path()).name.partition(".jsonl")[0]
         digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
         return self.records / f"{safe(self.dataset.name)[:40]}-{safe(name)[:40]}-{digest}".replace("/", "_")
@@ -187,7 +196,7 @@ class Suite:
         outcomes = threshold.check(*self._decided)
         if not outcomes:
             return SKIPPED, "the measure was scored on no question"
-        if broken := [str(one) for one in outcomes if not one.passed]:
+        if broken := [one_line(str(one)) for one in outcomes if not one.passed]:
             return FAILED, "\n".join([*broken, *self._first_failed()])
         return PASSED, ""
 

@@ -10,7 +10,7 @@ from graphkit.analysis.config import Config, load_config
 from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
 from graphkit.analysis.gates import GateOutcome, RunGates, fail_over, fail_under
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
-from graphkit.measures.registry import lower_is_better
+from graphkit.measures.registry import lower_is_better, parse_measure
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import FailedAs
 from graphkit.scoring.options import EvaluationOptions
@@ -61,10 +61,13 @@ class GivenThresholds:
         InputError
             A measure is unknown, or the configuration can't be used.
         """
+        config = load_config(self.config)
+        # The gates decide which measures are computed beside the usual ones.
+        written = [name for name in {**config.targets, **config.severe} if parse_measure(name).computed]
         plan = EvaluationPlan(
             EvaluationOptions(keep_rows=True, failed_as=self.failed_as),
-            config=load_config(self.config),
-            gates=PlannedGates(under=tuple(self.under.items()), over=tuple(self.over.items())),
+            config=config,
+            gates=PlannedGates((*self.under.items(), *((name, 0.0) for name in written)), tuple(self.over.items())),
             scores=scores,
             score_files=score_files,
         )
@@ -85,7 +88,8 @@ class GivenThresholds:
         if self.max_failed is not None:
             yield _of_gates(_named("max-failed", "", self.max_failed), RunGates(max_failed=self.max_failed))
         if self.min_scored is not None:
-            gates = RunGates(min_scored=self.min_scored, measures=[*plan.gated.values()] or None)
+            bounded = [plan.gated[text] for text in (*self.under, *self.over)]
+            gates = RunGates(min_scored=self.min_scored, measures=bounded or None)
             yield _of_gates(_named("min-scored", "", self.min_scored), gates)
         if self.stale:
             yield _of_gates("fail-on-stale", RunGates(stale=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,7 +17,7 @@ import graphkit.scoring.evaluate
 import graphkit.systems.session
 import graphkit.testing.marked_tests
 import graphkit.testing.question_tests  # noqa: F401
-from tests.helpers.cli import inside
+from tests.helpers.cli import inside, write_lines
 from tests.testing.sample import HOSTILE, NAMES, asked, write_dataset, write_project
 
 #: A checkout whose installation is older than the plugin has no entry point for it.
@@ -370,3 +371,79 @@ def test_judge_of_a_run(project: Project) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "FactualCorrectness isn't computed from records: a judge gives it" in result.stderr.str()
     assert project.asked == []
+
+
+def test_configuration(project: Project) -> None:
+    """Each line under [targets] and [severe] of a graphkit.toml is a test, also of a measure that no layer weighs.
+
+    EdgeRecall is 0.8545, EdgePrecision over the same steps too; no answer names chunks, so RR has no value.
+    """
+    (project.folder / "graphkit.toml").write_text(
+        "[targets]\nEdgePrecision = 0.86\nRR = 0.5\n[severe]\nEdgeRecall = 0.8\n"
+    )
+    result = project.write('config="graphkit.toml"')("-v", "-k", "target or severe", "-rs")
+    found = re.findall(r"^test_qa.py::test_answers\[(.*)\] (\w+)", result.stdout.str(), re.MULTILINE)
+    assert found == [
+        ("target EdgePrecision=0.86", "FAILED"),
+        ("target RR=0.5", "SKIPPED"),
+        ("fail-on-severe EdgeRecall=0.8", "PASSED"),
+    ]
+    assert "the measure was scored on no question" in result.stdout.str()
+
+
+def test_severe_thresholds(project: Project) -> None:
+    """Each severe threshold of the layers is a test, and one without a scored measure is skipped."""
+    result = project.write("fail_on_severe=True")("-v", "-k", "severe")
+    found = dict(
+        re.findall(r"^test_qa.py::test_answers\[fail-on-severe (.*)=.*\] (\w+)", result.stdout.str(), re.MULTILINE)
+    )
+    assert found["EdgeRecall"] == "PASSED"
+    assert found["FactualCorrectness"] == "SKIPPED"
+
+
+def test_removed_question(project: Project) -> None:
+    """A question that left the dataset leaves the record, and nothing is asked."""
+    project.write()()
+    (project.folder / "asked.txt").unlink()
+    file = project.folder / "my-dataset" / "questions.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[1:]))
+    project().assert_outcomes(passed=40, failed=14, skipped=5)
+    assert project.asked == []
+
+
+def test_moved_project(project: Project, tmp_path: Path) -> None:
+    """A record in the project goes with it to another place."""
+    (project.folder / "pytest.ini").write_text("[pytest]\ngraphkit_record = records\n")
+    project.write()("-k", "q01")
+    moved = tmp_path / "moved"
+    shutil.copytree(project.folder, moved)
+    (moved / "asked.txt").unlink()
+    project("-k", "q01", "--rootdir", str(moved), "-c", str(moved / "pytest.ini"), str(moved)).assert_outcomes(passed=1)
+    assert asked(moved) == []
+
+
+def test_bundled_dataset(project: Project) -> None:
+    """A dataset outside the project is tested by its address."""
+    run = "@storefront/runs/storefront-graph"
+    result = project("--graphkit=@storefront", f"--graphkit-run={run}", "-k", "sf-04")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(['"sf-04" in "storefront-graph": the traversal took another edge at step 1 *'])
+
+
+def test_hostile_texts(project: Project) -> None:
+    """Control characters in a run's name and in the error of a system don't reach the terminal."""
+    write_dataset(project.folder / "my-dataset")
+    record = {"run": "a\x1b[31mb", "question_id": "q54", "error": "x\x1b]0;y", "retrieved": []}
+    write_lines(project.folder / "mine.jsonl", [record, {**record, "question_id": "q55", "error": None, "answer": "?"}])
+    options = ("--graphkit", "my-dataset", "--graphkit-run", "mine.jsonl", "--graphkit-max-failed", "1")
+    result = project(*options, "-k", "q54 or q55 or max", "-rs", "--color=no")
+    result.assert_outcomes(failed=2, skipped=1)
+    assert "\x1b" not in result.stdout.str() + result.stderr.str()
+
+
+def test_folder_that_cannot_be_written(project: Project) -> None:
+    """A record that can't be written is a usage error."""
+    (project.folder / "taken").write_text("")
+    result = project.write()("--graphkit-record", "taken")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "can't be written" in result.stderr.str()
