@@ -17,6 +17,7 @@ _INTERPRETER = "python_interpreter"
 
 CODE = "the agent called its tools in code, which isn't read: what it opened isn't known"
 JOINED = "the results of several calls of one step are one text: what they found isn't known"
+LOST = "a step with several calls failed: which of them ran isn't known"
 STOPPED = "the agent reached its limit of steps"
 
 _STEP = (
@@ -61,6 +62,7 @@ class SmolagentsReader(FrameworkReader):
         if CODE in notes:
             answer.notes = [note for note in answer.notes if note not in (SHELL, UNREAD_ARGUMENTS)]
         answer.notes += notes
+        answer.unknown_calls += LOST in notes
         timing = object_of(whole.get("timing"))
         spans = [timing] if timing else [object_of(step.get("timing")) for step in steps if "timing" in step]
         if spans:
@@ -78,22 +80,25 @@ def _messages(step: dict[str, Any], notes: dict[str, None]) -> list[Message]:
         return [Message("user", [task])]
     if not _is_action(step):
         return []
-    calls = [_call(one) for one in objects_of(step.get("tool_calls"))]
+    error = object_of(step.get("error"))
+    stopped = error.get("type") == "AgentMaxStepsError"
+    # A step that failed keeps its calls in the model's message alone.
+    asked = object_of(step.get("model_output_message")).get("tool_calls") if error and not stopped else None
+    calls = [_call(one) for one in objects_of(step.get("tool_calls") or asked)]
     if any(call.name == _INTERPRETER for call in calls):
         notes[CODE] = None
-    error = object_of(step.get("error"))
-    if error.get("type") == "AgentMaxStepsError":
+    if stopped:
         notes[STOPPED] = None
     acted = Message("assistant", calls=calls)
     acted.prompt_tokens, acted.output_tokens = tokens_of(step.get("token_usage"))
     final = content_text(step.get("action_output")) or text(step.get("observations"))
     if step.get("is_final_answer") is True:
         acted.submission = final
-    elif error.get("type") == "AgentMaxStepsError" and (words := content_text(step.get("action_output"))):
+    elif stopped and (words := content_text(step.get("action_output"))):
         acted.texts = [words]
     if len(calls) > 1:
-        if step.get("observations"):
-            notes[JOINED] = None
+        if error or step.get("observations"):
+            notes[LOST if error else JOINED] = None
         return [acted, Message("tool", results=[Result(None, call.id, bool(error)) for call in calls if error])]
     content = step.get("observations") if not error else error.get("message")
     read = [] if not calls else [Result(_printed(content, calls[0]), calls[0].id, bool(error))]

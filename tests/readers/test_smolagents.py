@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphkit.measures.base import Unscored
-from graphkit.readers.smolagents import CODE, JOINED, STOPPED
+from graphkit.readers.smolagents import CODE, JOINED, LOST, STOPPED
 from tests.live.small_graph import ANSWER, QUESTION, retrieved, walked
 from tests.readers.recorded_logs import recorded, scores, town
 from tests.readers.shared_logs import read, survives
@@ -73,6 +73,27 @@ def test_a_failed_call_opened_nothing() -> None:
     (answer,) = read("smolagents", [{"question_id": "q", "steps": [CALLING["steps"][0], step]}])
     assert answer.opened == []
     assert [call.failed for call in answer.tool_calls or ()] == [True]
+
+
+def test_a_step_that_failed_names_its_call_in_the_message_of_the_model() -> None:
+    """The list of its calls is empty; of several calls nobody knows which failed, so what was opened isn't known."""
+    first, *_, last = CALLING["steps"][:4]
+    call = {"id": "c9", "function": {"name": "open_node", "arguments": {"node": "nobody"}}}
+    error = {"type": "AgentToolExecutionError", "message": "no such node"}
+
+    def failed(*calls: Any) -> dict[str, Any]:
+        return {**last, "tool_calls": [], "error": error, "model_output_message": {"tool_calls": list(calls)}}
+
+    (one,), (several,) = (
+        read("smolagents", [{"question_id": "q", "steps": [first, failed(*calls)]}])
+        for calls in ((call,), (call, {**call, "id": "c10"}))
+    )
+    assert [(made.name, made.failed, made.result) for made in one.tool_calls or ()] == [
+        ("open_node", True, "no such node")
+    ]
+    assert (one.opened, one.unknown_calls) == ([], 0)
+    assert (several.opened, several.unknown_calls) == ([], 1)
+    assert LOST in several.notes
 
 
 def test_hostile_values() -> None:
