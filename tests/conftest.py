@@ -263,7 +263,9 @@ def published() -> Path:
     """The folder of the public files from which docs/published.md reproduces tables."""
     folder = ENVIRONMENT.get("GRAPHKIT_PUBLISHED")
     if not folder or not Path(folder).is_dir():
-        absent("GRAPHKIT_REQUIRE_DATA", "the files of published tables: GRAPHKIT_PUBLISHED names no folder of them")
+        absent(
+            "GRAPHKIT_REQUIRE_PUBLISHED", "the files of published tables: GRAPHKIT_PUBLISHED names no folder of them"
+        )
     return Path(folder)
 
 
