@@ -8,7 +8,8 @@ from graphkit.analysis.evaluation_findings import gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.paired import PairedResult
-from graphkit.analysis.run_pairs import LEVEL, Mover, RunComparison
+from graphkit.analysis.power import LEVEL
+from graphkit.analysis.run_pairs import Mover, RunComparison
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import ONE_CLUSTER
@@ -25,6 +26,8 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], seco
     findings = [*gate_findings(gates), *_failed(compared)]
     if compared.clusters is not None:
         findings.append(BriefLine("cluster", compared.clusters.sentence, 87))
+    if compared.plan:
+        findings.append(BriefLine("plan", compared.plan[0].sentence, 86))
     for group in compared.groups[1 : GROUPS + 1]:
         result = group.results[0]
         findings.append(BriefLine("group", f"{group.name} ({result.questions}): {result.measure} {change(result)}", 60))

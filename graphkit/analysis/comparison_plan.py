@@ -44,6 +44,7 @@ class ComparisonPlan:
     measures: Sequence[str] = ()
     by: By | None = None
     cluster: ClusterBy | None = None
+    difference: float | None = None
     engine: Literal["cypher"] | None = None
     resamples: int = RESAMPLES
     seed: int = SEED
@@ -98,6 +99,10 @@ class ComparisonPlan:
         if self.of_folders or not located(self.second).is_file():
             return None
         return partial(why, RunOnFiles.read(self.second, self.dataset, Problems("skip")))
+
+    def completed(self, compared: RunComparison) -> RunComparison:
+        """Return a comparison with what else the options ask for: the questions that a difference needs."""
+        return compared if self.difference is None else compared.with_plan(self.difference)
 
     def of_results(self, problems: Problems) -> RunComparison:
         """Compare two results folders."""

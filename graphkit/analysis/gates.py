@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.analysis.paired import PairedResult, questions_needed
-from graphkit.analysis.run_pairs import LEVEL, RunComparison
+from graphkit.analysis.power import LEVEL
+from graphkit.analysis.run_pairs import RunComparison
 from graphkit.errors import GateError
 from graphkit.measures.registry import worst_of
 from graphkit.records.bounds import equal, over, under

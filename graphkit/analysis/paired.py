@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphkit.analysis.power import detectable
 from graphkit.records.bounds import TOLERANCE, equal
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import ClusterSums, cautioned, clustered_interval, without_interval
 from graphkit.scoring.intervals import DRAWN_TOGETHER, RESAMPLES, SEED, alike, interval
-
-POWER = 0.8
 
 #: With fewer questions than these, or fewer that differ, an interval covers the true difference in less than 95%:
 #: see the simulation in docs/decisions.md.
@@ -65,6 +64,9 @@ class PairedResult:
         A sentence on why the interval may be too narrow, or None.
     clusters
         The number of independent clusters of questions; None if each question counts as independent.
+    spread, error
+        The standard deviation of the differences, 0 if all are equal, and the standard error of their mean, over
+        clusters if there are any; 0 if nothing shows it.
     """
 
     measure: str
@@ -86,6 +88,8 @@ class PairedResult:
     smallest_p: float = 0.0
     clusters: int | None = None
     reason: str | None = None
+    spread: float = 0.0
+    error: float = 0.0
 
     @property
     def units(self) -> int:
@@ -154,6 +158,8 @@ def compare_pairs(
         smallest_p=smallest_p(units, resamples),
         clusters=None if sums is None else units,
         reason=_no_interval(differences, sums) if low is None else None,
+        spread=spread,
+        error=error,
     )
 
 
@@ -242,27 +248,6 @@ def questions_needed(measures: int, level: float) -> int:
     while measures * 2.0 ** (1 - questions) >= level:
         questions += 1
     return questions
-
-
-def detectable(error: float, units: int) -> float | None:
-    """Return the smallest mean difference that a paired t-test finds with 80% power at 5%.
-
-    None for one question or cluster, and if all differences are equal.
-
-    Parameters
-    ----------
-    error
-        The standard error of the mean difference.
-    units
-        The number of independent questions or clusters.
-    """
-    from scipy import stats
-
-    if units < 2 or not error:
-        return None
-    freedom = units - 1
-    quantiles = float(stats.t.ppf(0.975, freedom)) + float(stats.t.ppf(POWER, freedom))
-    return quantiles * error
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypedDict
 
-from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of, holm
+from graphkit.analysis.paired import (
+    Accuracy,
+    PairedResult,
+    compare_pairs,
+    differences_of,
+    holm,
+)
+from graphkit.analysis.power import LEVEL
 from graphkit.analysis.run_facts import RunFacts
+from graphkit.analysis.sample_plans import SamplePlan, planned
 from graphkit.analysis.scales import Scale
 from graphkit.errors import InputError
 from graphkit.measures.registry import bounds_of, lower_is_better, worst_of
@@ -25,9 +34,6 @@ from graphkit.shards.executors import opened_executor
 from graphkit.shards.work import in_order
 
 By = Literal["category", "difficulty", "repo", "relation"]
-
-#: A difference is significant below this corrected p-value.
-LEVEL = 0.05
 
 Values = Mapping[str, float]
 
@@ -101,6 +107,8 @@ class RunComparison:
     clusters
         The clusters of the questions that intervals and tests take as independent; None if each question counts as
         independent.
+    plan
+        How many questions a difference of each measure needs, if requested.
     """
 
     first: str
@@ -119,6 +127,19 @@ class RunComparison:
     losses: tuple[Loss, ...] = field(default=(), repr=False)
     facts: tuple[RunFacts, RunFacts] = field(default=(RunFacts(), RunFacts()), repr=False)
     clusters: QuestionClusters | None = field(default=None, repr=False)
+    plan: tuple[SamplePlan, ...] = field(default=(), repr=False)
+
+    def with_plan(self, difference: float) -> RunComparison:
+        """Return the comparison with the number of questions that a difference of each measure needs.
+
+        Raises
+        ------
+        InputError
+            The difference isn't above 0.
+        """
+        if not 0 < difference < math.inf:
+            raise InputError(f"a difference of {difference:g} can't be planned for", remedy="Give one above 0.")
+        return dataclasses.replace(self, plan=planned(self.with_failed, difference))
 
     @property
     def overall(self) -> tuple[PairedResult, ...]:
@@ -169,7 +190,8 @@ class RunComparison:
             + "".join(f"; {sign} {edge}" for sign, edges in (("+", one.found), ("-", one.lost)) for edge in edges)
             for one in self.movers
         ]
-        notes = [*moved, *self.warnings] if self.clusters is None else [self.clusters.sentence, *moved, *self.warnings]
+        notes = [] if self.clusters is None else [self.clusters.sentence]
+        notes += [*(one.sentence for one in self.plan[:1]), *moved, *self.warnings]
         return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], notes)
 
     def as_json(self) -> dict[str, Any]:
@@ -193,6 +215,7 @@ class RunComparison:
             "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
             "regressions": [one.measure for one in self.regressions()],
             "clusters": None if self.clusters is None else self.clusters.as_json(),
+            "plan": [one.as_json() for one in self.plan] or None,
         }
 
 

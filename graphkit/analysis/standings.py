@@ -11,8 +11,8 @@ from graphkit.analysis.comparison_findings import change
 from graphkit.analysis.evaluation_findings import ranked, unclear
 from graphkit.analysis.findings import listed, two
 from graphkit.analysis.paired import PairedResult
+from graphkit.analysis.power import LEVEL
 from graphkit.analysis.result_pairs import compare_results
-from graphkit.analysis.run_pairs import LEVEL
 from graphkit.errors import InputError
 from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.words import counted

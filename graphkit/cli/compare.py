@@ -30,6 +30,9 @@ class ComparingOptions:
     cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
         "--cluster", "Take questions of one repository, set of repositories, category or group as dependent."
     )
+    plan: float | None = option(
+        "--plan DIFFERENCE", "Also say how many questions a difference of so much needs, with 80% power at 5%.", min=0
+    )
     resamples: int = option(
         "--resamples", "Draw so many resamples for the interval and the test.", default=10_000, min=100
     )
@@ -98,7 +101,7 @@ def compare(
     plan = _plan(first, second, dataset, how, gates, workers)
     in_graph = not scores and plan.of_graph_runs
     with shown_progress(title) as progress, open_graph() if in_graph else nullcontext() as store:
-        compared = _compared(plan, store, scores, problems, progress)
+        compared = plan.completed(_compared(plan, store, scores, problems, progress))
         outcomes = plan.gates.outcomes(compared)
         comment = _comment(plan, compared, outcomes, store, scores) if how.format is not None else []
     print_problems(problems)
@@ -137,6 +140,7 @@ def _plan(
         measures=how.measure or (),
         by=how.by,
         cluster=how.cluster,
+        difference=how.plan,
         engine=how.engine,
         resamples=how.resamples,
         seed=how.seed,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
-from graphkit.analysis.run_pairs import LEVEL, RunComparison
+from graphkit.analysis.power import LEVEL
+from graphkit.analysis.run_pairs import RunComparison
+from graphkit.analysis.sample_plans import SamplePlan
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.scoring.clustered_intervals import FEW_CLUSTERS, LARGEST_SHARE
@@ -40,6 +43,7 @@ def print_comparison(compared: RunComparison) -> None:
                     shares += f" [{accuracy.low:+.1f}, {accuracy.high:+.1f}]"
                 print_line(f"{result.measure}: accuracy {shares}: {accuracy.reading}")
     _print_with_failed(compared)
+    _print_plan(compared.plan)
     significant = [result for result in compared.with_failed if result.p_holm < LEVEL]
     names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
     print_line(f"Significant after correction (p < {LEVEL}): {names or 'nothing'}.")
@@ -68,6 +72,26 @@ def _print_with_failed(compared: RunComparison) -> None:
         _, first, second, delta, interval, _, p_holm, *_ = _row(one)
         rows.append([one.measure, first, second, delta, interval, p_holm, compared.failures(one), one.questions])
     print_table(title, columns, rows)
+
+
+def _print_plan(plan: Sequence[SamplePlan]) -> None:
+    """Print how many questions a difference needs, by each measure."""
+    if not plan:
+        return
+    first = plan[0]
+    rows: list[list[Any]] = []
+    for one in plan:
+        clusters = () if first.clusters is None else (one.clusters, one.needed_clusters, one.design_effect)
+        rows.append([one.measure, one.questions, one.needed_questions, one.needed_together, *clusters, one.detectable])
+    title = (
+        f"Questions that a difference of {first.difference:g} needs ({first.power:.0%} power, {first.level:.0%} level)"
+    )
+    columns = ["measure", "questions now", "needed", f"needed as the first of {first.together} measures"]
+    columns += [] if first.clusters is None else ["clusters now", "clusters needed", "design effect"]
+    print_table(title, [*columns, "detectable now"], rows)
+    for one in plan:
+        if one.reason is not None or one.caution is not None:
+            print_line(f"{one.measure}: {one.reason or one.caution}")
 
 
 def _row(result: PairedResult) -> list[Any]:

@@ -116,7 +116,8 @@ def _head(compared: RunComparison) -> _Section:
     asked = counted(compared.questions, "question")
     title = f"### graphkit: {second} compared with {first} on {asked}"
     clustered = [] if compared.clusters is None else ["", f"{prose(compared.clusters.sentence)}."]
-    return _Section([MARKER, title, "", f"{verdict(compared, code_span)}.", *clustered])
+    plan = ["", f"{prose(compared.plan[0].sentence)}."] if compared.plan else []
+    return _Section([MARKER, title, "", f"{verdict(compared, code_span)}.", *clustered, *plan])
 
 
 def _gates(gates: Sequence[GateOutcome]) -> _Section:

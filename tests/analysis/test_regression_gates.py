@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from graphkit.analysis.gates import ComparisonGates
-from graphkit.analysis.paired import compare_pairs, detectable
+from graphkit.analysis.paired import compare_pairs
+from graphkit.analysis.power import detectable
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.records.unanswered import MISSING
 from graphkit.scoring.intervals import interval

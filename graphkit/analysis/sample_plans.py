@@ -1,0 +1,109 @@
+"""How many questions a difference between two runs needs, given the paired differences seen so far.
+
+The same spread is assumed, and the same dependence within clusters. The figures are those of the paired t-test, whose
+power the randomisation test shares.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphkit.analysis.findings import two
+from graphkit.analysis.paired import FEW_QUESTIONS, PairedResult, questions_needed
+from graphkit.analysis.power import LEVEL, MOST, POWER, units_needed
+from graphkit.records.words import counted
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePlan:
+    """How many questions a difference of a measure needs, with 80% power at the 5% level.
+
+    Attributes
+    ----------
+    questions, clusters
+        The present numbers; ``clusters`` is None if each question counts as independent.
+    design_effect
+        By how much the clusters raise the variance of the mean difference; None without clusters.
+    needed_questions, needed_clusters
+        For a test of this measure alone; None if nothing shows the spread, and ``reason`` then says why. Clusters are
+        taken to be as large as now.
+    together, needed_together
+        The number of measures compared, and the questions needed if this one is the first of them (Holm).
+    detectable
+        The smallest difference that the present questions detect.
+    caution
+        A sentence on a spread of few questions or clusters, or None.
+    """
+
+    measure: str
+    difference: float
+    questions: int
+    clusters: int | None = None
+    design_effect: float | None = None
+    needed_questions: int | None = None
+    needed_clusters: int | None = None
+    together: int = 1
+    needed_together: int | None = None
+    detectable: float | None = None
+    reason: str | None = None
+    caution: str | None = None
+    power: float = POWER
+    level: float = LEVEL
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields."""
+        return dataclasses.asdict(self)
+
+    @property
+    def sentence(self) -> str:
+        """What is needed, and what the present questions show."""
+        asked = f"a difference of {self.difference:g} in {self.measure}"
+        if self.needed_questions is None:
+            return f"how many questions {asked} needs isn't known: {self.reason}"
+        many = counted(self.needed_questions, "question")
+        if self.needed_clusters is not None:
+            many = f"{counted(self.needed_clusters, 'cluster')} ({many})"
+        missing = self.needed_questions - self.questions
+        more = f"{missing} more than now" if missing > 0 else "no more than now"
+        first = f"; {self.needed_together} as the first of {self.together} measures" if self.together > 1 else ""
+        now = (
+            f"now {two(self.detectable)} is detectable" if self.detectable is not None else "now nothing is detectable"
+        )
+        effect = f"; design effect {two(self.design_effect)}" if self.design_effect is not None else ""
+        few = f"; {self.caution}" if self.caution is not None else ""
+        chances = f"{self.power:.0%} power at the {self.level:.0%} level"
+        return f"{asked} needs {many}, {more}{first} ({chances}); {now}{effect}{few}"
+
+
+def planned(results: Sequence[PairedResult], difference: float) -> tuple[SamplePlan, ...]:
+    """Return how many questions each of several measures needs to show a difference."""
+    return tuple(_planned(one, difference, len(results)) for one in results)
+
+
+def _planned(result: PairedResult, difference: float, together: int) -> SamplePlan:
+    plan = SamplePlan(
+        result.measure, difference, result.questions, result.clusters, together=together, detectable=result.detectable
+    )
+    if not result.error or not result.spread:
+        reason = result.reason or "all differences are equal, so nothing shows how far others may lie"
+        return dataclasses.replace(plan, reason=reason)
+    spread = result.error * result.units**0.5
+    alone, first = (units_needed(difference, spread, level) for level in (LEVEL, LEVEL / together))
+    if alone is None or first is None:
+        return dataclasses.replace(plan, reason=f"it is more than {MOST:.0e}")
+    # The randomisation test of fewer can't be significant.
+    alone, first = max(alone, questions_needed(1, LEVEL)), max(first, questions_needed(together, LEVEL))
+    size = result.questions / result.units
+    few = counted(result.units, "question" if result.clusters is None else "cluster")
+    return dataclasses.replace(
+        plan,
+        design_effect=None if result.clusters is None else (result.error / result.spread) ** 2 * result.questions,
+        needed_questions=math.ceil(alone * size),
+        needed_clusters=None if result.clusters is None else alone,
+        needed_together=math.ceil(first * size),
+        caution=f"{few} show the spread poorly" if result.units < FEW_QUESTIONS else None,
+    )
