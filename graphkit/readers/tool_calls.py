@@ -73,6 +73,9 @@ _SUBMIT = frozenset(
 _STRUCTURED = "finalresult"
 _ANSWERS = ("answer", "final_answer", "message", "result", "output", "text", "submission")
 
+#: Tools that keep an agent's thoughts and plans: their results show nothing.
+_SHOW_NOTHING = frozenset(("think", "todowrite", "updateplan", "tasktracker"))
+
 #: Tools that run a command line, by the words of their names, and the arguments that hold it.
 _SHELLS = frozenset(("bash", "shell", "sh", "zsh", "terminal", "console"))
 _COMMANDS = ("command", "cmd", "keystrokes")
@@ -243,7 +246,7 @@ class Trail:
         if index in self._shells:
             if not self._shells[index].certain and found is None:
                 return None
-        elif call.failed or hands_in(call.name):
+        elif call.failed or hands_in(call.name) or plain_key(call.name) in _SHOW_NOTHING:
             return []
         elif found is None and not opened:
             # An empty result shows nothing; any other text may show something.
@@ -311,11 +314,9 @@ def content_text(content: Any) -> str | None:
     if content is None or isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = [
-            one if isinstance(one, str) else text(one.get("text")) for one in content if isinstance(one, str | dict)
-        ]
-        if any(part is not None for part in parts) or not content:
-            return "\n".join(part for part in parts if part is not None)
+        parts = [one if isinstance(one, str) else one.get("text") for one in content if isinstance(one, str | dict)]
+        if any(isinstance(part, str) for part in parts) or not content:
+            return "\n".join(part for part in parts if isinstance(part, str))
     try:
         return json.dumps(content, ensure_ascii=False)
     except RecursionError:

@@ -26,6 +26,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "claude-code": ("sessionId", "parentUuid", "isSidechain", "toolUseResult", "uuid", "session_id", "cwd"),
     "codex": ("timestamp", "payload", "session_meta", "thread_id", "item", "call_id"),
     "mcp": ("jsonrpc", "method", "params", "result", "structuredContent", "isError"),
+    "openhands": ("kind", "source", "llm_message", "tool_call_id", "observation", "action_id", "history", "args"),
     "mini-swe-agent": ("messages", "info", "trajectory_format", "exit_status", "submission", "extra"),
     "swe-agent": ("trajectory", "history", "info", "action", "observation", "replay_config", "environment"),
     "messages": ("messages", "role", "content", "tool_calls", "tool_call_id", "parts"),

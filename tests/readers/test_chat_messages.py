@@ -239,6 +239,7 @@ def test_what_a_call_showed_is_not_known_where_only_a_text_tells() -> None:
     plain, nothing = result("a.py:3: f()"), result("")
     assert seen(asked(call("grep", {"pattern": "f"})), plain) == [None]
     assert seen(asked(call("grep", {"pattern": "f"})), nothing) == [[]]
+    assert seen(asked(call("grep", {"pattern": "f"})), result([{"type": "text", "text": ""}])) == [[]]
     assert seen(asked(call("grep", {"pattern": "f"})), result('{"results": []}')) == [[]]
     assert seen(asked(call("bash", {"command": "cat a.py"})), plain) == [["a.py"]]
     assert seen(asked(call("bash", {"command": "cat *.py"})), plain) == [None]

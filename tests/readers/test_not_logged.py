@@ -21,6 +21,7 @@ OF_FILES = (
     "claude-code",
     "codex",
     "mcp",
+    "openhands",
     "mini-swe-agent",
     "swe-agent",
 )
