@@ -7,6 +7,7 @@ import re
 from abc import abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation
@@ -30,6 +31,9 @@ from graphkit.records.words import shortened
 
 NO_PATCH = "the agent submitted no patch: its answer isn't known"
 ATTEMPTS = "the agent made several attempts: only the chosen one is read"
+
+#: How many actions of the history are looked at for that of a step: some are repeated after an error of their form.
+AHEAD = 50
 
 #: The command within the text of a model that calls no tool; there has to be one.
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash)[ \t]*\n(.*?)\n?```", re.DOTALL)
@@ -300,7 +304,8 @@ _INFO = (
 
 def _calls_of(step: dict[str, Any], actions: deque[dict[str, Any]]) -> list[Call]:
     """Return the calls of tools that a step's action is, which the history holds in the same order, if it does."""
-    place = next((place for place, one in enumerate(actions) if one.get("action") == step.get("action")), None)
+    near = islice(actions, AHEAD)
+    place = next((place for place, one in enumerate(near) if one.get("action") == step.get("action")), None)
     if place is None:
         return []
     for _ in range(place):

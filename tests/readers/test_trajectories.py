@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,17 @@ def test_the_window_of_swe_agent_shows_files() -> None:
     assert answer.answer == "diff"
     assert "the agent ended with 'exit_forfeit'" in answer.notes
     assert ATTEMPTS in answer.notes
+
+
+def test_a_history_of_other_actions_is_not_searched_for_each_step() -> None:
+    """20 000 steps beside as many other actions: 400 million comparisons would take over half a minute."""
+    count = 20_000
+    steps = [step(f"true {number}", "") for number in range(count)]
+    history = [{"role": "assistant", "message_type": "action", "action": f"false {one}"} for one in range(count)]
+    began = time.process_time()
+    answer = one("swe-agent", {"trajectory": steps, "history": history, "info": {}})
+    assert len(answer.tool_calls or ()) == count
+    assert time.process_time() - began < 20
 
 
 def test_demonstrations_are_not_what_the_agent_did() -> None:
