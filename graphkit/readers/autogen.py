@@ -50,6 +50,9 @@ class AutogenReader(FrameworkReader):
             return _is_team(value) or _messages_in(value) is not None
         return _is_list(value)
 
+    def is_item(self, value: Any) -> bool:
+        return _is_list([value])
+
     def add(self, answer: LoggedAnswer, payload: Any, unread: Counter[str]) -> None:
         if isinstance(payload, dict):
             if _is_team(payload):

@@ -64,7 +64,7 @@ class CogneeReader(SearchReader):
 
     def is_payload(self, value: Any) -> bool:
         if isinstance(value, list):
-            return any(_is_of_dataset(one) or _is_edge(one) or _is_chunk(one) for one in value[:3])
+            return any(_is_of_dataset(one) or _is_found(one) for one in value[:3])
         return isinstance(value, dict) and _is_of_dataset(value)
 
     def add(self, answer: LoggedAnswer, payload: Any, unread: Counter[str]) -> None:
@@ -109,6 +109,16 @@ def _is_edge(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(end), dict) for end in ("node1", "node2"))
 
 
+def _is_triplet(value: Any) -> bool:
+    """Return whether a value is node, edge and node, as earlier versions list them."""
+    objects = isinstance(value, list) and len(value) == 3 and all(isinstance(one, dict) for one in value)
+    return objects and "relationship_name" in value[1]
+
+
+def _is_found(value: Any) -> bool:
+    return _is_edge(value) or _is_chunk(value) or _is_triplet(value)
+
+
 def _is_chunk(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("text"), str) and value.keys() >= {"id", *_CHUNK}
 
@@ -119,7 +129,7 @@ def _add_part(search: _Search, part: dict[str, Any]) -> None:
         next((part[key] for key in keys if part.get(key)), None) for keys in (_COMPLETION, _CONTEXT, _OBJECTS)
     )
     found = part.get("search_result")
-    readable = isinstance(objects, list) and any(_is_edge(one) or _is_chunk(one) for one in objects)
+    readable = isinstance(objects, list) and any(map(_is_found, objects))
     if readable:
         _add_found(search, objects)
     elif part.get("evidence"):
@@ -127,7 +137,7 @@ def _add_part(search: _Search, part: dict[str, Any]) -> None:
     elif isinstance(context, str):
         _add_found(search, context)
     for given in (completion, found):
-        if isinstance(given, list) and given and isinstance(given[0], dict):
+        if isinstance(given, list) and given and isinstance(given[0], dict | list):
             _add_found(search, given if not readable else [])
         elif given == [] and not (completion or context):
             search.asked = True
@@ -144,8 +154,11 @@ def _add_found(search: _Search, found: Any) -> None:
     if isinstance(found, str):
         _add_context(search, found)
         return
-    for one in objects_of(found):
-        if _is_edge(one):
+    for one in found if isinstance(found, list) else ():
+        if _is_triplet(one):
+            search.asked = search.walked = True
+            _add_edge(search, {"node1": one[0], "node2": one[2], "attributes": one[1]})
+        elif _is_edge(one):
             search.asked = search.walked = True
             _add_edge(search, one)
         elif _is_chunk(one) and (name := text(one.get("document_name")) or identifier(one.get("id"))) is not None:
@@ -171,7 +184,7 @@ def _take(search: _Search, edge: LoggedEdge) -> None:
 
 def _name(node: dict[str, Any]) -> str | None:
     """Return the name of a node; that of a chunk is its document's."""
-    held = object_of(node.get("node_attributes")) or object_of(node.get("attributes"))
+    held = object_of(node.get("node_attributes")) or object_of(node.get("attributes")) or node
     return text(held.get("name")) or text(held.get("document_name")) or identifier(node.get("node_id", node.get("id")))
 
 

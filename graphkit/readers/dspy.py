@@ -156,6 +156,8 @@ def _reply(entry: dict[str, Any]) -> dict[str, Any] | None:
     """Return the fields of a model's reply; None if it is in no known form."""
     outputs = entry.get("outputs")
     first = outputs[0] if isinstance(outputs, list) and outputs else None
+    if isinstance(first, dict) and first.get("tool_calls"):
+        return None
     words = text(first.get("text")) if isinstance(first, dict) else text(first)
     if words is None:
         return {}

@@ -18,7 +18,12 @@ _EVENT = (
     *("content", "author", "invocation_id", "id", "timestamp", "actions", "partial", "turn_complete", "model_version"),
     *("usage_metadata", "error_code", "error_message", "finish_reason", "long_running_tool_ids", "node_info", "branch"),
 )
-_PARTS = ("text", "function_call", "function_response", "thought", "thought_signature")
+_PARTS = (
+    *("text", "function_call", "function_response", "thought", "thought_signature", "executable_code"),
+    "code_execution_result",
+)
+
+CODE = "the model ran code, which isn't read: what it opened isn't known"
 
 NO_QUESTION_TIME = "Latency is known of a session, whose first event is the question, and not of a runner's events."
 
@@ -64,6 +69,8 @@ class GoogleAdkReader(FrameworkReader):
         asked = [event for event in events if event.get("usage_metadata")]
         answer.model_calls = len(asked) or None
         add_conversation(answer, read)
+        if any(call.name == "executable_code" for call in read.trail.calls):
+            answer.notes.append(CODE)
         if events and events[0].get("author") == "user":
             add_latency(answer, (event.get("timestamp") for event in events))
 
@@ -87,6 +94,9 @@ def _message(event: dict[str, Any]) -> Message:
             failed = isinstance(response, dict) and bool(response.get("error"))
             held = response["result"] if isinstance(response, dict) and response.keys() == {"result"} else response
             message.results.append(Result(held, gave.get("id"), failed))
+        elif part.get("executable_code"):
+            message.calls.append(Call("executable_code", None))
+            after = False
         elif (words := text(part.get("text"))) is not None and part.get("thought") is not True:
             message.texts.append(words)
             after = bool(message.calls)

@@ -49,13 +49,14 @@ class GraphitiReader(SearchReader):
     def is_payload(self, value: Any) -> bool:
         if isinstance(value, dict):
             found = any(any(map(_is_edge, objects_of(value.get(key))[:3])) for key in _LISTS)
-            return found or _is_result(value)
+            return found or _is_result(value) or any(map(_is_node, objects_of(value.get("nodes"))[:3]))
         return isinstance(value, list) and any(map(_is_edge, value[:3]))
 
     def add(self, answer: LoggedAnswer, payload: Any, unread: Counter[str]) -> None:
         held = payload if isinstance(payload, dict) else {"edges": payload}
         count_unread(held, _RESULT, unread)
-        edges = objects_of(next((held[key] for key in _LISTS if isinstance(held.get(key), list)), []))
+        listed = next((held[key] for key in _LISTS if isinstance(held.get(key), list)), None)
+        edges = objects_of(listed)
         nodes, episodes = objects_of(held.get("nodes")), objects_of(held.get("episodes"))
         for kind, objects, known in (
             ("edges", edges, _EDGE),
@@ -82,12 +83,16 @@ class GraphitiReader(SearchReader):
             if (name := _name(one)) is not None:
                 ranking.item(LoggedChunk(name, text(one.get("content")), score))
         answer.retrieved = ranking.chunks()
-        answer.traversal = [distinct(found)] if found else None if edges else []
+        answer.traversal = [distinct(found)] if found else [] if listed == [] else None
         answer.ordered, answer.drawn_ids = False, True
 
 
 def _is_edge(value: Any) -> bool:
     return isinstance(value, dict) and {"source_node_uuid", "target_node_uuid", "fact"} <= value.keys()
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, dict) and {"uuid", "name", "group_id", "summary"} <= value.keys()
 
 
 def _is_result(value: dict[str, Any]) -> bool:

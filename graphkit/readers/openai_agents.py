@@ -84,10 +84,24 @@ class OpenaiAgentsReader(FrameworkReader):
                 spans.setdefault(key, []).append(value)
                 continue
             for wrapped in self.each(value, options, where):
-                yield from self.answers(wrapped, unread)
+                for one in self._traces(wrapped, options):
+                    yield from self.answers(one, unread)
         for key, traced in spans.items():
             for wrapped in self.each(_gathered(traced), options, places[key]):
                 yield from self.answers(wrapped, unread)
+
+    def _traces(self, wrapped: Wrapped, options: ReadOptions) -> Iterator[Wrapped]:
+        """Yield each trace in a list apart, with the question that its metadata name; anything else as it is."""
+        held = wrapped.payload.get("spans") if isinstance(wrapped.payload, dict) else wrapped.payload
+        traced = [one for one in held if _is_traced(one)] if isinstance(held, list) else []
+        if not traced or wrapped.question is not None:
+            yield wrapped
+            return
+        traces: dict[str | None, list[dict[str, Any]]] = {}
+        for one in traced:
+            traces.setdefault(_trace_of(one), []).append(one)
+        for spans in traces.values():
+            yield from self.each(_gathered(spans), options, wrapped.answer.where)
 
     def each(self, value: Any, options: ReadOptions, where: str) -> Iterator[Wrapped]:
         # A list of items that nothing marks as the SDK's is read if the user names the format.

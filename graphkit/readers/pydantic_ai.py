@@ -9,7 +9,7 @@ from graphkit.readers.conversations import Conversation
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.readers.logged import LoggedAnswer
 from graphkit.readers.model_messages import parse_message
-from graphkit.readers.payloads import count_unread, number, object_of, objects_of
+from graphkit.readers.payloads import count_unread, identifier, number, object_of, objects_of
 
 _MESSAGE = (
     *("kind", "parts", "usage", "model_name", "timestamp", "run_id", "conversation_id", "state", "instructions"),
@@ -34,6 +34,12 @@ class PydanticAiReader(FrameworkReader):
 
     def is_payload(self, value: Any) -> bool:
         return isinstance(value, list) and any(map(_is_message, value[:3]))
+
+    def is_item(self, value: Any) -> bool:
+        return _is_message(value)
+
+    def thread_of(self, item: Any) -> str | None:
+        return identifier(item.get("conversation_id")) or identifier(item.get("run_id"))
 
     def add(self, answer: LoggedAnswer, payload: Any, unread: Counter[str]) -> None:
         dialogue = Conversation()

@@ -79,7 +79,9 @@ def _messages(step: dict[str, Any], notes: dict[str, None]) -> list[Message]:
     if task is not None:
         return [Message("user", [task])]
     if not _is_action(step):
-        return []
+        planned = Message("assistant")
+        planned.prompt_tokens, planned.output_tokens = tokens_of(step.get("token_usage"))
+        return [planned] if "plan" in step else []
     error = object_of(step.get("error"))
     stopped = error.get("type") == "AgentMaxStepsError"
     # A step that failed keeps its calls in the model's message alone.

@@ -41,6 +41,13 @@ def test_tokens_and_times() -> None:
     assert (state.prompt_tokens, state.output_tokens, state.latency_ms) == (None, None, None)
 
 
+def test_messages_of_one_value_each_are_joined() -> None:
+    """A file with a message per line is one answer for each question."""
+    lines = [{"question_id": "q", "message": one} for one in TASK["result"]["messages"]]
+    (answer,) = read("autogen", lines)
+    assert (answer.opened, answer.answer) == (["Ann", "Acme"], ANSWER)
+
+
 def test_what_a_tool_gave_is_the_answer_of_an_agent_that_does_not_reflect() -> None:
     """Its last message sums up the last call; the model was asked three times."""
     (answer,) = read("autogen", [SUMMARY])

@@ -102,6 +102,14 @@ def test_segments_of_evidence_are_retrieved() -> None:
     assert (answer.answer, answer.traversal) == ("x", None)
 
 
+def test_triplets_of_earlier_versions() -> None:
+    """A triplet is a node, an edge and a node."""
+    triplet = [{"id": "1", "name": "Ann"}, {"relationship_name": "WORKS_AT"}, {"id": "2", "name": "Acme"}]
+    for value in ([triplet], [found([triplet])]):
+        (answer,) = read("cognee", [{"question_id": "q", "results": value}])
+        assert edges(answer) == [[("Ann", "WORKS_AT", "Acme")]]
+
+
 def test_unread_fields_are_reported() -> None:
     """What a data set gives beside is counted."""
     unread: Counter[str] = Counter()

@@ -95,6 +95,15 @@ def test_another_adapter_is_unknown_and_not_nothing() -> None:
     assert ADAPTER in answer.notes
 
 
+def test_native_calls_are_unknown_and_not_nothing() -> None:
+    """An output with calls of the model's own interface isn't in a reply's fields."""
+    call = entry('{"next_tool_name": "search", "next_tool_args": {"query": "x"}}')
+    native = {**call, "outputs": [{"text": None, "tool_calls": [{"function": {"name": "open_node"}}]}]}
+    (answer,) = read("dspy", [[call, native]])
+    assert answer.unknown_calls == 2
+    assert ADAPTER in answer.notes
+
+
 def test_a_context_of_text_is_no_retrieval() -> None:
     """What a program put into its prompt has no names: retrieval is unknown, and a doubt says what to log."""
     prompt = "[[ ## context ## ]]\n[1] «Ann works at Acme.»\n\n[[ ## question ## ]]\nWhere?"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from graphkit.readers.google_adk import CODE
 from graphkit.readers.tool_calls import FAILED
 from tests.live.small_graph import ANSWER, QUESTION, retrieved, walked
 from tests.readers.recorded_logs import recorded, scores, town
@@ -60,6 +61,13 @@ def test_parts_of_a_stream_and_thoughts_are_no_answer() -> None:
     (found,) = read("google-adk", [[event({"text": "Be"}, partial=True), answer]])
     assert found.answer == "Bern."
     assert (found.opened, found.tool_calls, found.retrieved, found.model_calls) == (None, None, None, 1)
+
+
+def test_code_that_ran_is_unknown_and_not_nothing() -> None:
+    """A model that runs code may have opened anything."""
+    (found,) = read("google-adk", [[event({"executableCode": {"code": "print(1)"}}), event({"text": "1"})]])
+    assert (found.opened, found.unknown_calls) == ([], 1)
+    assert CODE in found.notes
 
 
 def test_an_error_is_reported() -> None:

@@ -106,6 +106,14 @@ def test_facts_of_the_mcp_server() -> None:
     assert edges(answer) == [[("Ann", "WORKS_AT", "Acme")]]
 
 
+def test_nodes_alone_say_nothing_of_edges() -> None:
+    """The MCP server's search for nodes looks for no edge."""
+    node = {"uuid": "1", "name": "Ann", "group_id": "g", "summary": "S."}
+    (answer,) = read("graphiti", [{"question_id": "q", "result": {"message": "Nodes", "nodes": [node]}}])
+    assert names(answer) == ["Ann"]
+    assert answer.traversal is None
+
+
 def test_a_search_that_found_nothing() -> None:
     """An empty list is a search without an edge; so is a result whose lists are empty."""
     empty = {**RESULT["results"], "edges": [], "nodes": [], "edge_reranker_scores": [], "node_reranker_scores": []}

@@ -72,6 +72,14 @@ def test_a_question_of_a_trace_is_known_by_its_metadata() -> None:
     assert answer.question_text == QUESTION
 
 
+def test_several_traces_in_one_list_are_several_answers() -> None:
+    """A batch of an exporter holds spans of any traces, each of which names its own question."""
+    other = [{**one, "trace_id": "t2"} for one in TRACE[1:]]
+    begun = {**TRACE[0], "id": "t2", "metadata": {"question_id": "q2"}}
+    answers = read("openai-agents", [{"data": [*TRACE, begun, *other]}])
+    assert [(one.question, one.opened) for one in answers] == [("q", ["Ann", "Acme"]), ("q2", ["Ann", "Acme"])]
+
+
 def test_a_trace_of_responses_has_no_words() -> None:
     """Spans of responses export only ids and tokens, and a doubt says what to log for the words."""
     spans = [one for one in TRACE if one.get("span_data", {}).get("type") != "generation"]

@@ -81,6 +81,16 @@ def test_unknown_parts_are_reported() -> None:
     assert unread == {"messages.parts of the kind 'speech'": 1}
 
 
+def test_messages_of_one_value_each_are_joined() -> None:
+    """A file with a message per line is one answer for each question and conversation."""
+    lines = [{"question_id": str(number), "message": one} for number, log in enumerate(LOGS) for one in log["messages"]]
+    answers = read("pydantic-ai", lines)
+    assert [(one.question, one.opened, one.answer) for one in answers] == [
+        ("0", ["Ann", "Acme"], ANSWER),
+        ("1", ["Ann", "Acme"], ANSWER),
+    ]
+
+
 def test_hostile_values() -> None:
     """A value in the wrong place costs no more than what it says."""
     assert survives("pydantic-ai", {"question_id": "q", "messages": LOGS[1]["messages"][:3]}) > 100

@@ -96,6 +96,14 @@ def test_a_step_that_failed_names_its_call_in_the_message_of_the_model() -> None
     assert LOST in several.notes
 
 
+def test_plans_are_calls_of_the_model() -> None:
+    """A step of planning has tokens, and its plan is no answer."""
+    plan = {"plan": "First I search.", "token_usage": {"input_tokens": 7, "output_tokens": 3}}
+    (answer,) = read("smolagents", [{"question_id": "q", "steps": [CALLING["steps"][1], plan]}])
+    assert (answer.prompt_tokens, answer.output_tokens, answer.model_calls) == (17, 8, 2)
+    assert answer.answer is None
+
+
 def test_hostile_values() -> None:
     """A value in the wrong place costs no more than what it says."""
     assert survives("smolagents", {"question_id": "q", "steps": CALLING["steps"][:3]}) > 100
