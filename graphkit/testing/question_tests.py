@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from graphkit.errors import one_line
 from graphkit.testing.node_names import unique_names
 from graphkit.testing.suites import Suite
 from graphkit.testing.thresholds import Threshold
@@ -39,6 +40,7 @@ class SuiteTest(pytest.Item):
         self.subject = subject
         self._line = line
         self._body = body
+        self.extra_keyword_matches.add("question" if isinstance(subject, str) else "threshold")
 
     @property
     def question(self) -> str | None:
@@ -47,9 +49,10 @@ class SuiteTest(pytest.Item):
 
     def decided(self) -> tuple[str, str]:
         """Return the outcome and the message."""
-        if isinstance(self.subject, str):
-            return self.suite.verdict(self.subject)
-        return self.suite.held(self.subject)
+        one = self.subject
+        outcome, text = self.suite.verdict(one) if isinstance(one, str) else self.suite.held(one)
+        # The record may come from elsewhere, such as the cache of a CI job.
+        return outcome, "\n".join(map(one_line, text.split("\n")))
 
     def settle(self) -> None:
         """Mark the test as skipped if it is; pytest then says so with the place of the test."""

@@ -135,6 +135,7 @@ def test_each_threshold_is_a_test(project: Project) -> None:
     assert "answer: EdgeRecall was scored on 52 of 60 questions (86.67%), fewer than 90%" in lines
     result.assert_outcomes(passed=41 + 2, failed=14 + 2, skipped=5)
     assert '14 questions failed; the first:\n"q41" in "answer"' in lines
+    project("--graphkit-fail-over", "EdgeRecall=0.91", "-k", "threshold").assert_outcomes(passed=2, failed=2)
 
 
 def test_other_thresholds_ask_nothing(project: Project) -> None:
@@ -297,6 +298,11 @@ def test_corrupt_record(project: Project) -> None:
     """A damaged record of verdicts is made anew from the answers."""
     project.write()("--graphkit-record", "record").assert_outcomes(**OUTCOMES)
     [verdicts] = project.folder.glob("record/*/verdicts-*.json")
+    text = verdicts.read_text()
+    verdicts.write_text(text.replace("no connection", "no \\u001b[31mconnection"))  # nor does it reach the terminal
+    said = project("--graphkit-record", "record", "--color=no").stdout.str()
+    assert 'error: "no \\u001b[31mconnection for q51"' in said
+    assert "\x1b" not in said
     verdicts.write_text('{"key": ')
     (project.folder / "asked.txt").unlink()
     project("--graphkit-record", "record").assert_outcomes(**OUTCOMES)
