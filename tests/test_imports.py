@@ -216,7 +216,18 @@ def test_help_is_quick(command: tuple[str, ...], commands: set[str]) -> None:
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.records", "graphkit.records.words", "graphkit.cli"}
     allowed |= {"graphkit.records.option_values"}
-    shared = ("app", "base", "options", "streams", "tables", "terminal", "briefs", "import_gold", "import_graph")
+    shared = (
+        "app",
+        "base",
+        "options",
+        "streams",
+        "tables",
+        "terminal",
+        "briefs",
+        "import_gold",
+        "import_graph",
+        "import_scores",
+    )
     allowed |= {f"graphkit.cli.{name}" for name in (*shared, *commands)}
     assert {name for name in modules if name.startswith("graphkit")} <= allowed
     assert {f"graphkit.cli.{name}" for name in commands} <= modules
@@ -236,6 +247,7 @@ def test_each_command_has_its_file() -> None:
         "trust_tables",
         "import_gold",
         "import_graph",
+        "import_scores",
         "evaluate_shards",
     }
     assert modules == {*COMMANDS, *GROUPS.values()} | helpers

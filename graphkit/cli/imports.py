@@ -13,6 +13,7 @@ import typer
 from graphkit.cli.base import Commands, argument, command, made_command, option, present, say
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
+from graphkit.cli.import_scores import import_scores
 from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, ExecutorOptions, LogOptions
 from graphkit.errors import InputError
 from graphkit.records.words import counted
@@ -105,6 +106,7 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
 
 imports.command("gold")(import_gold)
 imports.command("graph")(import_graph)
+imports.command("scores")(import_scores)
 
 
 @contextmanager

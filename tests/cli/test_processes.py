@@ -17,7 +17,7 @@ CODES: dict[Words, int] = {
     ),
     **dict.fromkeys([("db", "remove"), ("judge", "spot-check"), ("cache", "prune")], 2),
 }
-IMPORTS = ("auto", "gold", "graph")
+IMPORTS = ("auto", "gold", "graph", "scores")
 #: Where each of the others is run as a process.
 ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",
@@ -28,9 +28,7 @@ ELSEWHERE: dict[Words, str] = {
     ("db", "start"): "tests/test_wheel.py",
     ("db", "stop"): "tests/test_wheel.py",
     ("db", "compact"): "tests/graph/test_compaction.py",
-    **{
-        words: "import auto" for words in COMMANDS if words[0] == "import" and words[1] not in ("auto", "gold", "graph")
-    },
+    **{words: "import auto" for words in COMMANDS if words[0] == "import" and words[1] not in IMPORTS},
 }
 
 

@@ -33,6 +33,7 @@ SPAN = {
     "end_time": "2026-01-01T00:00:01Z",
     "attributes": {"openinference.span.kind": "CHAIN", "input.value": "Who calls z?", "output.value": "x"},
 }
+PROMPTFOO = {"results": {"results": [{"vars": {"question_id": "q1"}, "score": 1, "namedScores": {"Tone": 1}}]}}
 GRAPHML = (
     '<?xml version="1.0"?>\n<graphml><key id="d0" for="edge" attr.name="relation"/><graph edgedefault="directed">\n'
     '<node id="a:m.py#x"/><node id="a:m.py#y"/>\n'
@@ -140,6 +141,11 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("import", "graph"): Command(
         {"--dataset": DATASET, "files": "graph.graphml", "--ids": "ids.jsonl"}, more=("--replace",), needs=("files",)
+    ),
+    ("import", "scores"): Command(
+        {"files": "promptfoo.json", "--out": "imported.jsonl", "--dataset": DATASET},
+        more=("--run", "r"),
+        writes=("--out",),
     ),
     ("judge", "spot-check"): Command({**_JUDGED, "--csv": "sheet.csv", "--grades": "person.jsonl"}),
     ("judge", "consistency"): Command(
@@ -285,6 +291,7 @@ def write_world(folder: Path) -> Path:
         "index/text_units.parquet": "no table",
         "decisions.csv": "question_id,path,decision\nq1,a:m.py#x -CALLS-> a:m.py#y,a\n",
         "notes.txt": "mine",
+        "promptfoo.json": json.dumps(PROMPTFOO),
     }
     for name, text in texts.items():
         (folder / name).parent.mkdir(exist_ok=True)
