@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import command, present
+from pathlib import Path
+
+from graphkit.cli.base import command, option, present
 from graphkit.cli.tables import print_table
+from graphkit.errors import InputError
 
 
 @command()
-def queries() -> None:
-    """List the named queries with their parameters."""
+def queries(
+    *,
+    browser_guide: Path | None = option(
+        "--browser-guide DIR", "Write a guide through the queries, and a style, for Neo4j Browser into DIR."
+    ),
+    run: str | None = option("--run NAME", "Let the guide ask about this run."),
+    question: str | None = option("--question ID", "Let the guide ask about this question."),
+) -> None:
+    """List the named queries with their parameters, or write a guide through them for Neo4j Browser."""
+    if browser_guide is not None:
+        _write_guide(browser_guide, run, question)
+        return
+    if (run, question) != (None, None):
+        remedy = "Name its folder by --browser-guide."
+        raise InputError("--run and --question are parameters of a guide", remedy=remedy)
     from graphkit.graph.queries import named_queries
 
     known = list(named_queries().values())
@@ -28,3 +44,10 @@ def queries() -> None:
         rows.append([query.name, query.answers, " ".join(words)])
     columns = ("query", "answers", "parameters")
     present(lambda: print_table(None, columns, rows, "graphkit query NAME -p run=RUN"), *facts)
+
+
+def _write_guide(folder: Path, run: str | None, question: str | None) -> None:
+    from graphkit.graph.browser_guide import write_guide
+
+    files = write_guide(folder, run, question)
+    present([str(file) for file in files], {"files": [str(file) for file in files]})

@@ -133,6 +133,7 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("failures",): Command({"run": RUN, "--dataset": DATASET}, more=("--kind", "missed-edges")),
     ("why",): Command({"run": RUN, "question": "q1", "--dataset": DATASET}, needs=("question",)),
+    ("queries",): Command({"--browser-guide": "guide"}, folders=("--browser-guide",)),
     ("query",): Command({"source": "query.cypher"}, graph=True),
     ("summarize",): Command({"files": "scores.jsonl"}),
     **{("import", name): _import(name) for name in ("auto", *formats())},
@@ -186,7 +187,6 @@ COMMANDS: dict[Words, Command] = {
 
 #: Commands that take no file, with what they need.
 PLAIN: dict[Words, tuple[str, ...]] = {
-    ("queries",): (),
     ("measures",): (),
     ("schema",): ("question",),
     ("completion",): ("bash",),

@@ -1,0 +1,9 @@
+// title: Gold and walk of a question
+// answers: Which gold edges does a question require, and which did the run traverse?
+// parameters: run, question
+// columns: path
+MATCH path = (:Artifact)-[g:GOLD]->(:Artifact) WHERE g.question = $question
+RETURN path
+UNION ALL
+MATCH path = (:Artifact)-[t:TRAVERSED]->(:Artifact) WHERE t.run = $run AND t.question = $question
+RETURN path

@@ -1,0 +1,136 @@
+"""The guide for Neo4j Browser: its queries run as they stand in it, and its style names what the graph holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.graph.browser_guide import style, write_guide
+from graphkit.graph.queries import failure_queries
+from tests.helpers import ROOT
+from tests.helpers.cli import inside
+from tests.helpers.datasets import STOREFRONT
+
+RUN = "storefront-graph"
+CYPHER = ROOT / "cypher"
+
+
+class Slides(HTMLParser):
+    """The title and the listings of each slide, of HTML whose elements are all closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.slides: list[tuple[str, list[str]]] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+        if tag == "slide":
+            self.slides.append(("", []))
+        if tag == "pre":
+            self.slides[-1][1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        title, listings = self.slides[-1] if self.slides else ("", [])
+        if self.open[-1:] == ["h3"]:
+            self.slides[-1] = (title + data, listings)
+        elif self.open[-1:] == ["pre"]:
+            listings[-1] += data
+
+
+def sections(text: str) -> list[tuple[str, list[str]]]:
+    """Return the title and the listings of each section of a guide in AsciiDoc."""
+    parts = re.split(r"^== ", text, flags=re.MULTILINE)[1:]
+    listings = re.compile(r"^\[source,cypher\]\n----\n(.*?)\n----$", re.MULTILINE | re.DOTALL)
+    return [(part.partition("\n")[0], listings.findall(part)) for part in parts]
+
+
+def slides(text: str) -> list[tuple[str, list[str]]]:
+    """Return the title and the listings of each slide."""
+    parser = Slides()
+    parser.feed(text)
+    assert parser.open == []
+    return parser.slides
+
+
+def parameters(listings: list[str]) -> dict[str, object]:
+    """Return the parameters that a page sets."""
+    given = [re.fullmatch(r":param (\w+) => (.*)", one) for one in listings]
+    return {one[1]: json.loads(one[2].replace("'", '"')) for one in given if one is not None}
+
+
+def test_both_forms_have_the_same_pages(tmp_path: Path) -> None:
+    """The first page sets the parameters, the second draws, and each other one is a named query, in their order."""
+    write_guide(tmp_path, RUN, "sf-04")
+    text, html = (tmp_path / name for name in ("guide.adoc", "guide.html"))
+    first, drawing, *others = sections(text.read_text())
+    assert first == ("Parameters", [f":param run => '{RUN}'", *first[1][1:]])
+    assert parameters(first[1]) == {"run": RUN, "question": "sf-04", "other": "my-baseline", "limit": 20}
+    assert drawing[0] == "Gold and walk of a question"
+    assert [(title, listings[-1]) for title, listings in others] == [
+        (query.title, query.text.strip()) for query in failure_queries()
+    ]
+    assert [one for _, one in slides(html.read_text())] == [one for _, one in sections(text.read_text())]
+
+
+def test_every_query_runs(empty_store: Store, tmp_path: Path) -> None:
+    """With the parameters of its page, each query of the guide answers; what draws gives gold and walked edges."""
+    graphkit.evaluate(STOREFRONT / "runs" / f"{RUN}.jsonl", store=empty_store, measures=["EdgeRecall"])
+    write_guide(tmp_path, RUN, "sf-04")
+    rows = {}
+    for title, listings in sections((tmp_path / "guide.adoc").read_text())[1:]:
+        rows[title] = empty_store.read(listings[-1], parameters(listings))
+    # sf-04 has gold edges, and the run walked there: docs/graph.md draws it.
+    assert len(rows["Gold and walk of a question"]) > 2
+    assert rows["Wrong turns"]
+    assert len(rows) == len(failure_queries()) + 1
+
+
+def test_names_are_literals(tmp_path: Path) -> None:
+    """A run's name closes neither the literal, nor the listing, nor an element."""
+    name = "it's\n----\n</pre><script>"
+    write_guide(tmp_path, name)
+    literal = ":param run => 'it\\'s\\u000a----\\u000a</pre><script>'"
+    assert sections((tmp_path / "guide.adoc").read_text())[0][1][0] == literal
+    assert slides((tmp_path / "guide.html").read_text())[0][1][0] == literal
+
+
+def test_the_style_names_what_the_graph_holds() -> None:
+    """Rules are balanced, no property is given twice, and each label and type is one that a load writes."""
+    rules = re.findall(r"([\w.]+) \{\n((?:  [\w-]+: [^;{}]+;\n|  caption: \"[^\"\n]*\";\n)+)\}\n", style())
+    assert "".join(f"{selector} {{\n{body}}}\n" for selector, body in rules) == style().replace("}\n\n", "}\n")
+    for _, body in rules:
+        names = re.findall(r"^  ([\w-]+):", body, re.MULTILINE)
+        assert len(set(names)) == len(names)
+    written = "".join(path.read_text() for path in (CYPHER / "load").glob("*.cypher"))
+    labels = {*re.findall(r"FOR \(\w+:(\w+)\)", (CYPHER / "schema.cypher").read_text())}
+    types = {*re.findall(r"\[\w*:([A-Z_]+)", written)}
+    selectors = [selector.partition(".") for selector, _ in rules]
+    assert {name for kind, _, name in selectors if kind == "node" and name} <= labels
+    assert {name for kind, _, name in selectors if kind == "relationship" and name} <= types
+    colours = {selector: re.search(r"color: (#\w+);", body) for selector, body in rules}
+    gold, walked = (colours[f"relationship.{name}"] for name in ("GOLD", "TRAVERSED"))
+    assert gold is not None
+    assert walked is not None
+    assert gold[1] != walked[1]
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """It writes three files, writes them again, and replaces nobody else's."""
+    done = inside("queries", "--browser-guide", "guide", "--run", RUN, "--json", cwd=tmp_path, code=0)
+    assert done.object() == {"files": [f"guide/{name}" for name in ("guide.adoc", "guide.html", "graphkit.grass")]}
+    inside("queries", "--browser-guide", "guide", cwd=tmp_path, code=0)
+    (tmp_path / "guide" / "graphkit.grass").write_text("mine")
+    with pytest.raises(InputError, match="isn't one of a guide of graphkit's"):
+        write_guide(tmp_path / "guide")
+    assert "--run and --question" in inside("queries", "--run", RUN, cwd=tmp_path, code=2).err
