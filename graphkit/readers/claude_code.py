@@ -243,7 +243,7 @@ def _conclude(answer: LoggedAnswer, read: _ClaudeReading) -> None:
     """Add the calls, the answer and the costs, of which those of the end are of the whole."""
     dialogue, end = read.dialogue, read.end
     dialogue.close()
-    dialogue.trail.into(answer, tools=True)
+    dialogue.trail.into(answer, tools=dialogue.model_calls > 0)
     answer.folders = list(dict.fromkeys([*answer.folders, *read.folders]))[:MOST_FOLDERS]
     answer.question_text = answer.question_text or dialogue.question
     said = text(end.get("result"))

@@ -133,7 +133,7 @@ def _answer(session: _CodexSession, unread: Counter[str]) -> LoggedAnswer:
             unread[f"lines of the type {shortened(line['type'])}"] += 1
     dialogue = read.dialogue
     dialogue.close()
-    dialogue.trail.into(answer, tools=True)
+    dialogue.trail.into(answer, tools=dialogue.model_calls > 0)
     answer.folders = list(dict.fromkeys([*answer.folders, *read.folders]))
     answer.question_text = answer.question_text or dialogue.question
     answer.answer = answer.answer or dialogue.answer

@@ -21,7 +21,7 @@ from graphkit.readers.payloads import (
     text,
 )
 from graphkit.readers.tool_calls import LACKS, Trail, found_in
-from graphkit.records.words import shortened
+from graphkit.records.words import counted, shortened
 
 #: The methods of calls, and those of other messages that say nothing of a question.
 CALL, RESOURCE = "tools/call", "resources/read"
@@ -123,7 +123,7 @@ def _answer(traffic: _Traffic, unread: Counter[str]) -> LoggedAnswer:
             counts[_response(message, trail, asked)] += 1
     if traffic.messages and counts["lost"] and not trail.calls:
         raise UnreadableLogError(
-            f"it holds {counts['lost']} results of calls, and none of the calls",
+            f"it holds {counted(counts['lost'], 'result')} of calls, and none of the calls",
             where=answer.where or None,
             remedy=_LOG_BOTH,
         )

@@ -180,7 +180,7 @@ def _fill(answer: LoggedAnswer, events: list[dict[str, Any]], unread: Counter[st
             read.begun = time
     dialogue = read.dialogue
     dialogue.close()
-    dialogue.trail.into(answer, tools=True)
+    dialogue.trail.into(answer, tools=dialogue.model_calls > 0)
     answer.folders = list(dict.fromkeys([*answer.folders, *read.folders]))
     answer.question_text = answer.question_text or dialogue.question
     known = answer.answer is not None

@@ -89,7 +89,7 @@ def _conclude(answer: LoggedAnswer, dialogue: Conversation, info: dict[str, Any]
     """Add the calls, the answer and how the agent ended."""
     dialogue.trail.submitted = text(info.get("submission")) or dialogue.trail.submitted
     dialogue.close()
-    dialogue.trail.into(answer, tools=True)
+    dialogue.trail.into(answer, tools=dialogue.model_calls > 0)
     answer.question_text = answer.question_text or dialogue.question
     known = answer.answer is not None
     answer.answer = answer.answer if known else dialogue.answer

@@ -178,7 +178,7 @@ def test_without_a_call_nothing_is_known() -> None:
 def test_one_direction_alone() -> None:
     """Calls without results are noted; results without calls are refused, with what to log instead."""
     assert one([call(1, "read", path="a.py")]).notes == [ONE_WAY]
-    with pytest.raises(UnreadableLogError, match=r"1 results of calls, and none of the calls\n.*Log both directions"):
+    with pytest.raises(UnreadableLogError, match=r"1 result of calls, and none of the calls\n.*Log both directions"):
         list(reader_of("mcp").read([("log:1", result(1, "x"))], ReadOptions(), Counter()))
 
 

@@ -224,3 +224,22 @@ def test_names_that_no_record_can_hold(tmp_path: Path) -> None:
     assert made.figures["left_out"]["names that are too long to be ids"] > 0
     # The log itself says that it found something.
     assert json.loads(log.read_text("utf-8"))["result"]["records"]
+
+
+#: Logs of agents that never replied: that they walked nothing isn't known.
+UNANSWERED: list[tuple[str, list[Any]]] = [
+    ("claude-code", [{"type": "user", "sessionId": "s", "message": {"role": "user", "content": "?"}}]),
+    ("codex", [{"type": "session_meta", "timestamp": "2026-01-01", "payload": {"id": "s", "cwd": "/r"}}]),
+    ("openhands", [{"history": [{"source": "user", "action": "message", "args": {"content": "?"}}]}]),
+    ("mini-swe-agent", [{"trajectory_format": "mini-swe-agent-1.1", "messages": [{"role": "user", "content": "?"}]}]),
+    ("swe-agent", [{"trajectory": [], "history": [{"role": "user", "content": "?"}]}]),
+    ("mcp", [{"jsonrpc": "2.0", "id": 1, "method": "initialize"}]),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), UNANSWERED)
+def test_an_agent_that_never_replied_is_no_walk_of_nothing(name: str, values: list[Any]) -> None:
+    """Opened, found and called are None."""
+    places = [(f"log:{number}", {"question_id": "q", **value}) for number, value in enumerate(values, 1)]
+    (answer,) = reader_of(name).read(places, ReadOptions(), Counter())
+    assert (answer.opened, answer.retrieved, answer.tool_calls) == (None, None, None)

@@ -210,10 +210,10 @@ def test_hostile_trajectories_are_survived(name: str, log: str) -> None:
     assert survives(name, value) > 100
 
 
-def test_trajectories_without_steps_are_no_walk_of_nothing_known() -> None:
-    """Such a document is recognised by its form; there were tools, and none was called."""
+def test_without_a_reply_nothing_is_known() -> None:
+    """Such a document is recognised by its form, and shows no agent that walked nothing."""
     reader = reader_of("mini-swe-agent")
     value = {"trajectory_format": "mini-swe-agent-1.1", "messages": [], "info": {}, "question_id": "q"}
     assert reader.recognises(value)
     (answer,) = reader.read([("log:1", value)], ReadOptions(), Counter())
-    assert (answer.answer, answer.tool_calls) == (None, [])
+    assert (answer.answer, answer.tool_calls, answer.opened) == (None, None, None)
