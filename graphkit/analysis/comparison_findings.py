@@ -26,6 +26,9 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], seco
     findings = [*gate_findings(gates), *_failed(compared)]
     if compared.clusters is not None:
         findings.append(BriefLine("cluster", compared.clusters.sentence, 87))
+    if compared.cost is not None:
+        findings.append(BriefLine("cost", compared.cost.sentence, 89))
+        findings += [BriefLine("cost", line, 58) for line in compared.cost.lines()]
     if compared.plan:
         findings.append(BriefLine("plan", compared.plan[0].sentence, 86))
     for group in compared.groups[1 : GROUPS + 1]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs
+from graphkit.analysis.cost_comparison import Draws, compare_cost, usage_of
 from graphkit.analysis.explanations import Explanation, why
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.gates import ComparisonGates
@@ -19,9 +21,11 @@ from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING
 from graphkit.errors import InputError
 from graphkit.files.assets import located
+from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
-from graphkit.graph.known_names import partial_runs
+from graphkit.files.run_files import records_of
+from graphkit.graph.known_names import partial_runs, run_source
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
@@ -45,6 +49,7 @@ class ComparisonPlan:
     by: By | None = None
     cluster: ClusterBy | None = None
     difference: float | None = None
+    cost: bool = False
     engine: Literal["cypher"] | None = None
     resamples: int = RESAMPLES
     seed: int = SEED
@@ -100,12 +105,54 @@ class ComparisonPlan:
             return None
         return partial(why, RunOnFiles.read(self.second, self.dataset, Problems("skip")))
 
-    def completed(self, compared: RunComparison) -> RunComparison:
-        """Return a comparison with what else the options ask for: the questions that a difference needs."""
-        return compared if self.difference is None else compared.with_plan(self.difference)
+    def completed(self, compared: RunComparison, store: Store | None) -> RunComparison:
+        """Return a comparison with what else the options ask for: the questions that a difference needs, and the cost.
+
+        Raises
+        ------
+        InputError
+            The file of a run is gone or has changed, so that nothing says what it took.
+        """
+        if self.difference is not None:
+            compared = compared.with_plan(self.difference)
+        if not self.cost:
+            return compared
+        if store is not None:
+            files = [run_source(store, run) for run in (compared.first, compared.second)]
+            read = [(file, Dataset(folder)) for file, folder in files]
+        else:
+            named = [located(run) for run in (self.first, self.second)]
+            for file in named:
+                if not file.is_file():
+                    raise InputError("--cost reads each run a second time, and this is no file", where=str(file))
+            read = [(file, Dataset.of_run(file, self.dataset)) for file in named]
+        first, second = (
+            usage_of(
+                (answer for _, answer in records_of(file, Problems("skip"))),
+                {question.id for question in dataset.every_question()},
+            )
+            for file, dataset in read
+        )
+        cost = compare_cost(
+            (compared.first, compared.second),
+            compared.with_failed[0],
+            (first, second),
+            Draws(self.resamples, self.seed),
+            compared.clusters,
+        )
+        return dataclasses.replace(compared, cost=cost)
+
+    def refuse_cost_of(self, what: str) -> None:
+        """Refuse to compare the cost of what holds no records, if the options ask for it."""
+        if self.cost:
+            raise InputError(
+                f"--cost needs the records of both runs, and {what} hold none",
+                remedy="Compare the run files, or the runs in the graph.",
+            )
 
     def of_results(self, problems: Problems) -> RunComparison:
         """Compare two results folders."""
+        self.refuse_cost_of("results folders")
         return compare_folders(
             self.first,
             self.second,
@@ -140,6 +187,7 @@ class ComparisonPlan:
 
     def of_files(self, scores: Sequence[Path], problems: Problems) -> RunComparison:
         """Compare the scores in files."""
+        self.refuse_cost_of("scores")
         return compare_scores(
             list(scores),
             self.first,

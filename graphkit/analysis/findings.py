@@ -6,6 +6,7 @@ findings of an evaluation, a comparison, the failures of a run and the check of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,6 +73,19 @@ def two(value: float | None, sign: bool = False) -> str:
         return "–"
     rounded = round(value, 2) + 0.0  # and no minus before a zero
     return f"{rounded:+.2f}" if sign else f"{rounded:.2f}"
+
+
+def digits(value: float | None) -> str:
+    """Return a figure of any size with about two digits behind its first, or a dash for None.
+
+    >>> digits(0.00123), digits(0.7925), digits(4.36), digits(18.734), digits(5331.9), digits(0.0)
+    ('0.0012', '0.79', '4.36', '18.7', '5,332', '0')
+    """
+    if value is None or value >= 1:
+        return (
+            "–" if value is None else two(value) if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+        )
+    return f"{value:.{1 - math.floor(math.log10(value))}f}" if value > 0 else "0"
 
 
 def listed(names: Sequence[str], most: int = NAMED) -> str:

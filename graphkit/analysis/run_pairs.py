@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypedDict
 
+from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.paired import (
     Accuracy,
     PairedResult,
@@ -109,6 +110,8 @@ class RunComparison:
         independent.
     plan
         How many questions a difference of each measure needs, if requested.
+    cost
+        The quality against what the runs take, if requested.
     """
 
     first: str
@@ -128,6 +131,7 @@ class RunComparison:
     facts: tuple[RunFacts, RunFacts] = field(default=(RunFacts(), RunFacts()), repr=False)
     clusters: QuestionClusters | None = field(default=None, repr=False)
     plan: tuple[SamplePlan, ...] = field(default=(), repr=False)
+    cost: CostComparison | None = field(default=None, repr=False)
 
     def with_plan(self, difference: float) -> RunComparison:
         """Return the comparison with the number of questions that a difference of each measure needs.
@@ -191,6 +195,7 @@ class RunComparison:
             for one in self.movers
         ]
         notes = [] if self.clusters is None else [self.clusters.sentence]
+        notes += [] if self.cost is None else [self.cost.sentence]
         notes += [*(one.sentence for one in self.plan[:1]), *moved, *self.warnings]
         return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], notes)
 
@@ -216,6 +221,7 @@ class RunComparison:
             "regressions": [one.measure for one in self.regressions()],
             "clusters": None if self.clusters is None else self.clusters.as_json(),
             "plan": [one.as_json() for one in self.plan] or None,
+            "cost": None if self.cost is None else self.cost.as_json(),
         }
 
 

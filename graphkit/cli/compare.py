@@ -33,6 +33,10 @@ class ComparingOptions:
     plan: float | None = option(
         "--plan DIFFERENCE", "Also say how many questions a difference of so much needs, with 80% power at 5%.", min=0
     )
+    cost: bool = option(
+        "--cost",
+        "Also compare tokens, latency and cost a question, and say whether the dearer run pays.",
+    )
     resamples: int = option(
         "--resamples", "Draw so many resamples for the interval and the test.", default=10_000, min=100
     )
@@ -101,7 +105,7 @@ def compare(
     plan = _plan(first, second, dataset, how, gates, workers)
     in_graph = not scores and plan.of_graph_runs
     with shown_progress(title) as progress, open_graph() if in_graph else nullcontext() as store:
-        compared = plan.completed(_compared(plan, store, scores, problems, progress))
+        compared = plan.completed(_compared(plan, store, scores, problems, progress), store)
         outcomes = plan.gates.outcomes(compared)
         comment = _comment(plan, compared, outcomes, store, scores) if how.format is not None else []
     print_problems(problems)
@@ -141,6 +145,7 @@ def _plan(
         by=how.by,
         cluster=how.cluster,
         difference=how.plan,
+        cost=how.cost,
         engine=how.engine,
         resamples=how.resamples,
         seed=how.seed,

@@ -44,6 +44,10 @@ def print_comparison(compared: RunComparison) -> None:
                 print_line(f"{result.measure}: accuracy {shares}: {accuracy.reading}")
     _print_with_failed(compared)
     _print_plan(compared.plan)
+    if compared.cost is not None:
+        print_line()
+        for line in (compared.cost.sentence, *compared.cost.lines()):
+            print_line(f"{line}.")
     significant = [result for result in compared.with_failed if result.p_holm < LEVEL]
     names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
     print_line(f"Significant after correction (p < {LEVEL}): {names or 'nothing'}.")

@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any
 
 from graphkit.analysis.comparison_findings import comparison_table, verdict
+from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.explanations import Explanation
-from graphkit.analysis.findings import listed, two
+from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.run_pairs import Loss, RunComparison
 from graphkit.errors import one_line
@@ -22,7 +23,7 @@ from graphkit.records.secrets import masked_message
 from graphkit.records.unanswered import FAILED, MISSING
 from graphkit.records.words import counted
 from graphkit.report.markdown import cell, code_span, fence, prose, row
-from graphkit.report.tradeoffs import brief, figures_of
+from graphkit.report.tradeoffs import figures_of
 
 #: The most lines of a comment.
 LINES = 60
@@ -178,22 +179,29 @@ def _cost(compared: RunComparison) -> _Section:
     stated = [one for one in figures if one.stated]
     absent = [one.name for one in figures if not one.stated]
     runs = zip((compared.first, compared.second), compared.facts, strict=True)
+    paid = [] if compared.cost is None else ["", *(f"- {prose(line)}" for line in _paid(compared.cost))]
     notes = [
         f"- {code_span(run)}: not known, since {prose(facts.unknown)}" for run, facts in runs if facts.usage is None
     ]
     if absent and len(notes) < len(compared.facts):
         notes.insert(0, f"Not logged: {', '.join(absent)}.")
     if not stated:
-        return _Section(["#### Cost", *notes])
+        return _Section(["#### Cost", *notes, *paid])
     lines = [row(["per answered question (questions that state it)", cell(compared.first), cell(compared.second)])]
     lines.append(row(["---", "---:", "---:"]))
     for one in stated:
         values = [
-            "not logged" if value is None else f"{brief(value)} ({known})"
+            "not logged" if value is None else f"{digits(value)} ({known})"
             for value, known in zip(one.values, one.known, strict=True)
         ]
         lines.append(row([f"{one.name} ({one.unit})", *values]))
-    return _Section(["#### Cost", *lines, *(["", *notes] if notes else [])])
+    return _Section(["#### Cost", *lines, *(["", *notes] if notes else []), *paid])
+
+
+def _paid(cost: CostComparison) -> Iterator[str]:
+    """Yield whether the dearer run pays, and each paired difference."""
+    yield cost.sentence
+    yield from cost.lines()
 
 
 def _unscored(compared: RunComparison, warnings: Sequence[str]) -> _Section:

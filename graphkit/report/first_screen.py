@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 from graphkit import __version__
 from graphkit.analysis.broken_edges import ONE_GOLD, BrokenEdges, BrokenRow, broken_edges, weakest
 from graphkit.analysis.evaluation_findings import unanswered_findings
-from graphkit.analysis.findings import listed, two
+from graphkit.analysis.findings import digits, listed, two
 from graphkit.measures.outcome import STAGES
 from graphkit.records.words import counted
 from graphkit.report.board_view import BoardView
 from graphkit.report.data import QuestionOutcome, ReportData
 from graphkit.report.escaping import visible
-from graphkit.report.tradeoffs import FIGURES, Dot, Figure, Panel, Tradeoffs, brief, tradeoffs
+from graphkit.report.tradeoffs import FIGURES, Dot, Figure, Panel, Tradeoffs, tradeoffs
 
 #: How many boundaries or relations are shown; the others are folded.
 UNFOLDED = 12
@@ -122,7 +122,7 @@ class FirstScreen(BoardView):
     def dot_words(self, found: Tradeoffs, panel: Panel, dot: Dot) -> str:
         """Return what a dot shows."""
         figure, value = panel.figure, two(found.quality.cells[dot.run].value)
-        price = f"{figure.name} {brief(figure.values[dot.run])} ({figure.unit})"
+        price = f"{figure.name} {digits(figure.values[dot.run])} ({figure.unit})"
         beaten = "; another run is at least as good for no more" if dot.beaten else ""
         return f"{self.runs[dot.run]['name']}: {visible(found.quality.measure)} {value}, {price}{beaten}"
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from graphkit.analysis.findings import two
+from graphkit.analysis.findings import digits, two
 from graphkit.records.words import counted
 from graphkit.report.escaping import middle, visible
 from graphkit.report.spine_view import breakable
-from graphkit.report.tradeoffs import brief
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -31,6 +30,6 @@ def environment() -> Environment:
     made.filters["counted"] = counted
     made.filters["two"] = two
     made.filters["breakable"] = breakable
-    made.filters["brief"] = brief
+    made.filters["brief"] = digits
     made.filters["tick"] = "{:,.12g}".format
     return made

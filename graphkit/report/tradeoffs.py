@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphkit.analysis.board import BoardCell, BoardRow
-from graphkit.analysis.findings import two
+from graphkit.records.frontier import beaten
 from graphkit.records.usage import Spread
 from graphkit.scoring.results import Evaluation
 
@@ -150,8 +150,8 @@ def _panel(figure: Figure, quality: BoardRow, up: FigureScale) -> Panel:
     for run, value in values.items():
         cell = quality.cells[run]
         low, high = (None if end is None else 100 - up.at(end) for end in (cell.low, cell.high))
-        beaten = _beaten(run, values, quality)
-        dots.append(Dot(run, across.at(value), 100 - up.at(_value(cell)), low, high, beaten))
+        lost = _beaten(run, values, quality)
+        dots.append(Dot(run, across.at(value), 100 - up.at(_value(cell)), low, high, lost))
     return Panel(figure, across, tuple(dots), _labels(dots))
 
 
@@ -162,9 +162,8 @@ def _value(cell: BoardCell) -> float:
 
 def _beaten(run: int, values: dict[int, float], quality: BoardRow) -> bool:
     sign = -1 if quality.lower else 1
-    own = sign * _value(quality.cells[run]), -values[run]
-    others = [(sign * _value(quality.cells[other]), -value) for other, value in values.items() if other != run]
-    return any(one[0] >= own[0] and one[1] >= own[1] and one != own for one in others)
+    places = {one: (sign * _value(quality.cells[one]), value) for one, value in values.items()}
+    return beaten(places.pop(run), places.values())
 
 
 def _labels(dots: Sequence[Dot]) -> tuple[DotLabel, ...]:
@@ -232,16 +231,3 @@ def _from_zero(high: float, most: int = 4) -> FigureScale:
 
 def _between(low: float, high: float) -> FigureScale:
     return FigureScale(low, high, (low, high))
-
-
-def brief(value: float | None) -> str:
-    """Return a figure of any size with about two digits behind its first, or a dash for None.
-
-    >>> brief(0.00123), brief(0.7925), brief(4.36), brief(18.734), brief(5331.9), brief(0.0)
-    ('0.0012', '0.79', '4.36', '18.7', '5,332', '0')
-    """
-    if value is None or value >= 1:
-        return (
-            "–" if value is None else two(value) if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
-        )
-    return f"{value:.{1 - math.floor(math.log10(value))}f}" if value > 0 else "0"
