@@ -28,6 +28,8 @@ _CONNECTIONS = "Connections:\n"
 _LINE = re.compile(
     r"(?P<source>\S.*?) --\[(?P<relation>[^\[\]\n]+)\]--> (?P<target>\S.*?)(?:  \(.*\))?(?: \[[^\[\]]*\])?"
 )
+#: The longest line that is read as an edge: the time grows with its square.
+_LONGEST_LINE = 4_000
 
 ANSWER_ALONE = (
     "a completion alone: what was found is unknown; search with verbose=True, which gives the objects and the context"
@@ -195,7 +197,7 @@ def _add_context(search: _Search, words: str) -> None:
         return
     search.asked = search.walked = True
     for line in filter(None, map(str.strip, lines.split("\n"))):
-        match = _LINE.fullmatch(line) if line.count(" --[") == 1 else None
+        match = _LINE.fullmatch(line) if len(line) <= _LONGEST_LINE and line.count(" --[") == 1 else None
         if match is None:
             search.notes[LINES] = None
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -84,6 +85,15 @@ def test_lines_that_cannot_be_read_are_no_empty_walk() -> None:
     assert LINES in answer.notes
     (some,) = read("cognee", [[found(f"{context}\na --[CALLS]--> b  (a calls b) [superseded]")]])
     assert edges(some) == [[("a", "CALLS", "b")]]
+
+
+def test_a_long_line_takes_no_time() -> None:
+    """A description of 300,000 brackets isn't split: that would take minutes."""
+    began = process_time()
+    (answer,) = read("cognee", [[found(f"Nodes:\n\nConnections:\na --[X]--> b{'  (' * 100_000}")]])
+    assert process_time() - began < 5
+    assert answer.traversal is None
+    assert LINES in answer.notes
 
 
 def test_connections_within_the_text_of_a_node_are_no_edges() -> None:
