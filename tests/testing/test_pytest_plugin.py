@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,11 +20,16 @@ import graphkit.scoring.evaluate
 import graphkit.systems.session
 import graphkit.testing.marked_tests
 import graphkit.testing.question_tests  # noqa: F401
+from graphkit.testing.suite_options import ARGUMENTS
+from tests.helpers import ROOT
 from tests.helpers.cli import inside, write_lines
 from tests.testing.sample import HOSTILE, NAMES, asked, write_dataset, write_project
 
 #: A checkout whose installation is older than the plugin has no entry point for it.
 PLUGIN = () if "graphkit" in entry_points(group="pytest11").names else ("-p", "graphkit.testing.pytest_plugin")
+
+#: What other plugins take to start, in each worker.
+WITHOUT_OTHERS = ("-p", "no:hypothesispytest", "-p", "no:anyio")
 
 OUTCOMES = {"passed": 41, "failed": 14, "skipped": 5}
 
@@ -39,10 +47,11 @@ class Project:
         return self
 
     def __call__(self, *options: str, process: bool = False) -> pytest.RunResult:
-        run = self.pytester.runpytest_subprocess if process else self.pytester.runpytest_inprocess
         for name in ("system", "test_qa", "conftest"):
             sys.modules.pop(name, None)
-        return run(*PLUGIN, *options)
+        if process:
+            return self.pytester.runpytest_subprocess(*PLUGIN, *WITHOUT_OTHERS, *options)
+        return self.pytester.runpytest_inprocess(*PLUGIN, *options)
 
     @property
     def asked(self) -> list[str]:
@@ -213,14 +222,13 @@ def test_junit(project: Project) -> None:
 
 
 def test_workers_record_once(project: Project) -> None:
-    """Two workers of xdist ask each question once, also again, and give the same outcomes."""
+    """Two workers of xdist ask each question once, also again, and give the same outcomes; `--lf` works with them."""
     project.write()
     project("-n", "2", process=True).assert_outcomes(**OUTCOMES)
     assert project.asked == sorted(NAMES)
     (project.folder / "asked.txt").unlink()
-    project("-n", "2", "--graphkit-record-again", process=True).assert_outcomes(**OUTCOMES)
-    assert project.asked == sorted(NAMES)
-    project("-n", "2", "--lf", process=True).assert_outcomes(failed=14)
+    project("-n", "2", "--lf", "--graphkit-record-again", process=True).assert_outcomes(failed=14)
+    assert project.asked == [*(f"q{number}" for number in range(41, 54)), "q59"]
 
 
 @pytest.mark.parametrize(
@@ -322,7 +330,7 @@ def test_bare_pytest_stays_fast(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         "import sys\ndef test_it():\n    print(sorted(one for one in sys.modules if one.startswith('graphkit')))\n"
     )
-    result = pytester.runpytest_subprocess(*PLUGIN, "-s")
+    result = pytester.runpytest_subprocess(*PLUGIN, *WITHOUT_OTHERS, "-s")
     result.assert_outcomes(passed=1)
     assert (
         "['graphkit', 'graphkit.errors', 'graphkit.testing', 'graphkit.testing.pytest_plugin']" in result.stdout.str()
@@ -453,3 +461,36 @@ def test_folder_that_cannot_be_written(project: Project) -> None:
     result = project.write()("--graphkit-record", "taken")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "can't be written" in result.stderr.str()
+
+
+def test_interrupted(project: Project) -> None:
+    """Ctrl-C while the system is asked keeps the answers so far; the next test run asks the others."""
+    project.write("concurrency=1")
+    file = project.folder / "system.py"
+    slow = file.read_text().replace("    number =", "    time.sleep(0.05)\n    number =")
+    file.write_text(f"import time\n{slow}")
+    command = [sys.executable, "-m", "pytest", *PLUGIN, *WITHOUT_OTHERS]
+    with subprocess.Popen(command, cwd=project.folder, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None and len(project.asked) < 3:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    before = project.asked
+    assert 3 <= len(before) < 60
+    project().assert_outcomes(**OUTCOMES)
+    # The question under way is asked again, no other.
+    assert len(project.asked) <= 61
+    assert {*project.asked} == {*NAMES}
+
+
+def test_page_names_each_option(project: Project) -> None:
+    """docs/pytest.md has a row for each option, each setting and each argument of the mark."""
+    page = (ROOT / "docs" / "pytest.md").read_text("utf-8")
+    said = project("--help").stdout.str()
+    names = {
+        *re.findall(r"^  (--graphkit[\w-]*)", said, re.MULTILINE),
+        *re.findall(r"^  (graphkit_\w+)", said, re.MULTILINE),
+    }
+    assert {"--graphkit", "--graphkit-fail-under", "graphkit_fail_under", "graphkit_record"} <= names
+    assert [name for name in names if not re.search(rf"{name}(?![\w-])", page)] == []
+    assert [name for name in ARGUMENTS if name not in page] == []
