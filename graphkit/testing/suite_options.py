@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from graphkit.testing.recorded_grades import AskedJudge, asked_judge
 from graphkit.testing.suites import GivenRun, Suite
 from graphkit.testing.thresholds import GivenThresholds
 
-_LIMITS = ("concurrency", "timeout", "retries", "backoff")
+#: How a system is asked, each with its least value.
+_LIMITS: Mapping[str, float] = {"concurrency": 1, "timeout": 0.001, "retries": 0, "backoff": 0}
 _THRESHOLDS = ("fail_under", "fail_over", "max_failed", "min_scored", "fail_on_severe", "fail_on_stale")
 #: The arguments of the mark beside the dataset.
 ARGUMENTS = (
@@ -89,8 +91,13 @@ def _existing(file: Path) -> Path:
 
 def _tested(given: Any, arguments: Mapping[str, Any]) -> SystemUnderTest:
     system = _system(given, arguments.get("name"))
-    limits = Limits(**{name: arguments[name] for name in _LIMITS if name in arguments})
-    return SystemUnderTest(system, str(arguments.get("version", "")), arguments.get("k", DEFAULT_K), limits)
+    numbers = {"k": DEFAULT_K, **{name: arguments[name] for name in ("k", *_LIMITS) if name in arguments}}
+    for name, value in numbers.items():
+        kind, least = (float, _LIMITS[name]) if name in ("timeout", "backoff") else (int, _LIMITS.get(name, 1))
+        if isinstance(value, bool) or not isinstance(value, kind | int) or not least <= value < math.inf:
+            whole = "number" if kind is float else "whole number"
+            raise InputError(f"{name} must be a {whole} of at least {least:g}, not {value!r}")
+    return SystemUnderTest(system, str(arguments.get("version", "")), numbers.pop("k"), Limits(**numbers))
 
 
 def _judge(arguments: Mapping[str, Any], answers: SystemUnderTest | GivenRun) -> AskedJudge | None:
@@ -110,7 +117,9 @@ def _notifying(config: pytest.Config) -> Callable[[str], None]:
     return lambda text: reporter.write_line(f"graphkit: {text}")
 
 
-def _system(given: Any, name: str | None) -> System:
+def _system(given: Any, name: Any) -> System:
+    if name is not None and not isinstance(name, str):
+        raise InputError(f"name must be a text, not {name!r}")
     if isinstance(given, str):
         return load_system(given if name is None else f"{name}={given}")
     if not callable(given):

@@ -238,6 +238,13 @@ def test_workers_record_once(project: Project) -> None:
         ("fail_undr={}", "Did you mean fail_under?"),
         ('run="none.jsonl"', "the mark takes either a system or a run"),
         ("max_failed=-1", "it must be at least 0"),
+        ("concurrency=0", "concurrency must be a whole number of at least 1, not 0"),
+        ('timeout="soon"', "timeout must be a number of at least 0.001, not 'soon'"),
+        ("k=True", "k must be a whole number of at least 1, not True"),
+        ("name=1", "name must be a text, not 1"),
+        ("name='a/b'", "can't be the name of a run"),
+        ('judge="lexicl"', "lexicl"),
+        ('judge="lexical", graders=["x"]', "'x'"),
         ('config="none.toml"', "none.toml: there is no such file"),
     ],
 )
