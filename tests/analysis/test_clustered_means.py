@@ -15,7 +15,7 @@ import graphkit
 from graphkit.errors import InputError
 from graphkit.scoring.clustered_intervals import ONE_CLUSTER
 from tests.helpers import ROOT
-from tests.helpers.cli import inside, write_lines
+from tests.helpers.cli import Graph, inside, write_lines
 from tests.helpers.clustered import FIRST, clustered_runs
 
 SENTENCE = "clustered by repo: 7 clusters of 16 questions, the largest of 4 (d)"
@@ -117,3 +117,13 @@ def test_shards_are_not_clustered(tmp_path: Path) -> None:
     assert "--cluster can't be used with --on or a results folder" in done.err
     with pytest.raises(InputError, match="questions are clustered in one process"):
         graphkit.evaluate(run, out=tmp_path / "results", cluster="repo")
+
+
+def test_the_graph_gives_the_same_intervals(graph: Graph, tmp_path: Path) -> None:
+    """With a database, and by either engine, the figures are those of the files."""
+    run, _ = clustered_runs(tmp_path)
+    asked = ("evaluate", run, "-m", "EdgeRecall", "--cluster", "repo", "--json")
+    of_files = inside(*asked, "--no-store", cwd=tmp_path, code=0).object()["clustered"]
+    for engine in ("python", "cypher"):
+        found = inside(*asked, "--engine", engine, cwd=tmp_path, env=graph.env, code=0).object()
+        assert found["clustered"] == of_files

@@ -168,3 +168,13 @@ def test_without_records_there_is_no_cost(tmp_path: Path) -> None:
     write_lines(tmp_path / "scores.jsonl", rows)
     refused = inside("compare", "one", "two", "--scores", "scores.jsonl", *ASKED, cwd=tmp_path, code=2)
     assert "--cost needs the records of both runs, and scores hold none" in refused.err
+
+
+def test_the_comment_has_room_for_everything(tmp_path: Path) -> None:
+    """With clusters, a plan, costs and gates a comment still has at most 60 lines, and each of their sentences."""
+    asked = ("compare", *priced(tmp_path), "--cost", "--plan", "0.05", "--cluster", "repo", "--format", "github")
+    lines = inside(*asked, "--max-failed", "5", cwd=tmp_path, code=0).out.splitlines()
+    assert len(lines) <= 60
+    text = "\n".join(lines)
+    for words in ("clustered by repo", "needs", "frontier", "not logged by", "graphkit why"):
+        assert words in text, words
