@@ -48,7 +48,8 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
         **dict.fromkeys(("grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens")),
         "gold_hash": "12ab",
     }
-    assert (lines[1]["value"], lines[1]["reason"], lines[1]["parameters"]) == (None, "no relevant ids", {"k": 10})
+    assert (lines[1]["value"], lines[1]["reason"]) == (None, "no relevant ids")
+    assert lines[1]["parameters"] == {"k": 10, "level": None, "sets": False}
 
 
 def test_csv_and_parquet_hold_the_same_rows(tmp_path: Path) -> None:
