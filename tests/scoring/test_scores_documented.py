@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ROOT
+from tests.helpers.archives import deflated
 from tests.helpers.cli import Done, Graph, write_lines
 from tests.helpers.cli import inside as graphkit
 from tests.helpers.datasets import STOREFRONT, read_jsonl
@@ -37,11 +38,31 @@ def judged() -> list[dict[str, object]]:
     return rows
 
 
+def _write_logs_of_others(folder: Path) -> None:
+    """Write a log of Inspect with a scorer's letter, and results of promptfoo with a score, each of one question."""
+    sample = {
+        "id": "sf-02",
+        "epoch": 1,
+        "input": "?",
+        "messages": [],
+        "output": {},
+        "scores": {"match": {"value": "P"}},
+    }
+    header = {"version": 2, "status": "success", "eval": {"packages": {"inspect_ai": "0.3"}}}
+    members = {"header.json": header, "samples/sf-02_epoch_1.json": sample}
+    (folder / "logs").mkdir()
+    deflated(folder / "logs" / "graph.eval", {name: json.dumps(one).encode() for name, one in members.items()})
+    component = {"pass": False, "score": 0.25, "assertion": {"type": "javascript"}}
+    test = {"vars": {"question_id": "sf-02"}, "score": 0.25, "gradingResult": {"componentResults": [component]}}
+    (folder / "results.json").write_text(json.dumps({"results": {"results": [test]}}))
+
+
 @pytest.fixture
 def done(tmp_path: Path, graph: Graph) -> dict[str, list[Done]]:
     """Every command of the page, run in its order; by the name of the command."""
     shutil.copytree(STOREFRONT, tmp_path / "storefront", ignore=shutil.ignore_patterns("*.py", "history"))
     write_lines(tmp_path / "judged.jsonl", judged())
+    _write_logs_of_others(tmp_path)
     own = (ROOT / "docs" / "own-measures.md").read_text(encoding="utf-8")
     (tmp_path / "my_measures.py").write_text(own.partition("```python\n")[2].partition("```")[0])
     found: dict[str, list[Done]] = {}
@@ -68,6 +89,11 @@ def test_page(done: dict[str, list[Done]], tmp_path: Path) -> None:
     summary = Page((tmp_path / "report.html").read_text("utf-8")).json("summary")
     assert {"Groundedness", "FactualCorrectness"} <= {one["name"] for one in summary["measures"]}
     assert done["load-scores"][0].object() == dict.fromkeys(RUNS, 60)
+    imported = [json.loads((tmp_path / f"{tool}.scores.jsonl").read_text()) for tool in ("inspect", "promptfoo")]
+    assert [(one["question"], one["measure"], one["value"]) for one in imported] == [
+        ("sf-02", "match", 0.5),  # P is half right
+        ("sf-02", "promptfoo", 0.25),
+    ]
     results = {one["measure"]: one for one in done["compare"][0].object()["groups"][0]["measures"]}
     assert (results["Groundedness"]["first"], results["Groundedness"]["second"]) == (0.25, 0.75)
     # Of the 30 questions, the 15 even ones are better by FactualCorrectness, the others equal.
