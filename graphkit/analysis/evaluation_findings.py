@@ -123,8 +123,7 @@ def cluster_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
     clustered = [result for result in evaluated.results if result.clustered is not None]
     sentences = dict.fromkeys(one.clustered.sentence for one in clustered if one.clustered is not None)
     for sentence in sentences:
-        repeated = "; intervals of repetitions take questions as independent" if evaluated.repetitions else ""
-        yield BriefLine("cluster", f"{sentence}{repeated}", 87)
+        yield BriefLine("cluster", sentence, 87)
     for result in clustered:
         yield BriefLine("cluster", clustered_in_words(result), 84)
 

@@ -3,8 +3,8 @@
 The model is a one-way layout with random effects: question ``q`` has the mean ``m(q)`` and the sample variance
 ``v(q)`` over its ``R`` repetitions. The variance within questions is the mean of ``v``, and the variance between
 questions that of ``m`` less a share ``1/R`` of it (Searle, Casella and McCulloch 1992, *Variance Components*).
-Questions are independent, repetitions of one question are not: intervals resample questions, with all of their
-repetitions.
+Questions (or their clusters) are independent, repetitions of one question are not: intervals resample questions, with
+all of their repetitions.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from graphkit.analysis.findings import BriefLine, two
 from graphkit.measures.registry import bounds_of
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.words import counted
+from graphkit.scoring.clustered_intervals import clustered_interval, without_interval
 from graphkit.scoring.intervals import (
     CONFIDENCE,
     DRAWN_TOGETHER,
@@ -117,8 +118,11 @@ def _of_measure(system: str, measure: str, results: Sequence[Evaluation]) -> Rep
     columns = [result.held_values(measure) for result in results]
     known = dict.fromkeys(question for column in columns for question in column)
     shared = [question for question in known if all(question in column for column in columns)]
+    clustered = results[0].clustered
     mean, between, within, unstable = components(
-        [[column[question] for column in columns] for question in shared], *bounds_of(measure)
+        [[column[question] for column in columns] for question in shared],
+        *bounds_of(measure),
+        clusters=None if clustered is None else clustered.clusters.codes(shared),
     )
     runs = tuple(result.run for result in results)
     left_out = len(known) - len(shared)
@@ -130,6 +134,7 @@ def components(
     lowest: float | None = None,
     highest: float | None = None,
     *,
+    clusters: Sequence[int] | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> tuple[Estimate, Estimate, Estimate, int]:
@@ -141,6 +146,8 @@ def components(
         A row a question, of as many repetitions each, at least two.
     lowest, highest
         The bounds of the values, which the interval of the mean doesn't exceed.
+    clusters
+        The cluster of each question, if only clusters are independent.
     """
     import numpy
 
@@ -149,27 +156,32 @@ def components(
         nothing = Estimate(None, reason="no question has a value in every repetition")
         return nothing, nothing, nothing, 0
     table = numpy.asarray(values, dtype=float)
-    times = table.shape[1]
     means, spreads = table.mean(axis=1), table.var(axis=1, ddof=1)
     spreads[numpy.ptp(table, axis=1) <= 1e-12] = 0.0
-    span = mean_interval(means.tolist(), lowest, highest, resamples=resamples)
-    low, high = span if span is not None else (None, None)
-    mean = Estimate(math.fsum(means) / size, low, high, None if span else _FEW, size)
     unstable = int((spreads > 0).sum())
-    if unstable:
-        span = mean_interval(spreads.tolist(), 0.0, None, resamples=resamples)
-        low, high = span if span is not None else (None, None)
-        within = Estimate(math.fsum(spreads) / size, low, high, None if span else _FEW, size)
-    else:
-        within = Estimate(0.0, reason="no two repetitions differ", size=size)
-    return mean, _between(means, spreads, times, resamples, seed), within, unstable
+
+    def mean_of(some: Any, least: float | None, most: float | None) -> Estimate:
+        if clusters is None:
+            span = mean_interval(some.tolist(), least, most, resamples=resamples) or (None, None)
+            return Estimate(math.fsum(some) / size, *span, None if span[0] is not None else _FEW, size)
+        low, high = clustered_interval(some, clusters, resamples=resamples, seed=seed)
+        if low is None or high is None:
+            return Estimate(math.fsum(some) / size, reason=without_interval(len({*clusters})), size=size)
+        low, high = low if least is None else max(least, low), high if most is None else min(most, high)
+        return Estimate(math.fsum(some) / size, low, high, size=size)
+
+    within = mean_of(spreads, 0.0, None) if unstable else Estimate(0.0, reason="no two repetitions differ", size=size)
+    between = _between(means, spreads, table.shape[1], clusters, resamples, seed)
+    return mean_of(means, lowest, highest), between, within, unstable
 
 
-def _between(means: Any, spreads: Any, times: int, resamples: int, seed: int) -> Estimate:
+def _between(
+    means: Any, spreads: Any, times: int, clusters: Sequence[int] | None, resamples: int, seed: int
+) -> Estimate:
     """Return the variance between questions with its interval, or why it has none.
 
-    On each side it is the wider of the BCa bootstrap and of the jackknife on the logarithm with Student's t: BCa alone
-    is too narrow for a variance over few questions.
+    On each side it is the wider of the BCa bootstrap and of the jackknife on the logarithm with Student's t, both over
+    questions or their clusters: BCa alone is too narrow for a variance over few questions.
     """
     import numpy
     from scipy import stats
@@ -177,50 +189,48 @@ def _between(means: Any, spreads: Any, times: int, resamples: int, seed: int) ->
     size = int(means.size)
     if size < 2:
         return Estimate(None, reason="one question shows no variance between questions", size=size)
+    codes = numpy.arange(size) if clusters is None else numpy.unique(clusters, return_inverse=True)[1]
+    centred = means - means.mean()
+    sums = [numpy.bincount(codes, weights=some) for some in (numpy.ones(size), centred, centred**2, spreads)]
 
-    def variance(one: Any, other: Any, axis: int = -1) -> Any:
-        return numpy.maximum(0.0, one.var(axis=axis, ddof=1) - other.mean(axis=axis) / times)
+    def variance(number: Any, some: Any, squares: Any, within: Any) -> Any:
+        """Return the variance between as many questions, from the sums of their means, squared means and variances."""
+        return numpy.maximum(0.0, (squares - some**2 / number) / (number - 1) - within / number / times)
 
-    value = float(variance(means, spreads))
-    if size < FEWEST_EQUAL or (alike(means) and alike(spreads)):
-        return Estimate(value, reason=_FEW if size < FEWEST_EQUAL else "all questions are alike", size=size)
-    logarithmic = _jackknife(value, _left_out(means, spreads, times))
-    if size > MANY and logarithmic is not None:  # the bootstrap agrees with it
+    units, value = int(sums[0].size), float(variance(*(some.sum() for some in sums)))
+    if units < FEWEST_EQUAL:
+        return Estimate(value, reason=_FEW if clusters is None else without_interval(units), size=size)
+    if alike(means) and alike(spreads):
+        return Estimate(value, reason="all questions are alike", size=size)
+    without = variance(*(some.sum() - some for some in sums))
+    logarithmic = _jackknife(value, without)
+    if units > MANY and logarithmic is not None:  # the bootstrap agrees with it
         return Estimate(value, *logarithmic, size=size)
     found = stats.bootstrap(
-        (means, spreads),
-        variance,
+        sums,
+        lambda *drawn, axis=-1: variance(*(some.sum(axis) for some in drawn)),
         paired=True,
         vectorized=True,
         confidence_level=CONFIDENCE,
         n_resamples=resamples,
-        batch=max(1, DRAWN_TOGETHER // size),
-        method="BCa",
+        batch=max(1, DRAWN_TOGETHER // units),
+        method="percentile" if alike(without) else "BCa",  # BCa needs a difference between units
         rng=numpy.random.default_rng(seed),
     ).confidence_interval
-    low, high = float(found.low), float(found.high)
-    if math.isnan(low) or math.isnan(high):  # no resample differs
+    low, high = logarithmic or (math.nan, math.nan)
+    low, high = float(numpy.fmin(low, found.low)), float(numpy.fmax(high, found.high))
+    if math.isnan(low) or math.isnan(high):
         return Estimate(value, reason=_FEW, size=size)
-    if logarithmic is not None:
-        low, high = min(low, logarithmic[0]), max(high, logarithmic[1])
     return Estimate(value, max(0.0, low), high, size=size)
 
 
 def _jackknife(value: float, without: Any) -> tuple[float, float] | None:
-    """Return the interval of a variance by the jackknife of its logarithm; None if it is 0 without some question."""
+    """Return the interval of a variance by the jackknife of its logarithm; None if it is 0 without some unit."""
     import numpy
 
     if not value > 0 or not (without > 0).all():
         return None
-    size, logs = without.size, numpy.log(without)
-    error = math.sqrt((size - 1) / size * float(((logs - logs.mean()) ** 2).sum()))
-    reach = math.exp(student_quantile(size - 1) * error)
+    units, logs = without.size, numpy.log(without)
+    error = math.sqrt((units - 1) / units * float(((logs - logs.mean()) ** 2).sum()))
+    reach = math.exp(student_quantile(units - 1) * error)
     return value / reach, value * reach
-
-
-def _left_out(means: Any, spreads: Any, times: int) -> Any:
-    """Return the variance between questions without each question in turn."""
-    size = means.size
-    centred = means - means.mean()
-    squares = (centred**2).sum() - centred**2 * size / (size - 1)
-    return squares / (size - 2) - (spreads.sum() - spreads) / (size - 1) / times

@@ -266,7 +266,7 @@ def _show(evaluated: EvaluatedRuns) -> None:
     )
 
     print_scoreboard(evaluated.results)
-    print_clusters(evaluated.results, repeated=bool(evaluated.repetitions))
+    print_clusters(evaluated.results)
     print_repetitions(evaluated.repetitions)
     if evaluated.plan.by:
         print_groups(evaluated.results, evaluated.plan.by)

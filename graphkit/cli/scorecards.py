@@ -70,7 +70,7 @@ def print_repetitions(found: Sequence[Repetitions]) -> None:
                 print_line(f"{one.measure}: {counted(one.left_out, 'question')} without a value in every repetition")
 
 
-def print_clusters(results: Sequence[Evaluation], *, repeated: bool = False) -> None:
+def print_clusters(results: Sequence[Evaluation]) -> None:
     """Print the mean of each measure with its interval over clusters of questions, for each run."""
     for result in results:
         if result.clustered is not None:
@@ -79,8 +79,6 @@ def print_clusters(results: Sequence[Evaluation], *, repeated: bool = False) -> 
             print_table(f"{result.run}, {result.clustered.sentence}", columns, rows)
             for caution in dict.fromkeys(one.caution for one in result.clustered.measures.values() if one.caution):
                 print_line(f"* {caution}")
-    if repeated and any(result.clustered is not None for result in results):
-        print_line("Intervals of repetitions take questions as independent.")
 
 
 def print_groups(results: Sequence[Evaluation], by: Label) -> None:

@@ -94,6 +94,33 @@ def test_many_questions_have_the_interval_of_the_jackknife() -> None:
     assert not math.isnan(between.low)
 
 
+def test_clusters_of_one_question_change_nothing() -> None:
+    """If each question is a cluster of its own, the variance between questions has the same interval."""
+    alone = components(TABLE, 0.0, 1.0)
+    assert components(TABLE, 0.0, 1.0, clusters=range(8)) == alone
+
+
+def test_clusters_widen_the_intervals() -> None:
+    """Questions that come in eight equal pairs tell what eight questions do, not what sixteen do."""
+    pairs = [row for row in TABLE for _ in range(2)]
+    places = [place for place in range(8) for _ in range(2)]
+    single, clustered, apart = components(TABLE), components(pairs, clusters=places), components(pairs)
+    for one, of_pairs, independent in zip(single[:3], clustered[:3], apart[:3], strict=True):
+        assert one.low is not None
+        assert of_pairs.low is not None
+        assert independent.low is not None
+        assert of_pairs.low < independent.low
+    assert (clustered[0].low, clustered[0].high) == pytest.approx((single[0].low, single[0].high))
+    assert (clustered[2].low, clustered[2].high) == pytest.approx((single[2].low, single[2].high))
+
+
+def test_one_cluster_has_no_interval() -> None:
+    """Questions that all depend on each other show no spread: the figures stay, with the reason."""
+    for one in components(TABLE, clusters=[0] * 8)[:3]:
+        assert one.value is not None
+        assert (one.low, one.reason) == (None, "all questions are one cluster")
+
+
 @pytest.fixture
 def answered(tmp_path: Path) -> Path:
     """Ten questions of one gold edge each, and three repetitions of a system."""
@@ -136,6 +163,14 @@ def test_evaluate_full_and_json_have_each_measure(answered: Path) -> None:
     assert (one["runs"], one["questions"], one["unstable"]) == (["mine@1", "mine@2", "mine@3"], 10, 2)
     # Two questions have one deviating repetition of three: (1/3 + 1/3) / 10.
     assert one["within"]["value"] == pytest.approx(2 / 30)
+
+
+def test_evaluate_clusters_repetitions(answered: Path) -> None:
+    """--cluster holds for the intervals of repetitions, too: all questions are about one repository."""
+    done = inside("evaluate", "--no-store", "--json", "--cluster", "repo", "-m", "EdgeRecall", cwd=answered, code=0)
+    [one] = done.objects()[0]["repetitions"]
+    assert one["mean"]["value"] == pytest.approx(0.7)
+    assert {one[name]["reason"] for name in ("mean", "between", "within")} == {"all questions are one cluster"}
 
 
 def test_failures_unscored_are_left_out_of_all_repetitions(answered: Path) -> None:
