@@ -162,8 +162,9 @@ def components(
 
     def mean_of(some: Any, least: float | None, most: float | None) -> Estimate:
         if clusters is None:
-            span = mean_interval(some.tolist(), least, most, resamples=resamples) or (None, None)
-            return Estimate(math.fsum(some) / size, *span, None if span[0] is not None else _FEW, size)
+            span = mean_interval(some.tolist(), least, most, resamples=resamples)
+            low, high = span if span is not None else (None, None)
+            return Estimate(math.fsum(some) / size, low, high, None if span is not None else _FEW, size)
         low, high = clustered_interval(some, clusters, resamples=resamples, seed=seed)
         if low is None or high is None:
             return Estimate(math.fsum(some) / size, reason=without_interval(len({*clusters})), size=size)
