@@ -9,13 +9,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.analysis.file_failures import RunOnFiles
-from graphkit.analysis.question_evidence import QuestionEvidence, evidence_in_graph, evidence_on_files
+from graphkit.analysis.question_evidence import (
+    QuestionEvidence,
+    each_evidence_in_graph,
+    evidence_in_graph,
+    evidence_on_files,
+)
 from graphkit.errors import InputError
 from graphkit.files.run_files import is_run_file
 from graphkit.records.notebook_html import block
@@ -163,10 +168,21 @@ def why(
         if store is None:
             what, remedy = f"{str(run)!r} names no file", "Give store=graphkit.open_store() for a run in the graph."
             raise InputError(what, remedy=remedy)
-        evidence = evidence_in_graph(store, str(run), question)
-        query = _cypher(evidence, json.dumps(run), json.dumps(question))
-        generic = _cypher(evidence, "$run", "$question")
+        return _in_graph(evidence_in_graph(store, str(run), question))
     return _fitting(evidence, _printable(query), generic)
+
+
+def explanations_in_graph(store: Store, run: str, questions: Sequence[str]) -> dict[str, Explanation]:
+    """Return what :func:`why` says of some questions of a run in the graph, read together.
+
+    Questions that the dataset no longer has are left out. Raise an InputError if the run is unknown.
+    """
+    return {one.question: _in_graph(one) for one in each_evidence_in_graph(store, run, questions)}
+
+
+def _in_graph(evidence: QuestionEvidence) -> Explanation:
+    query = _cypher(evidence, json.dumps(evidence.run), json.dumps(evidence.question))
+    return _fitting(evidence, _printable(query), _cypher(evidence, "$run", "$question"))
 
 
 def _fitting(evidence: QuestionEvidence, query: str, generic: str) -> Explanation:

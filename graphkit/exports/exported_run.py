@@ -75,8 +75,13 @@ def unscored_as(score: Score) -> str | None:
     return MISSING_LABEL if reason == MISSING else FAILED_LABEL if reason.startswith(FAILED) else UNSCORED
 
 
+def questions_to_explain(scores: Iterable[Score]) -> list[str]:
+    """Return the questions with a score whose explanation is the sentence of ``graphkit why``."""
+    return [*dict.fromkeys(one.question for one in scores if _needs_sentence(one))]
+
+
 def with_explanations(
-    scores: Iterable[Score], ids: Mapping[str, TraceIds], explain: Callable[[str], Explanation] | None
+    scores: Iterable[Score], ids: Mapping[str, TraceIds], explain: Callable[[str], Explanation | None] | None
 ) -> Iterator[ExportedScore]:
     """Yield scores with their ids and explanations.
 
@@ -85,7 +90,7 @@ def with_explanations(
     ids
         By question.
     explain
-        Explains a question; None if the records of the run aren't at hand.
+        Explains a question, unless it is unknown; None if the records of the run aren't at hand.
     """
 
     @cache
@@ -96,15 +101,20 @@ def with_explanations(
     for score in scores:
         text = score.explanation
         if text is None:
-            text = score.reason if score.value is None else sentence(score.question) if _is_short(score) else None
+            text = sentence(score.question) if _needs_sentence(score) else score.reason
         yield ExportedScore(score, ids.get(score.question, _NO_IDS), text)
 
 
 _NO_IDS = TraceIds()
 
 
-def _is_short(score: Score) -> bool:
-    """Return whether a value isn't the best of its measure; of a measure without a best value nothing is said."""
+def _needs_sentence(score: Score) -> bool:
+    """Return whether a value without an explanation isn't the best of its measure.
+
+    Of a measure without a best value nothing is said.
+    """
+    if score.explanation is not None or score.value is None:
+        return False
     bounds, worst = bounds_of(score.measure), worst_of(score.measure)
     best = bounds[0] if worst == bounds[1] and worst is not None else bounds[1]
     return best is not None and score.number != best

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.analysis.evaluation_plan import EvaluationPlan
-from graphkit.analysis.explanations import why
+from graphkit.analysis.explanations import explanations_in_graph, why
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.errors import InputError, did_you_mean
-from graphkit.exports.exported_run import ExportedRun, TraceIds, with_explanations
+from graphkit.exports.exported_run import ExportedRun, TraceIds, questions_to_explain, with_explanations
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource
 from graphkit.graph.known_names import kept_in_words, require_run
@@ -107,8 +107,9 @@ def export_of_graph(store: Store, run: str, *, measures: Sequence[str] = ()) -> 
         str(row["question"]): TraceIds(*(None if row[name] is None else str(row[name]) for name in _IDS))
         for row in store.read(cypher("read/trace_ids"), {"run": run})
     }
-    scores = (score for name in chosen for score in _scores(store, run, name, versions[name].version))
-    exported = tuple(with_explanations(scores, ids, partial(why, run, store=store)))
+    scores = [score for name in chosen for score in _scores(store, run, name, versions[name].version)]
+    explained = explanations_in_graph(store, run, questions_to_explain(scores))
+    exported = tuple(with_explanations(scores, ids, explained.get))
     kept, old = kept_in_words(known), [name for name in chosen if not versions[name].current]
     notes = [kept] if kept is not None else []
     if old:

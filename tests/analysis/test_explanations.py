@@ -12,6 +12,7 @@ import pytest
 
 import graphkit
 from graphkit import Explanation
+from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.database.store import Store
 from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.opening import prepared
@@ -49,9 +50,12 @@ def test_file_and_graph_explain_alike(store: Store, tmp_path: Path) -> None:
         judged(file, *verdicts)
         graphkit.evaluate(file, measures=["EdgeRecall"], store=store)
         graphkit.load_verdicts(store, verdicts)
+        together = explanations_in_graph(store, run, [*questions, "no-question"])
+        assert [*together] == questions
         for question in questions:
             in_file, in_graph = graphkit.why(file, question), graphkit.why(run, question, store=store)
             assert without_query(in_file) == without_query(in_graph)
+            assert together[question].as_json() == in_graph.as_json()
             assert in_file.query == f"graphkit failures {file} --question {question}"
             assert store.query_readonly(in_graph.query)[1], in_graph.query
             assert max(len(str(in_graph).encode()), len(json.dumps(in_graph.as_json()))) <= 2048
