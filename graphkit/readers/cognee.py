@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
 from graphkit.readers.framework_logs import SearchReader
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
 from graphkit.readers.logged_rankings import Ranking, distinct
-from graphkit.readers.payloads import count_unread, identifier, object_of, objects_of, text
+from graphkit.readers.payloads import count_unread, identifier, json_within, object_of, objects_of, text
 
 #: The keys of what was found in one dataset, by each of their names.
 _COMPLETION = ("text_result", "completion")
@@ -22,18 +23,34 @@ _BESIDE = (
     *("search_type", "searchType", "only_context", "onlyContext", "user_prompt_result", "system_prompt_result"),
     *("user_prompt", "system_prompt", "userPrompt", "systemPrompt"),
 )
-_CHUNK = ("chunk_index", "chunk_size", "cut_type")
+#: The keys of a chunk: one of those of its index and of its graph, and those that it always has.
+_CHUNK = ("source_chunk_id", "cut_type")
+_EVERY_CHUNK = ("id", "chunk_index")
+#: The lists of what a search of several kinds found.
+_LISTS = ("chunks", "entities", "triplets")
 
 _CONNECTIONS = "Connections:\n"
-_LINE = re.compile(
-    r"(?P<source>\S.*?) --\[(?P<relation>[^\[\]\n]+)\]--> (?P<target>\S.*?)(?:  \(.*\))?(?: \[[^\[\]]*\])?"
-)
+_LINE = re.compile(r"(?P<source>\S.*?) --\[(?P<relation>[^\[\]\n]+)\]--> (?P<target>\S.*?)(?: \[[^\[\]]*\])?")
+#: A description follows the ends of an edge, and may be cut by the end of its line.
+_DESCRIPTION = "  ("
+#: A node without a name has the first and the most frequent words of its text as its title.
+_TITLE = re.compile(r".*\.\.\.(?: \[[^\[\]]*\])?")
+#: A prompt has the context between backticks, and the guidance of a session behind it.
+_PROMPT, _PROMPT_END = "`Nodes:\n", "`\n\n"
+#: The references that cognee puts below an answer.
+_REFERENCES = "\n\nEvidence:\n- chunk "
+_FILE = "file://"
 #: The longest line that is read as an edge: the time grows with its square.
 _LONGEST_LINE = 4_000
 
 ANSWER_ALONE = (
     "a completion alone: what was found is unknown; search with verbose=True, which gives the objects and the context"
 )
+CONTEXT_ALONE = (
+    "a context in words, which names nothing: what was found is unknown; search with verbose=True, which gives the "
+    "objects beside it"
+)
+TITLES = "ends of edges that are texts have no name: their edges are skipped"
 LINES = "lines of a context's connections can't be read, and are skipped"
 SEVERAL = "several data sets answered: their answers are more than one"
 
@@ -58,9 +75,13 @@ class CogneeReader(SearchReader):
     priority = 124
     title = "cognee: results of search(), with verbose=True for edges, and of its HTTP interface"
     lacks = (
-        "A completion alone doesn't say what was found. Search with verbose=True, or for the context or chunks only.",
-        "Edges are a set. Their relations are as cognee's graph spells them.",
-        "A chunk is named by its document. Its score is a distance, and isn't kept: chunks rank by their places.",
+        "A completion alone doesn't say what was found, nor does a context of chunks. Search with verbose=True, or for "
+        "chunks.",
+        "Edges are a set. Their relations are as cognee's graph spells them, in lower case; its own, such as is_a, are "
+        "edges too.",
+        "A chunk is named by the file of its document, else by the document's name, which lacks the suffix. At the end "
+        "of an edge it has no name, and the edge is dropped.",
+        "The score of a chunk is a distance, and isn't kept: chunks rank by their places.",
         "There are no latency, tokens, model and cost.",
     )
 
@@ -86,9 +107,9 @@ class CogneeReader(SearchReader):
         if search.asked:
             answer.retrieved = search.ranking.chunks()
         elif answer.error is None:
-            search.notes[ANSWER_ALONE] = None
+            search.notes[ANSWER_ALONE if search.answers else CONTEXT_ALONE] = None
         if search.walked:
-            unreadable = LINES in search.notes and not search.edges
+            unreadable = not search.edges and bool(search.notes.keys() & {LINES, TITLES})
             answer.traversal = None if unreadable else [distinct(search.edges)] if search.edges else []
         answer.ordered, answer.drawn_ids = False, True
         answer.notes += search.notes
@@ -117,12 +138,25 @@ def _is_triplet(value: Any) -> bool:
     return objects and "relationship_name" in value[1]
 
 
+def _is_entity(value: Any) -> bool:
+    """Return whether a value is an entity with its edges, as a hybrid search finds it."""
+    return isinstance(value, dict) and isinstance(value.get("name"), str) and isinstance(value.get("edges"), list)
+
+
 def _is_found(value: Any) -> bool:
-    return _is_edge(value) or _is_chunk(value) or _is_triplet(value)
+    return _is_edge(value) or _is_chunk(_unscored(value)) or _is_triplet(value)
+
+
+def _unscored(value: Any) -> Any:
+    """Return the chunk in what a search of vectors found, or any other value unchanged."""
+    payload = value.get("payload") if isinstance(value, dict) else None
+    return payload if isinstance(payload, dict) else value
 
 
 def _is_chunk(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("text"), str) and value.keys() >= {"id", *_CHUNK}
+    if not (isinstance(value, dict) and isinstance(value.get("text"), str)):
+        return False
+    return value.keys() >= set(_EVERY_CHUNK) and any(key in value for key in _CHUNK)
 
 
 def _add_part(search: _Search, part: dict[str, Any]) -> None:
@@ -131,7 +165,9 @@ def _add_part(search: _Search, part: dict[str, Any]) -> None:
         next((part[key] for key in keys if part.get(key)), None) for keys in (_COMPLETION, _CONTEXT, _OBJECTS)
     )
     found = part.get("search_result")
-    readable = isinstance(objects, list) and any(map(_is_found, objects))
+    if isinstance(objects, dict):
+        objects = [one for key in _LISTS for one in objects_of(objects.get(key))]
+    readable = isinstance(objects, list) and any(_is_found(one) or _is_entity(one) for one in objects)
     if readable:
         _add_found(search, objects)
     elif part.get("evidence"):
@@ -141,14 +177,14 @@ def _add_part(search: _Search, part: dict[str, Any]) -> None:
     for given in (completion, found):
         if isinstance(given, list) and given and isinstance(given[0], dict | list):
             _add_found(search, given if not readable else [])
-        elif given == [] and not (completion or context):
+        elif given in ([], "") and not (completion or context):
             search.asked = True
         else:
             words = text(given[0] if isinstance(given, list) and len(given) == 1 else given)
             if words is not None and _CONNECTIONS in words:
                 _add_found(search, words)
-            elif words is not None:
-                search.answers.append(words)
+            elif words is not None and not (given is found and isinstance(found, str)):  # that is a context
+                search.answers.append(words.rpartition(_REFERENCES)[0] or words)
 
 
 def _add_found(search: _Search, found: Any) -> None:
@@ -163,9 +199,35 @@ def _add_found(search: _Search, found: Any) -> None:
         elif _is_edge(one):
             search.asked = search.walked = True
             _add_edge(search, one)
-        elif _is_chunk(one) and (name := text(one.get("document_name")) or identifier(one.get("id"))) is not None:
+        elif _is_entity(one):
+            _add_entity(search, one)
+        elif _is_chunk(chunk := _unscored(one)) and (name := _document(chunk)) is not None:
             search.asked = True
-            search.ranking.item(LoggedChunk(name, text(one.get("text"))))
+            search.ranking.item(LoggedChunk(name, text(chunk.get("text"))))
+
+
+def _document(chunk: dict[str, Any]) -> str | None:
+    """Return the file of a chunk's document, whose own name lacks its folder and its suffix; else what names it."""
+    held = object_of(object_of(json_within(chunk.get("external_metadata"))).get("_cognee"))
+    source = text(held.get("source_uri")) or ""
+    if source.startswith(f"{_FILE}/"):
+        return unquote(source.removeprefix(_FILE))
+    name = text(chunk.get("document_name"))
+    return name or next(filter(None, (identifier(chunk.get(key)) for key in ("source_chunk_id", "id"))), None)
+
+
+def _add_entity(search: _Search, entity: dict[str, Any]) -> None:
+    """Add an entity, and the edges that the context tells beside it."""
+    search.asked = search.walked = True
+    search.ranking.item(LoggedChunk(entity["name"]))
+    for one in objects_of(entity["edges"]):
+        source, target = text(one.get("source")), text(one.get("target"))
+        if source is None or target is None:
+            search.notes[LINES] = None
+            continue
+        edge = LoggedEdge(source, text(one.get("relationship")), target)
+        search.edges.append(edge)
+        search.ranking.beside([edge])
 
 
 def _add_edge(search: _Search, one: dict[str, Any]) -> None:
@@ -195,11 +257,19 @@ def _add_context(search: _Search, words: str) -> None:
     _, heading, lines = words.rpartition(f"\n{_CONNECTIONS}")
     if not heading:
         return
+    if _PROMPT in words:
+        lines = lines.partition(_PROMPT_END)[0].removesuffix("`")
     search.asked = search.walked = True
     for line in filter(None, map(str.strip, lines.split("\n"))):
-        match = _LINE.fullmatch(line) if len(line) <= _LONGEST_LINE and line.count(" --[") == 1 else None
+        ends = line.partition(_DESCRIPTION)[0]
+        match = _LINE.fullmatch(ends) if len(line) <= _LONGEST_LINE and ends.count(" --[") == 1 else None
         if match is None:
             search.notes[LINES] = None
+        elif any(map(_TITLE.fullmatch, match.group("source", "target"))):
+            search.notes[TITLES] = None
+            search.ranking.several(
+                LoggedChunk(end) for end in match.group("source", "target") if not _TITLE.fullmatch(end)
+            )
         else:
             _take(search, LoggedEdge(match["source"], match["relation"], match["target"]))
 
@@ -221,4 +291,8 @@ def _add_evidence(search: _Search, evidence: list[dict[str, Any]]) -> None:
             source, target = (names.get(end, end) for end in ends if end is not None)
             _take(search, LoggedEdge(source, text(one.get("relationshipname")), target))
         elif name := text(one.get("documentname")) or text(one.get("label")) or identifier(one.get("artifactid")):
-            search.ranking.item(LoggedChunk(name))
+            chunk = LoggedChunk(name)
+            if one.get("role") == "supports_assertion":  # the source of an edge, which nothing ranks
+                search.ranking.beside(chunk=chunk)
+            else:
+                search.ranking.item(chunk)

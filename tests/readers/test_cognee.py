@@ -10,12 +10,20 @@ from typing import Any
 import pytest
 
 from graphkit.measures.base import Unscored
-from graphkit.readers.cognee import ANSWER_ALONE, LINES, SEVERAL
-from tests.live.small_graph import ANSWER, retrieved, walked
+from graphkit.readers.cognee import ANSWER_ALONE, CONTEXT_ALONE, LINES, SEVERAL, TITLES
+from graphkit.records.doubts import DRAWN_IDS
+from tests.live.small_graph import ANSWER, imported, retrieved, walked
+from tests.live.small_graph import record as one_record
 from tests.readers.recorded_logs import recorded, scores, town
 from tests.readers.shared_logs import edges, names, read, survives
 
-COMPLETION, VERBOSE, CONTEXT, CHUNKS, PAYLOAD, OPEN = recorded("cognee")
+COMPLETION, REFERENCES, VERBOSE, PROMPT, HYBRID, PAYLOAD, OPEN, *OF_CHUNKS = recorded("cognee")
+RAG, CHUNKS, OPEN_CHUNKS, LEXICAL, SUMMARIES, TEXTS = OF_CHUNKS
+
+#: cognee lists is_a beside the edges that a text tells.
+IS_A = ("Ann", "is_a", "person")
+KNOWN = {("Ann", "WORKS_AT", "Acme"), ("Zed", "KNOWS", "Ann")}
+FILES = r"/(?P<repo>town)/(?P<path>.+)"
 
 
 def found(result: Any, **fields: Any) -> dict[str, Any]:
@@ -23,22 +31,43 @@ def found(result: Any, **fields: Any) -> dict[str, Any]:
     return {"dataset_id": "d", "dataset_name": "town", "search_result": result, **fields}
 
 
-@pytest.mark.parametrize("value", [VERBOSE, CONTEXT, PAYLOAD, OPEN])
-def test_edges_score_as_a_record_made_by_hand(value: Any, tmp_path: Path) -> None:
-    """Objects, the context's lines and the payload's evidence give both edges, one of which is 1 of 2 gold edges."""
+@pytest.mark.parametrize(
+    ("value", "others", "found"),
+    [
+        # by hand, from the edges of each search: their ends in their order, without those of chunks and summaries
+        (VERBOSE, set(), ["Ann", "Zed", "Acme"]),
+        (PROMPT, {IS_A}, ["Ann", "Zed", "person", "Acme"]),
+        (PAYLOAD, set(), ["Ann", "Zed", "Acme", "people"]),
+        (OPEN, set(), ["Ann", "Acme", "Zed"]),
+    ],
+)
+def test_edges_score_as_a_record_made_by_hand(value: Any, others: set[Any], found: list[str], tmp_path: Path) -> None:
+    """Objects, a prompt's lines and the payload's evidence give both edges, one of which is 1 of 2 gold edges."""
     log, record = town(tmp_path, "cognee", value)
-    assert set(walked(record)) == {("Ann", "WORKS_AT", "Acme"), ("Zed", "KNOWS", "Ann")}
+    assert set(walked(record)) == KNOWN | others
     assert record["ordered"] is False
     assert scores(record) == (0.5, 0.5)
     assert scores(record, "Recall@1") == (1.0, 1.0)
-    assert retrieved(record) == ["Ann", "Acme", "Zed"]
+    assert retrieved(record) == found
     assert not any("unused" in line for line in log.summary)
-    assert record.get("answer") == (None if value is CONTEXT else ANSWER)
+    assert record.get("answer") == (None if value is PROMPT else ANSWER)
+    assert record["doubts"] == [TITLES if value is PROMPT else DRAWN_IDS]
 
 
-def test_a_completion_alone_is_unscored_and_not_zero(tmp_path: Path) -> None:
-    """What was found is unknown, and a doubt says how to search for it."""
-    log, record = town(tmp_path, "cognee", COMPLETION)
+def test_a_hybrid_search(tmp_path: Path) -> None:
+    """Its chunk comes first, then its entity, whose edges nothing ranks; the one from the chunk has no name."""
+    log, record = town(tmp_path, "cognee", HYBRID)
+    assert set(walked(record)) == KNOWN | {IS_A}
+    assert scores(record) == (0.5, 0.5)
+    assert retrieved(record) == ["people", "Ann", "person", "Zed", "Acme"]
+    assert record["answer"] == ANSWER
+    assert not any("unused" in line for line in log.summary)
+
+
+@pytest.mark.parametrize("value", [COMPLETION, REFERENCES])
+def test_a_completion_alone_is_unscored_and_not_zero(value: Any, tmp_path: Path) -> None:
+    """What was found is unknown, and a doubt says how to search for it; references aren't words of the answer."""
+    log, record = town(tmp_path, "cognee", value)
     assert record["answer"] == ANSWER
     assert "traversal" not in record
     assert "retrieved" not in record
@@ -46,12 +75,33 @@ def test_a_completion_alone_is_unscored_and_not_zero(tmp_path: Path) -> None:
     assert any(ANSWER_ALONE in line for line in log.summary)
 
 
-def test_chunks_are_named_by_their_documents(tmp_path: Path) -> None:
+@pytest.mark.parametrize("value", [RAG, CHUNKS, OPEN_CHUNKS, LEXICAL])
+def test_chunks_are_named_by_the_files_of_their_documents(value: Any, tmp_path: Path) -> None:
     """Chunks say nothing of edges; their distances aren't scores."""
-    _, record = town(tmp_path, "cognee", CHUNKS)
+    record = one_record(imported(tmp_path, "cognee", value, id_pattern=FILES))
     assert retrieved(record) == ["people.md"]
     assert "score" not in record["retrieved"][0]
     assert "traversal" not in record
+    assert record.get("answer") == (ANSWER if value is RAG else None)
+    assert "doubts" not in record
+
+
+def test_a_context_of_chunks_is_no_answer(tmp_path: Path) -> None:
+    """Its words name nothing: what was found is unknown."""
+    _, record = town(tmp_path, "cognee", TEXTS)
+    assert record["doubts"] == [CONTEXT_ALONE]
+    assert not record.keys() & {"answer", "retrieved", "traversal"}
+    assert isinstance(scores(record)[0], Unscored)
+
+
+def test_summaries_have_the_ids_of_their_chunks(tmp_path: Path) -> None:
+    """A table of ids can map them; without one they are dropped."""
+    (chunk,) = [one["source_chunk_id"] for one in SUMMARIES["results"][0]["search_result"]]
+    (answer,) = read("cognee", [SUMMARIES])
+    assert names(answer) == [chunk]
+    _, record = town(tmp_path, "cognee", SUMMARIES)
+    assert "retrieved" not in record
+    assert record["doubts"] == [DRAWN_IDS]
 
 
 def test_a_data_set_that_could_not_be_searched() -> None:
@@ -61,9 +111,10 @@ def test_a_data_set_that_could_not_be_searched() -> None:
     assert (answer.retrieved, answer.traversal, answer.notes) == (None, None, [])
 
 
-def test_a_search_that_found_nothing() -> None:
-    """An empty list of chunks is a search without a find, and says nothing of edges."""
-    (answer,) = read("cognee", [[found([])]])
+@pytest.mark.parametrize("nothing", [[], ""])
+def test_a_search_that_found_nothing(nothing: Any) -> None:
+    """An empty list of chunks, or an empty context, is a search without a find, and says nothing of edges."""
+    (answer,) = read("cognee", [[found(nothing)]])
     assert answer.retrieved == []
     assert answer.traversal is None
 
@@ -83,8 +134,25 @@ def test_lines_that_cannot_be_read_are_no_empty_walk() -> None:
     (answer,) = read("cognee", [[found(context)]])
     assert answer.traversal is None
     assert LINES in answer.notes
-    (some,) = read("cognee", [[found(f"{context}\na --[CALLS]--> b  (a calls b) [superseded]")]])
-    assert edges(some) == [[("a", "CALLS", "b")]]
+    lines = "a --[CALLS]--> b  (a calls b) [superseded]\nb --[CALLS]--> c [old]"
+    (some,) = read("cognee", [[found(f"{context}\n{lines}")]])
+    assert edges(some) == [[("a", "CALLS", "b"), ("b", "CALLS", "c")]]
+
+
+def test_texts_at_the_ends_of_edges_are_no_names() -> None:
+    """A text has a title of its words there: its edges are skipped, and the other end is found all the same."""
+    lines = "One two... [one] --[contains]--> a  (a:\nits text)\nOne two... [one] --[made_from]--> Two... [two]"
+    (answer,) = read("cognee", [[found(f"Nodes:\n\nConnections:\n{lines}")]])
+    assert (names(answer), answer.traversal) == (["a"], None)
+    assert TITLES in answer.notes
+
+
+def test_the_guidance_behind_a_prompt_is_no_edge() -> None:
+    """A prompt ends its context with a backtick, behind which the session's guidance may stand."""
+    prompt = "The question is: `x`\n`Nodes:\n\nConnections:\na --[CALLS]--> b`\n\n## Guidance\nx --[LIES]--> y"
+    (answer,) = read("cognee", [[found(prompt)]])
+    assert edges(answer) == [[("a", "CALLS", "b")]]
+    assert (answer.answer, answer.notes) == (None, [])
 
 
 def test_a_long_line_takes_no_time() -> None:
