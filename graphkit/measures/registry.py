@@ -145,8 +145,8 @@ def _known(name: str) -> type[Measure] | None:
 def parse_measure(text: str) -> Measure:
     """Return the measure that a text names; a user's, ``my_module:MyMeasure``, is imported.
 
-    >>> parse_measure("ndcg@10"), str(parse_measure("hit@5"))
-    (nDCG(k=10), 'Success@5')
+    >>> str(parse_measure("ndcg@10")), str(parse_measure("hit@5"))
+    ('nDCG@10', 'Success@5')
     >>> str(parse_measure("traversal_accuracy(relation=False)"))
     'EdgeRecall(relation=False)'
 

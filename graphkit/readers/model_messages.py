@@ -104,7 +104,7 @@ def parse_message(value: Any) -> Message:
 
     >>> parse_message({"role": "assistant", "content": "Ann", "tool_calls": [{"id": "c", "function": {"name": "f"}}]})
     ... # doctest: +ELLIPSIS
-    Message(role='assistant', texts=['Ann'], calls=[Call(name='f', arguments=None, id='c')], results=[], ...)
+    Message(role='assistant', texts=['Ann'], calls=[Call(name='f', arguments=None, id='c', folder=None)], ...)
     """
     fields = plain_message(value)
     if not isinstance(fields, dict):

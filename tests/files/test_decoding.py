@@ -86,6 +86,8 @@ def bounds(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
         ("items", {}),
         ("additionalProperties", {}),
         ("additionalProperties", True),
+        # msgspec checks the names of a map, but doesn't write which there are: see the test of levels below.
+        ("propertyNames", {"enum": ["file", "module", "symbol"]}),
     )
     for key, value in (("required", []), ("additionalProperties", False), ("default", {}), *anything):
         if key in said and said[key] == value and type(said[key]) is type(value):
@@ -93,6 +95,16 @@ def bounds(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
     if "const" in said:  # as pydantic writes one of one
         return {"enum": [said["const"]]}
     return {"enum": sorted(said["enum"])} if "enum" in said else said
+
+
+def test_twins_know_the_levels_of_rankings() -> None:
+    """Rankings are by file, module and symbol; a record with another level is refused by both."""
+    record = b'{"run": "r", "question_id": "q", "rankings": {"%s": ["a"]}}'
+    assert msgspec.json.decode(record % b"module", type=AnswerStruct).rankings == {"module": ["a"]}
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(record % b"line", type=AnswerStruct)
+    with pytest.raises(ValidationError):
+        Answer.model_validate_json(record % b"line")
 
 
 @pytest.mark.parametrize("kind", STRUCTS)
