@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from graphkit.database.embedded import starting
 from graphkit.database.embedded.place import Layout
 from graphkit.errors import DatabaseError
+from tests.helpers import ROOT
 
 #: A server that is killed before it has said a word, behind a line of its log that is no reason, so many times.
 STOPPED = """
@@ -74,3 +76,36 @@ def test_only_a_reason_of_its_own_is_a_cause(tmp_path: Path, log: str, reason: s
     (tmp_path / "log").write_text(log)
     found = starting._own_reason(tmp_path / "log")
     assert found == reason if reason is None else found is not None and found.startswith(reason)
+
+
+#: The server's program, whose first choice of ports holds one that is taken: of Bolt, or of HTTP.
+_TAKEN = """
+import socket, sys
+from graphkit.database.embedded import server
+place, folder = int(sys.argv[1]), sys.argv[2]
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen()
+free, choices = server._free_ports, []
+def chosen():
+    ports = list(free())
+    if not choices:
+        ports[place] = listener.getsockname()[1]
+    choices.append(ports)
+    print("chosen", flush=True)
+    return tuple(ports)
+server._free_ports = chosen
+server._until_signal = lambda: lambda: False  # it ends as soon as it is ready
+server.main([folder])
+"""
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_port_that_was_taken_meanwhile(tmp_path: Path, place: int) -> None:
+    """A port that another process bound since it was chosen is replaced by another one."""
+    folder = tmp_path / "db"
+    folder.mkdir()
+    command = [sys.executable, "-c", _TAKEN, str(place), str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["chosen", "chosen", "ready"]), done.stderr[-2000:]

@@ -195,8 +195,10 @@ def _start_server(layout: Layout, passwords: dict[str, str]) -> tuple[Any, tuple
             server.start()
         except Exception as error:
             server.stop()
-            # Another process may have bound the port since we chose it.
-            if "bind" not in str(error).lower() or attempt == _PORT_ATTEMPTS - 1:
+            # Another process may have bound a port since we chose it: that of Bolt, or that of HTTP.
+            said = reason(error).lower()
+            taken = any(sign in said for sign in ("bind", "already in use", "unable to listen"))
+            if not taken or attempt == _PORT_ATTEMPTS - 1:
                 raise
         else:
             break
