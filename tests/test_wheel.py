@@ -61,7 +61,7 @@ def test_metadata(wheel: Path) -> None:
 
 @pytest.mark.slow("an environment of the built wheel")
 def test_pytest_finds_the_plugin(installed: dict[str, str], tmp_path: Path) -> None:
-    """Where the wheel is installed, pytest knows the mark without a setting."""
+    """pytest knows the mark of an installed wheel without a setting."""
     command = [f"{installed['VIRTUAL_ENV']}/bin/python", "-m", "pytest", "--markers"]
     done = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True, check=False)
     assert "@pytest.mark.graphkit(dataset, system=callable)" in done.stdout, done.stderr

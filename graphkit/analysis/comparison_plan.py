@@ -17,6 +17,7 @@ from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.gates import ComparisonGates
 from graphkit.analysis.result_pairs import compare_files, compare_folders
 from graphkit.analysis.run_pairs import By, RunComparison
+from graphkit.analysis.sample_plans import require_difference
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING
 from graphkit.errors import InputError
@@ -57,6 +58,14 @@ class ComparisonPlan:
     gates: ComparisonGates = field(default_factory=ComparisonGates)
     executor: str | Executor | None = None
     resources: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what can't be planned or compared, before anything is read."""
+        if self.difference is not None:
+            require_difference(self.difference)
+        for file in map(located, (self.first, self.second) if self.cost and self.of_run_files else ()):
+            if file.exists() and not file.is_file():
+                raise InputError("--cost reads each run a second time, and this is no file", where=str(file))
 
     @property
     def of_run_files(self) -> bool:
@@ -121,11 +130,7 @@ class ComparisonPlan:
             files = [run_source(store, run) for run in (compared.first, compared.second)]
             read = [(file, Dataset(folder)) for file, folder in files]
         else:
-            named = [located(run) for run in (self.first, self.second)]
-            for file in named:
-                if not file.is_file():
-                    raise InputError("--cost reads each run a second time, and this is no file", where=str(file))
-            read = [(file, Dataset.of_run(file, self.dataset)) for file in named]
+            read = [(file, Dataset.of_run(file, self.dataset)) for file in map(located, (self.first, self.second))]
         first, second = (
             usage_of(
                 (answer for _, answer in records_of(file, Problems("skip"))),

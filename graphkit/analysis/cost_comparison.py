@@ -161,7 +161,7 @@ class CostComparison:
 
 
 class Draws(NamedTuple):
-    """How intervals and tests are drawn."""
+    """The number of resamples behind an interval or a test, and their seed."""
 
     resamples: int
     seed: int

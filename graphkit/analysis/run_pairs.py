@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -141,8 +140,6 @@ class RunComparison:
         InputError
             The difference isn't above 0.
         """
-        if not 0 < difference < math.inf:
-            raise InputError(f"a difference of {difference:g} can't be planned for", remedy="Give one above 0.")
         return dataclasses.replace(self, plan=planned(self.with_failed, difference))
 
     @property

@@ -1,4 +1,4 @@
-"""How many questions a difference between two runs needs, given the paired differences seen so far.
+"""Plans the number of questions that show a difference between two runs, given the paired differences seen so far.
 
 The same spread is assumed, and the same dependence within clusters. The figures are those of the paired t-test, whose
 power the randomisation test shares.
@@ -15,12 +15,13 @@ from typing import Any
 from graphkit.analysis.findings import two
 from graphkit.analysis.paired import FEW_QUESTIONS, PairedResult, questions_needed
 from graphkit.analysis.power import LEVEL, MOST, POWER, units_needed
+from graphkit.errors import InputError
 from graphkit.records.words import counted
 
 
 @dataclass(frozen=True, slots=True)
 class SamplePlan:
-    """How many questions a difference of a measure needs, with 80% power at the 5% level.
+    """The number of questions that show a difference of a measure with 80% power at the 5% level.
 
     Attributes
     ----------
@@ -60,7 +61,7 @@ class SamplePlan:
 
     @property
     def sentence(self) -> str:
-        """What is needed, and what the present questions show."""
+        """A sentence: the number of questions needed, and the difference that the present ones detect."""
         asked = f"a difference of {self.difference:g} in {self.measure}"
         if self.needed_questions is None:
             return f"how many questions {asked} needs isn't known: {self.reason}"
@@ -79,8 +80,21 @@ class SamplePlan:
         return f"{asked} needs {many}, {more}{first} ({chances}); {now}{effect}{few}"
 
 
+def require_difference(difference: float) -> None:
+    """Raise an InputError if a difference isn't a number above 0."""
+    if not 0 < difference < math.inf:
+        raise InputError(f"a difference of {difference:g} can't be planned for", remedy="Give one above 0.")
+
+
 def planned(results: Sequence[PairedResult], difference: float) -> tuple[SamplePlan, ...]:
-    """Return how many questions each of several measures needs to show a difference."""
+    """Return how many questions each of several measures needs to show a difference.
+
+    Raises
+    ------
+    InputError
+        The difference isn't above 0.
+    """
+    require_difference(difference)
     return tuple(_planned(one, difference, len(results)) for one in results)
 
 

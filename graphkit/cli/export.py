@@ -36,7 +36,7 @@ class TargetOptions:
     experiment: str = option("--experiment NAME", "Use this experiment of MLflow.", default="graphkit")
 
     def check(self) -> None:
-        """Refuse an option that the tool has no use for, and require the one that it needs."""
+        """Refuse an option that the tool has no use for, and require what it needs, before anything is read."""
         needed, other = ("--tracking-uri", self.out) if self.to == "mlflow" else ("--out", None)
         if other is not None:
             raise InputError("--out is for files, and MLflow has a store", remedy="Name it by --tracking-uri.")
@@ -44,6 +44,10 @@ class TargetOptions:
             raise InputError(
                 f"the option {needed} is missing", remedy=f"graphkit export RUN --to {self.to} {needed} ..."
             )
+        if self.to == "mlflow":
+            from graphkit.exports.mlflow_runs import require_mlflow
+
+            require_mlflow()
 
 
 @command(graph=True)

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,12 @@ class TrackedRun:
     metrics: dict[str, float]
 
 
+def require_mlflow() -> None:
+    """Raise an InputError if MLflow isn't installed."""
+    if find_spec("mlflow") is None:
+        raise InputError("this export needs MLflow", remedy="pip install 'graphkit-eval[mlflow]'")
+
+
 def track(exported: ExportedRun, tracking: str, experiment: str, version: str) -> TrackedRun:
     """Write a run with metrics and the table of scores to a tracking store.
 
@@ -48,12 +55,11 @@ def track(exported: ExportedRun, tracking: str, experiment: str, version: str) -
     InputError
         MLflow isn't installed, or the store can't be used.
     """
-    # MLflow sends usage data home unless it is told not to before it is imported.
+    require_mlflow()
+    # MLflow reports usage data unless this variable is set before its import.
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    try:
-        import mlflow
-    except ImportError:
-        raise InputError("this export needs MLflow", remedy="pip install 'graphkit-eval[mlflow]'") from None
+    import mlflow
+
     uri, artifacts = _store_of(tracking)
     metrics = metrics_of(exported)
     try:
@@ -83,7 +89,8 @@ def _store_of(tracking: str) -> tuple[str, str | None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"the folder can't be made: {error.strerror}", where=tracking) from None
+        what = f"the folder can't be made: {error.strerror}"
+        raise InputError(what, where=tracking, remedy="Name another folder, or the address of a store.") from None
     return f"sqlite:///{folder / 'mlflow.db'}", (folder / "artifacts").as_uri()
 
 

@@ -1,4 +1,4 @@
-"""Where an export reads a run: a run file that is scored now, a results folder, or the graph."""
+"""Reads the run of an export: from a run file, which is scored now, a results folder, or the graph."""
 
 from __future__ import annotations
 

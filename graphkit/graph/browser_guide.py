@@ -165,7 +165,8 @@ def write_guide(folder: Path, run: str | None = None, question: str | None = Non
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"the folder can't be made: {error.strerror}", where=str(folder)) from None
+        what = f"the folder can't be made: {error.strerror}"
+        raise InputError(what, where=str(folder), remedy="Name another folder.") from None
     for name, text in texts.items():
         with written(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")

@@ -126,7 +126,7 @@ def _answer(session: _ClaudeSession, unread: Counter[str]) -> LoggedAnswer:
 
 @dataclass(slots=True)
 class _ClaudeReading:
-    """What the lines of a session say."""
+    """The content of a session's lines."""
 
     dialogue: Conversation
     end: dict[str, Any] = field(default_factory=dict)

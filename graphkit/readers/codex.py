@@ -104,7 +104,7 @@ def _is_session(value: Any) -> bool:
 
 @dataclass(slots=True)
 class _CodexReading:
-    """What the lines of a session say."""
+    """The content of a session's lines."""
 
     prompts: set[str]
     dialogue: Conversation = field(default_factory=Conversation)

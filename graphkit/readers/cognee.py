@@ -57,7 +57,7 @@ SEVERAL = "several data sets answered: their answers are more than one"
 
 @dataclass(slots=True)
 class _Search:
-    """What was found in all data sets of a search."""
+    """The results of a search in all of its data sets."""
 
     ranking: Ranking = field(default_factory=Ranking)
     edges: list[LoggedEdge] = field(default_factory=list)

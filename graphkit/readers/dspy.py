@@ -23,7 +23,6 @@ _HEADER = re.compile(r"^\[\[ ## (\w+) ## \]\][ \t]*$", re.MULTILINE)
 _PASSAGE = re.compile(r"^\[\d+\] «(.*)»$")
 _FAILED = "Execution error in"
 _FINISH = "finish"
-_LONGEST = 100_000
 
 _ENTRY = (
     *("prompt", "messages", "kwargs", "response", "outputs", "usage", "cost", "timestamp", "uuid", "model"),
@@ -221,6 +220,6 @@ def _observation(former: str, later: str, place: int) -> Any:
         return None
     passages = [_PASSAGE.match(line) for line in words.strip().split("\n")]
     if all(passages):
-        values = (printed(match[1], _LONGEST) for match in passages if match)
+        values = (printed(match[1]) for match in passages if match)
         return [one for one in values if one is not None]
     return words.strip()

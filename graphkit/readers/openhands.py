@@ -146,7 +146,7 @@ def _of_wrapped(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
 
 @dataclass(slots=True)
 class _OpenHandsEvents:
-    """What the events of a conversation say."""
+    """The content of a conversation's events."""
 
     dialogue: Conversation = field(default_factory=Conversation)
     folder: str | None = None

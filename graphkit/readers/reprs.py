@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 #: How deep values may lie within each other.
 DEEPEST = 60
+
+#: The longest text that is read as a value of plain types: the memory is 500 times its length.
+LONGEST_PRINTED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +223,12 @@ def _character(escape: re.Match[str]) -> str:
         raise ReprError(f"no character has the code {code}") from None
 
 
-def printed(value: Any, longest: int) -> Any:
+def printed(value: Any, longest: int = LONGEST_PRINTED) -> Any:
     """Return a value of plain types that Python printed, or None."""
     if not isinstance(value, str) or len(value) > longest:
         return None
     try:
-        return ast.literal_eval(value.strip())
+        with warnings.catch_warnings(action="ignore"):  # such as that of an unknown escape sequence
+            return ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None

@@ -55,9 +55,6 @@ _LISTS = (
 _TEXTS = ("text", "content", "snippet", "page_content", "code", "body")
 _SCORES = ("score", "similarity", "relevance", "relevance_score")
 
-#: The longest text that is read as what Python printed.
-_LONGEST_PRINTED = 1_000_000
-
 #: Tools that search: their arguments name the place of the search, which isn't opened.
 _SEARCH = frozenset(("search", "grep", "glob", "rg", "ripgrep", "ls", "tree"))
 _LISTING = frozenset(("find", "list"))
@@ -344,7 +341,7 @@ def _within(content: Any) -> Any:
     """Return the value in a text that is JSON or that Python printed; any other value unchanged."""
     value = json_within(content)
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        given = printed(value, _LONGEST_PRINTED)
+        given = printed(value)
         return value if given is None else given
     return value
 

@@ -78,7 +78,7 @@ def test_clusters_of_one_question_change_nothing() -> None:
 
 
 def test_the_interval_covers_the_mean_of_dependent_questions() -> None:
-    """Of ten clusters with an effect of their own the clustered interval holds the mean in 95%, the other in 70%."""
+    """Ten clusters have an effect each: the clustered interval holds the mean in 95% of samples, the other in 70%."""
     random, held = numpy.random.default_rng(17), [0, 0]
     codes = [number // 10 for number in range(100)]
     for _ in range(300):

@@ -41,7 +41,7 @@ def _found(samples: Any) -> float:
 
 
 def test_the_planned_sample_has_its_power_in_simulation() -> None:
-    """Of samples as large as planned, the t-test and the randomisation test find the difference in 80%."""
+    """The t-test and the randomisation test find the difference in 80% of the samples of the planned size."""
     random = numpy.random.default_rng(23)
     needed = units_needed(0.15, 0.3)
     assert needed == 34

@@ -19,7 +19,7 @@ def test_each_repetition_is_a_run(folder: Path) -> None:
 
 
 def test_a_repetition_more_asks_only_that(folder: Path) -> None:
-    """What is there is kept: a third repetition after two asks the two questions once more."""
+    """Earlier repetitions are kept: a third repetition after two asks the two questions once more."""
     run(folder, "--system", "systems:counted", "--repeat", 2)
     assert asked(folder) == ["q1", "q1", "q2", "q2"]
     run(folder, "--system", "systems:counted", "--repeat", 3)

@@ -58,7 +58,7 @@ def test_fields_of_a_chunk_name_its_place() -> None:
 
 
 def test_a_ranking_of_its_own_counts_at_its_level() -> None:
-    """What a run ranked at a level itself is used there, and nowhere else; an empty one found nothing."""
+    """A ranking that the run made at a level counts there, and nowhere else; an empty one found nothing."""
     run = ranking("r:a.py#Store.load", rankings={"file": ["r:z.py", "r:b.py", "r:a.py"], "module": []})
     assert value("RR(level='file')", GOLD, run) == 1 / 2
     assert value("RR(level='module')", GOLD, run) == 0.0

@@ -79,7 +79,7 @@ def test_code_that_ran_is_unknown_and_not_nothing() -> None:
 
 
 def test_a_memory_that_was_asked_retrieved_what_its_metadata_name() -> None:
-    """What a memory found counts as retrieved, in its order."""
+    """The finds of a memory count as retrieved, in its order."""
     held = [{"content": "x", "metadata": {"id": name}} for name in ("b", "a")]
     (answer,) = read("autogen", [[{"type": "MemoryQueryEvent", "source": "walker", "content": held}]])
     assert names(answer) == ["b", "a"]

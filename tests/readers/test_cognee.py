@@ -27,7 +27,7 @@ FILES = r"/(?P<repo>town)/(?P<path>.+)"
 
 
 def found(result: Any, **fields: Any) -> dict[str, Any]:
-    """What was found in one data set."""
+    """The result of a search in one data set."""
     return {"dataset_id": "d", "dataset_name": "town", "search_result": result, **fields}
 
 
@@ -66,7 +66,7 @@ def test_a_hybrid_search(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [COMPLETION, REFERENCES])
 def test_a_completion_alone_is_unscored_and_not_zero(value: Any, tmp_path: Path) -> None:
-    """What was found is unknown, and a doubt says how to search for it; references aren't words of the answer."""
+    """The finds are unknown, and a doubt says how to search for them; references aren't words of the answer."""
     log, record = town(tmp_path, "cognee", value)
     assert record["answer"] == ANSWER
     assert "traversal" not in record
@@ -189,7 +189,7 @@ def test_triplets_of_earlier_versions() -> None:
 
 
 def test_unread_fields_are_reported() -> None:
-    """What a data set gives beside is counted."""
+    """Unknown keys of a data set's result are counted."""
     unread: Counter[str] = Counter()
     read("cognee", [[found(["x"], took=3)]], unread=unread)
     assert unread == {"took": 1}

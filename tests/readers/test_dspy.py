@@ -105,7 +105,7 @@ def test_native_calls_are_unknown_and_not_nothing() -> None:
 
 
 def test_a_context_of_text_is_no_retrieval() -> None:
-    """What a program put into its prompt has no names: retrieval is unknown, and a doubt says what to log."""
+    """Passages in a prompt have no names: retrieval is unknown, and a doubt says what to log."""
     prompt = "[[ ## context ## ]]\n[1] «Ann works at Acme.»\n\n[[ ## question ## ]]\nWhere?"
     (answer,) = read("dspy", [[entry("[[ ## answer ## ]]\nAcme", prompt)]])
     assert (answer.retrieved, answer.traversal) == (None, None)

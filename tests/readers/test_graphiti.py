@@ -30,7 +30,7 @@ def fact(words: str, relation: str = "WORKS_AT", source: str = "1", target: str 
 
 @pytest.mark.parametrize("value", [EDGES, RESULT])
 def test_results_score_as_a_record_made_by_hand(value: Any, tmp_path: Path) -> None:
-    """Of two found edges, one has a known name at each end, and is 1 of 2 gold edges; the other isn't compared.
+    """One of two found edges has a known name at each end, and is 1 of 2 gold edges; the other isn't compared.
 
     Zed's id stands in no node and in no fact of the form `Ann works at Acme`.
     """
@@ -57,7 +57,7 @@ def test_a_table_of_ids_names_the_rest(tmp_path: Path) -> None:
 
 
 def test_ids_that_nobody_knows_are_unscored_and_not_zero(tmp_path: Path) -> None:
-    """Where no end has a name, the search isn't comparable, and a doubt says what to log."""
+    """A search whose edges have no names can't be compared, and a doubt says what to log."""
     prose = copy.deepcopy(EDGES)
     for one in prose["results"]:
         one["fact"] = "They have known each other for long."
@@ -95,7 +95,7 @@ def test_nodes_name_the_ends_of_edges() -> None:
     ],
 )
 def test_only_a_fact_of_three_parts_names_ends(words: str, ends: tuple[str, str]) -> None:
-    """Of a longer sentence nobody knows which words are the name."""
+    """A longer sentence doesn't show which of its words are the name."""
     (answer,) = read("graphiti", [[fact(words)]])
     assert edges(answer) == [[(ends[0], "WORKS_AT", ends[1])]]
 
@@ -125,7 +125,7 @@ def test_a_search_that_found_nothing() -> None:
 
 
 def test_communities_are_reported() -> None:
-    """What isn't read is counted."""
+    """Unread keys are counted."""
     unread: Counter[str] = Counter()
     read("graphiti", [{"edges": [fact("x")], "communities": [{"name": "c"}]}], unread=unread)
     assert unread == {"communities": 1}

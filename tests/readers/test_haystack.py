@@ -125,7 +125,7 @@ def test_other_libraries_lists_are_left_alone() -> None:
 
 
 def test_unread_fields_are_reported() -> None:
-    """What a component gives beside is counted."""
+    """Unknown outputs of a component are counted."""
     unread: Counter[str] = Counter()
     found = {"retriever": {"documents": [document()], "took": 3}}
     (answer,) = read("haystack", [{"question_id": "q", "result": found}], unread=unread)

@@ -46,7 +46,7 @@ def acted(tool: str, key: str, reply: str = "r", **arguments: Any) -> dict[str, 
 
 
 def observed(key: str, words: str, folder: str | None = None, code: int = 0, **more: Any) -> dict[str, Any]:
-    """What came of a call; of a command with the folder in which it ended."""
+    """Return the observation of a call; that of a command names the folder in which it ended."""
     observation: dict[str, Any] = {"content": [{"type": "text", "text": words}], "is_error": False, **more}
     if folder is not None:
         observation["metadata"] = {"exit_code": code, "working_dir": folder}

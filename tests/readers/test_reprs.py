@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphkit.readers.reprs import DEEPEST, Described, Opaque, ReprError, parse_repr
+from graphkit.readers.reprs import DEEPEST, LONGEST_PRINTED, Described, Opaque, ReprError, parse_repr, printed
 
-PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
-)
+
+def plain(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
+    """Return values of plain types with these numbers."""
+    return st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text() | numbers,
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
+    )
+
+
+PLAIN = plain(st.floats(allow_nan=False))
+#: Infinity is no literal of Python.
+LITERAL = plain(st.floats(allow_nan=False, allow_infinity=False))
 
 
 def without_vectors(value: Any) -> Any:
@@ -80,3 +89,29 @@ def test_no_description(text: str) -> None:
     """Text that was cut, is nested too deeply or isn't a value is refused, and none of it is run."""
     with pytest.raises(ReprError):
         parse_repr(text)
+
+
+@given(LITERAL)
+def test_printed_values(value: Any) -> None:
+    """What Python prints of a plain value is that value."""
+    assert printed(repr(value)) == value
+
+
+@pytest.mark.parametrize("text", ["[f()]", "[1+x]", "{", "[" * 10_000, "[1" + "+1" * 10_000 + "]", "a.b", ""])
+def test_no_value_was_printed(text: str) -> None:
+    """Code, broken text and depth are no value, and nothing is evaluated."""
+    assert printed(text) is None
+
+
+def test_a_printed_value_warns_of_nothing() -> None:
+    """A path of Windows has escape sequences that Python doesn't know, of which the user hears nothing."""
+    with warnings.catch_warnings(record=True, action="always") as found:
+        assert printed(r"['C:\dir']") == [r"C:\dir"]
+    assert found == []
+
+
+def test_the_longest_printed_value() -> None:
+    """A text of the length that is still read is read; one with another character isn't."""
+    text = f"[{' ' * (LONGEST_PRINTED - 3)}1]"
+    assert printed(text) == [1]
+    assert printed(f" {text}") is None

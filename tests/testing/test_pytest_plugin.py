@@ -169,7 +169,7 @@ def test_record_again(project: Project) -> None:
 
 
 def test_changed_question_is_asked_again(project: Project) -> None:
-    """Of a changed dataset only the changed and new questions are asked; changed gold asks nothing."""
+    """A changed dataset has only its changed and new questions asked; changed gold asks nothing."""
     project.write()()
     (project.folder / "asked.txt").unlink()
     file = project.folder / "my-dataset" / "questions.jsonl"
