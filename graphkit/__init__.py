@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.explanations import Explanation
     from graphkit.analysis.file_failures import file_failures
     from graphkit.analysis.layers import Scorecard, score_layers
-    from graphkit.analysis.run_pairs import RunComparison
+    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.analysis.score_file_pairs import compare_scores
     from graphkit.analysis.summaries import ScoreSummary, summarize
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
@@ -72,9 +72,10 @@ if TYPE_CHECKING:
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.grade_run import GradingOptions, grade
     from graphkit.scoring.judge_setup import JudgeOptions
+    from graphkit.scoring.measure_summaries import Summary
     from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
     from graphkit.scoring.options import EvaluationOptions
-    from graphkit.scoring.results import Evaluation, Summary
+    from graphkit.scoring.results import Evaluation
     from graphkit.scoring.results_folder import ResultsFolder, read_results
     from graphkit.systems.context import Context
     from graphkit.systems.runner import Limits
@@ -91,7 +92,7 @@ _HOMES = {
     "graphkit.analysis.dataset_checks": ("check_dataset",),
     "graphkit.analysis.explanations": ("Explanation",),
     "graphkit.analysis.file_failures": ("file_failures",),
-    "graphkit.analysis.run_pairs": ("RunComparison",),
+    "graphkit.analysis.run_comparisons": ("RunComparison",),
     "graphkit.analysis.score_file_pairs": ("compare_scores",),
     "graphkit.analysis.compare_runs": ("compare_runs",),
     "graphkit.records.usage": ("Prices",),
@@ -117,7 +118,8 @@ _HOMES = {
     ),
     "graphkit.records.scores": ("Score",),
     "graphkit.scoring.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
-    "graphkit.scoring.results": ("Evaluation", "Summary"),
+    "graphkit.scoring.measure_summaries": ("Summary",),
+    "graphkit.scoring.results": ("Evaluation",),
     "graphkit.scoring.results_folder": ("ResultsFolder", "read_results"),
     "graphkit.analysis.config": ("load_config",),
     "graphkit.analysis.layers": ("Scorecard", "score_layers"),

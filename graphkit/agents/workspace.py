@@ -23,7 +23,7 @@ from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher, failure_queries, named_query
 
 if TYPE_CHECKING:
-    from graphkit.analysis.run_pairs import RunComparison
+    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.database.store import Store
     from graphkit.records.failed_rows import Failures
 

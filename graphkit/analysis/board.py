@@ -11,8 +11,9 @@ from graphkit.measures.base import Thresholds
 from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
 from graphkit.records.bounds import under
 from graphkit.scoring.intervals import RESAMPLES, mean_interval
+from graphkit.scoring.measure_summaries import Summary, scored_in_words
 from graphkit.scoring.measured import Measured
-from graphkit.scoring.results import Evaluation, Summary, scored_in_words
+from graphkit.scoring.results import Evaluation
 
 #: Measures without a weight that the board shows among the first; the others are folded.
 SHOWN = ("BoundaryRecall",)

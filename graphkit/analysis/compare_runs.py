@@ -8,16 +8,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
+from graphkit.analysis.gold_comparisons import GoldComparison
+from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_facts import RunFacts, facts_in_graph
-from graphkit.analysis.run_pairs import (
-    By,
-    GoldComparison,
-    PairingOptions,
-    Pairs,
-    RunComparison,
-    refuse_itself,
-    unanswered_warning,
-)
+from graphkit.analysis.run_pairs import By, PairingOptions, Pairs, refuse_itself, unanswered_warning
 from graphkit.analysis.scales import scale_of
 from graphkit.analysis.shared_values import values_of
 from graphkit.database.store import Store

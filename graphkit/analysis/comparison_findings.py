@@ -9,7 +9,7 @@ from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.power import LEVEL
-from graphkit.analysis.run_pairs import Mover, RunComparison
+from graphkit.analysis.run_comparisons import Mover, RunComparison
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import ONE_CLUSTER

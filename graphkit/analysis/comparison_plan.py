@@ -16,7 +16,8 @@ from graphkit.analysis.explanations import Explanation, why
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.gates import ComparisonGates
 from graphkit.analysis.result_pairs import compare_files, compare_folders
-from graphkit.analysis.run_pairs import By, RunComparison
+from graphkit.analysis.run_comparisons import RunComparison
+from graphkit.analysis.run_pairs import By
 from graphkit.analysis.sample_plans import require_difference
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING

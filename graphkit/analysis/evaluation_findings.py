@@ -14,7 +14,7 @@ from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
 from graphkit.analysis.result_pairs import compare_results
-from graphkit.analysis.run_pairs import RunComparison
+from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.errors import InputError
 from graphkit.measures.outcome import RIGHT, UNDECIDED, stage_counts, two_by_two
 from graphkit.measures.registry import lower_is_better

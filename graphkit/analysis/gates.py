@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.analysis.paired import PairedResult, questions_needed
 from graphkit.analysis.power import LEVEL
-from graphkit.analysis.run_pairs import RunComparison
+from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.errors import GateError
 from graphkit.measures.registry import worst_of
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
-from graphkit.scoring.results import Evaluation, Summary
+from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.results import Evaluation
 
 if TYPE_CHECKING:
     from graphkit.analysis.spot_check_files import KeptCheck

@@ -18,8 +18,9 @@ from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
 from graphkit.records.bounds import under
 from graphkit.records.notebook_html import bar, block
 from graphkit.records.words import counted, shown
+from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.measured import COLUMNS, Measured, worse
-from graphkit.scoring.results import Evaluation, Row, Summary
+from graphkit.scoring.results import Evaluation, Row
 
 
 @dataclass(frozen=True, slots=True)

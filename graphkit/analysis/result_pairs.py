@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TypeVar, Unpack
 
 from graphkit.analysis.evaluation_plan import refuse_one_name
+from graphkit.analysis.gold_comparisons import GoldComparison
+from graphkit.analysis.run_comparisons import Mover, RunComparison
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.run_pairs import (
     By,
-    GoldComparison,
-    Mover,
     PairingOptions,
     Pairs,
-    RunComparison,
     refuse_itself,
     refuse_repositories,
     unanswered_warning,

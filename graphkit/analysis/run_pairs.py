@@ -5,26 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypedDict
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypedDict
 
-from graphkit.analysis.cost_comparison import CostComparison
-from graphkit.analysis.paired import (
-    Accuracy,
-    PairedResult,
-    compare_pairs,
-    differences_of,
-    holm,
-)
-from graphkit.analysis.power import LEVEL
+from graphkit.analysis.gold_comparisons import GoldComparison
+from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of, holm
+from graphkit.analysis.run_comparisons import Group, Loss, Mover, RunComparison
 from graphkit.analysis.run_facts import RunFacts
-from graphkit.analysis.sample_plans import SamplePlan, planned
-from graphkit.analysis.scales import Scale
+from graphkit.analysis.scales import Scale, largest_difference
 from graphkit.errors import InputError
-from graphkit.measures.registry import bounds_of, lower_is_better, worst_of
+from graphkit.measures.registry import lower_is_better, worst_of
 from graphkit.records.bounds import equal, over, under
-from graphkit.records.gold import different_gold
-from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import clustered_interval
@@ -39,267 +30,6 @@ Values = Mapping[str, float]
 
 #: Returns the gold edges of a question that one run traversed and another did not.
 Edges = Callable[[str, str, str], tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The measures of both runs over the questions of one group; ``name`` is None for all questions."""
-
-    name: str | None
-    results: tuple[PairedResult, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mover:
-    """A question that moved. Only the second run traversed the gold edges ``found``, only the first those ``lost``."""
-
-    question: str
-    measure: str
-    first: float
-    second: float
-    found: tuple[str, ...]
-    lost: tuple[str, ...]
-
-    @property
-    def delta(self) -> float:
-        """The difference, second minus first."""
-        return self.second - self.first
-
-
-class Loss(NamedTuple):
-    """A question on which the second run is worse, and the first measure by which it is."""
-
-    question: str
-    measure: str
-    first: float
-    second: float
-
-
-@dataclass(frozen=True)
-class RunComparison:
-    """Two runs over the same questions; every difference is second minus first.
-
-    Attributes
-    ----------
-    dataset
-        None if scores from files were compared.
-    questions
-        The number of questions of the dataset, or with a score of either run.
-    left_out, unscored
-        For each measure, the number of questions that only one of the runs was scored on, and that neither was: they
-        are not compared. A measure without a common question is in no group.
-    warnings
-        Sentences about missing records and outdated data.
-    different_gold
-        The questions whose gold differs between the runs; measures that depend on it aren't compared on them.
-    with_failed
-        The measures over all questions, pairs with one failed run included: the failed one counts as the worst value.
-        Verdict and gates use these.
-    failed
-        How many questions each run failed on or has no record for, without those with stale gold.
-    failed_as
-        ``"unscored"`` if failures don't count; ``with_failed`` then equals the measures over all questions.
-    losses
-        The questions that both runs were scored on and on which the second is worse by any measure: those of the first
-        measure first, the largest loss first.
-    facts
-        What is known of each run beside its values.
-    clusters
-        The clusters of the questions that intervals and tests take as independent; None if each question counts as
-        independent.
-    plan
-        How many questions a difference of each measure needs, if requested.
-    cost
-        The quality against what the runs take, if requested.
-    """
-
-    first: str
-    second: str
-    dataset: str | None
-    groups: tuple[Group, ...]
-    movers: tuple[Mover, ...]
-    questions: int
-    left_out: Mapping[str, int]
-    unscored: Mapping[str, int]
-    warnings: tuple[str, ...] = ()
-    different_gold: tuple[str, ...] = ()
-    with_failed: tuple[PairedResult, ...] = ()
-    failed: tuple[int, int] = (0, 0)
-    failed_as: FailedAs = "worst"
-    losses: tuple[Loss, ...] = field(default=(), repr=False)
-    facts: tuple[RunFacts, RunFacts] = field(default=(RunFacts(), RunFacts()), repr=False)
-    clusters: QuestionClusters | None = field(default=None, repr=False)
-    plan: tuple[SamplePlan, ...] = field(default=(), repr=False)
-    cost: CostComparison | None = field(default=None, repr=False)
-
-    def with_plan(self, difference: float) -> RunComparison:
-        """Return the comparison with the number of questions that a difference of each measure needs.
-
-        Raises
-        ------
-        InputError
-            The difference isn't above 0.
-        """
-        return dataclasses.replace(self, plan=planned(self.with_failed, difference))
-
-    @property
-    def overall(self) -> tuple[PairedResult, ...]:
-        """The measures over all questions."""
-        return self.groups[0].results
-
-    def regressions(self) -> list[PairedResult]:
-        """Return the measures on which the second run is significantly worse, failed questions included."""
-        return [one for one in self.with_failed if one.p_holm < LEVEL and self.gain(one) < 0]
-
-    @staticmethod
-    def gain(result: PairedResult) -> float:
-        """Return by how much the second run is better: the difference, negated if less is better."""
-        return result.delta * (-1 if lower_is_better(result.measure) else 1)
-
-    def failures(self, result: PairedResult) -> int:
-        """Return how many pairs of a result of ``with_failed`` count a failed question."""
-        return result.questions - next((one.questions for one in self.overall if one.measure == result.measure), 0)
-
-    def left_out_unfailed(self) -> dict[str, int]:
-        """Return ``left_out`` without the questions that one run failed on, which ``with_failed`` counts."""
-        counted = {one.measure: self.failures(one) for one in self.with_failed}
-        return {name: rest for name, count in self.left_out.items() if (rest := count - counted.get(name, 0)) > 0}
-
-    @property
-    def verdict(self) -> str:
-        """A sentence: on which measures the second run is significantly better or worse, failed questions included."""
-        significant = [one for one in self.with_failed if one.p_holm < LEVEL]
-        parts = [
-            f"{word} on {', '.join(f'{one.measure} ({one.delta:+.4f})' for one in some)}"
-            for word, some in (
-                ("better", [one for one in significant if self.gain(one) > 0]),
-                ("worse", [one for one in significant if self.gain(one) < 0]),
-            )
-            if some
-        ]
-        found = " and ".join(parts) if parts else "not significantly better or worse on any measure"
-        return f"{self.second} is {found}, compared with {self.first}"
-
-    def __repr__(self) -> str:
-        return f"<RunComparison: {self.verdict}; {counted(self.questions, 'question')}>"
-
-    def _repr_html_(self) -> str:
-        """Draw the comparison in a notebook: the verdict, each difference with its interval, and what moved most."""
-        columns = ("measure", self.first, self.second, "difference", "", "95% interval", "p (Holm)", "questions")
-        moved = [
-            f"{one.question}: {one.measure} {one.first:.4f} to {one.second:.4f}"
-            + "".join(f"; {sign} {edge}" for sign, edges in (("+", one.found), ("-", one.lost)) for edge in edges)
-            for one in self.movers
-        ]
-        notes = [] if self.clusters is None else [self.clusters.sentence]
-        notes += [] if self.cost is None else [self.cost.sentence]
-        notes += [*(one.sentence for one in self.plan[:1]), *moved, *self.warnings]
-        return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], notes)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the object that ``graphkit compare --json`` prints."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "dataset": self.dataset,
-            "groups": [
-                {"name": group.name, "measures": [dataclasses.asdict(one) for one in group.results]}
-                for group in self.groups
-            ],
-            "movers": [{**dataclasses.asdict(one), "delta": one.delta} for one in self.movers],
-            "questions": self.questions,
-            "left_out": dict(self.left_out),
-            "unscored": dict(self.unscored),
-            "warnings": list(self.warnings),
-            "different_gold": list(self.different_gold),
-            "failed": {self.first: self.failed[0], self.second: self.failed[1]},
-            "failed_as": self.failed_as,
-            "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
-            "regressions": [one.measure for one in self.regressions()],
-            "clusters": None if self.clusters is None else self.clusters.as_json(),
-            "plan": [one.as_json() for one in self.plan] or None,
-            "cost": None if self.cost is None else self.cost.as_json(),
-        }
-
-
-def _drawn_pair(result: PairedResult) -> list[object]:
-    """Return the row of a measure in a notebook."""
-    interval = None if result.low is None or result.high is None else (result.low, result.high)
-    words = "" if interval is None else f"{interval[0]:+.4f} to {interval[1]:+.4f}{' *' if result.caution else ''}"
-    span = _span(result.measure, None)
-    drawn = Drawn("") if span is None else bar(result.delta, interval, span=(-span, span))
-    both = [result.measure, result.first, result.second, f"{result.delta:+.4f}"]
-    return [*both, drawn, words, result.p_holm, result.questions]
-
-
-@dataclass(frozen=True, slots=True)
-class GoldComparison:
-    """The questions whose gold differs between two runs, and how many have known gold on one side only.
-
-    Questions with different gold aren't compared: a difference there may come from the gold.
-    """
-
-    removed: dict[str, set[str]]
-    unknown: dict[str, int]
-
-    @classmethod
-    def hold(
-        cls,
-        runs: tuple[str, str],
-        values: tuple[Mapping[str, dict[str, float]], Mapping[str, dict[str, float]]],
-        gold: tuple[Mapping[str, Mapping[str, str | None]], Mapping[str, Mapping[str, str | None]]],
-        strict: bool,
-    ) -> GoldComparison:
-        """Remove the questions with different gold from the values of both runs.
-
-        Raise an InputError if there is one and ``strict`` refuses it, or if nothing is left to compare.
-        """
-        before, after = values
-        removed: dict[str, set[str]] = {}
-        unknown: dict[str, set[str]] = {run: set() for run in runs}
-        for name in gold[0].keys() & gold[1].keys():
-            first, second = gold[0][name], gold[1][name]
-            for question in different_gold(first, second):
-                if question in before[name] and question in after[name]:
-                    removed.setdefault(name, set()).add(question)
-                    del before[name][question], after[name][question]
-            for question in first.keys() & second.keys():
-                if (first[question] is None) != (second[question] is None):
-                    unknown[runs[first[question] is not None]].add(question)
-        found = cls(removed, {run: len(some) for run, some in unknown.items() if some})
-        nothing_left = not any(before[name].keys() & after[name].keys() for name in before)
-        if found.different and (strict or nothing_left):
-            remedy = "Score both runs by the same gold"
-            why = "strict reading refuses" if strict else "leaves nothing to compare"
-            raise InputError(
-                f"{found.difference(runs)}, which {why}",
-                remedy=f"{remedy}, or compare without --strict." if strict else f"{remedy}.",
-            )
-        return found
-
-    @property
-    def different(self) -> tuple[str, ...]:
-        """The questions with different gold, by any measure."""
-        return tuple(sorted(set().union(*self.removed.values())))
-
-    def left(self, questions: Mapping[str, set[str]]) -> dict[str, set[str]]:
-        """Return the questions of each measure without the removed ones."""
-        return {name: some - self.removed.get(name, set()) for name, some in questions.items()}
-
-    def difference(self, runs: tuple[str, str]) -> str:
-        """Return a sentence on the questions with different gold."""
-        count = len(self.different)
-        return (
-            f"{runs[0]} and {runs[1]} were scored by different gold of {counted(count, 'question')}, such as "
-            + repr(self.different[0])
-        )
-
-    def warnings(self, runs: tuple[str, str]) -> Iterator[str]:
-        """Yield a sentence on different gold, and one on unknown gold for each run."""
-        if self.different:
-            yield f"{self.difference(runs)}: {'it is' if len(self.different) == 1 else 'they are'} not compared there"
-        for run, count in self.unknown.items():
-            yield f"the gold that {run} was scored by is unknown for {counted(count, 'question')}: it may differ"
 
 
 def refuse_itself(first: str, second: str) -> None:
@@ -519,7 +249,9 @@ class ComparingTask(NamedTuple):
 def compare_task(task: ComparingTask) -> PairedResult:
     """Compare one measure; called in a worker."""
     name, first, second, scale, how, clusters = task
-    result = compare_pairs(name, first, second, **how._asdict(), span=_span(name, scale), clusters=clusters)
+    result = compare_pairs(
+        name, first, second, **how._asdict(), span=largest_difference(name, scale), clusters=clusters
+    )
     if scale is None:
         return result
     return dataclasses.replace(result, accuracy=_accuracy(task, scale, result))
@@ -541,14 +273,6 @@ def _completed(values: Mapping[str, Values], failed: Set[str], other: Mapping[st
         worst = worst_of(name)
         found[name] = column if worst is None else {**column, **dict.fromkeys(failed & other[name].keys(), worst)}
     return found
-
-
-def _span(measure: str, scale: Scale | None) -> float | None:
-    """Return how far two values of a measure can lie apart; None if unbounded."""
-    lowest, highest = bounds_of(measure)
-    if lowest is not None and highest is not None:
-        return highest - lowest
-    return None if scale is None else float(scale.top)
 
 
 def _accuracy(task: ComparingTask, scale: Scale, result: PairedResult) -> Accuracy:

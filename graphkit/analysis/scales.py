@@ -78,3 +78,11 @@ def grades_of(measure: str, values: Collection[float]) -> range | None:
     if max(values) <= 1:
         return BINARY
     return LIKERT if all(value in LIKERT for value in values) else TENS
+
+
+def largest_difference(measure: str, scale: Scale | None) -> float | None:
+    """Return how far two values of a measure can lie apart; None if unbounded."""
+    lowest, highest = bounds_of(measure)
+    if lowest is not None and highest is not None:
+        return highest - lowest
+    return None if scale is None else float(scale.top)

@@ -7,15 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
+from graphkit.analysis.gold_comparisons import GoldComparison
+from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_facts import RunFacts
-from graphkit.analysis.run_pairs import (
-    GoldComparison,
-    PairingOptions,
-    Pairs,
-    RunComparison,
-    refuse_itself,
-    refuse_repositories,
-)
+from graphkit.analysis.run_pairs import PairingOptions, Pairs, refuse_itself, refuse_repositories
 from graphkit.analysis.summaries import score_scales
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.problems import Problems

@@ -16,8 +16,8 @@ from graphkit.records.gold import gold_hash_of
 from graphkit.records.notebook_html import block
 from graphkit.records.scores import Score
 from graphkit.records.words import counted, shown
+from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.measured import Measured, own_thresholds
-from graphkit.scoring.results import Summary
 
 #: A run, a measure and a group.
 _Cell = tuple[str, str, str | None]

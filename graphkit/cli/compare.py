@@ -15,7 +15,7 @@ from graphkit.errors import InputError
 if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.gates import GateOutcome
-    from graphkit.analysis.run_pairs import RunComparison
+    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.database.store import Store
     from graphkit.files.problems import Problems
     from graphkit.records.progress import Progress

@@ -11,7 +11,7 @@ from graphkit.records.words import shown
 
 if TYPE_CHECKING:
     from graphkit.analysis.layers import Scorecard
-    from graphkit.analysis.run_pairs import RunComparison
+    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.records.verdicts import AnswerClaim, Verdict
     from graphkit.scoring.execute_run import ExecutedRun
     from graphkit.scoring.results import Evaluation

@@ -200,7 +200,7 @@ def _show_estimate(found: GradingEstimate) -> None:
 
 def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:
     from graphkit.files.verdict_files import grades_folder
-    from graphkit.scoring.results import scored_in_words
+    from graphkit.scoring.measure_summaries import scored_in_words
 
     rows = [
         [name, shown(summary.mean), scored_in_words(summary, "worst")] for name, summary in graded.summaries().items()

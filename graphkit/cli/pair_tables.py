@@ -7,12 +7,12 @@ from typing import Any
 
 from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.analysis.power import LEVEL
-from graphkit.analysis.run_pairs import RunComparison
+from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.sample_plans import SamplePlan
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.scoring.clustered_intervals import FEW_CLUSTERS, LARGEST_SHARE
-from graphkit.scoring.results import FAILURES_UNSCORED
+from graphkit.scoring.measure_summaries import FAILURES_UNSCORED
 
 CAUTION = (
     f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "

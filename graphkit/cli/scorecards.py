@@ -11,7 +11,8 @@ from graphkit.cli.tables import print_table
 from graphkit.measures.outcome import stage_counts, two_by_two
 from graphkit.records.usage import Spread
 from graphkit.records.words import counted, shown
-from graphkit.scoring.results import NOTES, Evaluation, Label, scored_in_words, shown_mean
+from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
+from graphkit.scoring.results import Evaluation, Label
 
 
 def print_scoreboard(results: Sequence[Evaluation]) -> None:

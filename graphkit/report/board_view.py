@@ -10,7 +10,7 @@ from graphkit.analysis.board import Board, BoardCell, BoardRow, board
 from graphkit.analysis.config import Config
 from graphkit.analysis.findings import two
 from graphkit.analysis.layers import Scorecard
-from graphkit.analysis.run_pairs import RunComparison
+from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.standings import Standings, clear, resamples_for, standings
 from graphkit.records.words import counted
 from graphkit.report.data import letter_of

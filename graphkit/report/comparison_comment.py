@@ -16,7 +16,7 @@ from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.gates import GateOutcome
-from graphkit.analysis.run_pairs import Loss, RunComparison
+from graphkit.analysis.run_comparisons import Loss, RunComparison
 from graphkit.errors import one_line
 from graphkit.files.assets import as_typed
 from graphkit.records.secrets import masked_message

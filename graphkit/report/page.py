@@ -32,7 +32,8 @@ from graphkit.report.script import script
 from graphkit.report.search import search_blocks
 from graphkit.report.spine_view import Fragments
 from graphkit.report.verdict_view import judged, judges
-from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation
+from graphkit.scoring.measure_summaries import FAILURES_UNSCORED
+from graphkit.scoring.results import Evaluation
 
 #: Notes on options that change the comparison.
 UNORDERED = "Each traversal is read as a set of edges: measures that compare its order aren't scored."

@@ -27,7 +27,7 @@ from graphkit.records.gold import gold_hash
 from graphkit.records.scores import EXECUTION, Score
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import counted
-from graphkit.scoring.results import Summary
+from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.verdict_job import RunToGrade
 
 #: The version of the comparison of values that gives the scores.

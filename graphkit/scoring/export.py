@@ -19,7 +19,8 @@ from graphkit.files.tables import write_table
 from graphkit.measures.registry import known_measure
 from graphkit.records.unanswered import FAILED
 from graphkit.records.words import counted
-from graphkit.scoring.results import NOTES, Evaluation, scored_in_words, shown_mean
+from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
+from graphkit.scoring.results import Evaluation
 
 COLUMNS = (
     *("run", "question", "measure", "value", "reason", "version", "parameters"),

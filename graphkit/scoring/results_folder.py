@@ -17,7 +17,8 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.measures.outcome import Outcome, Stage
 from graphkit.records.usage import Spread
-from graphkit.scoring.results import LABELS, Evaluation, Row, Summary
+from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.results import LABELS, Evaluation, Row
 from graphkit.scoring.shard_parts import arrow, reason_of
 from graphkit.shards.locations import Location
 

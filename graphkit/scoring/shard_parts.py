@@ -15,7 +15,8 @@ from graphkit.files.problems import Ignored, Problem, Problems
 from graphkit.records.bounds import exact_parts
 from graphkit.records.unanswered import MISSING, is_failure
 from graphkit.records.words import NO_LABEL
-from graphkit.scoring.results import LABELS, Row, Summary
+from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.results import LABELS, Row
 from graphkit.scoring.totals import Totals
 
 #: The bytes in which a file says how long its first message is.

@@ -10,8 +10,8 @@ from graphkit.records.bounds import exact_parts
 from graphkit.records.gold import GoldSum
 from graphkit.records.usage import Tally
 from graphkit.scoring.doubt_counts import Doubts
+from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.reason_counts import apart_from_failures, bounded, count_reasons, listed
-from graphkit.scoring.results import Summary
 
 
 class Totals:

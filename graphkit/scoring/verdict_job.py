@@ -31,7 +31,7 @@ from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.verdicts import Verdict, answer_hash
-from graphkit.scoring.results import Summary
+from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.run_pass import known_from_files
 
 #: The default number of answers that are judged at the same time.

@@ -8,7 +8,8 @@ import msgspec
 
 from graphkit.files.atomic import written
 from graphkit.records.unanswered import CountedAs
-from graphkit.scoring.results import Evaluation, Summary
+from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.results import Evaluation
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 

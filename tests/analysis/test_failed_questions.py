@@ -16,7 +16,8 @@ from graphkit.analysis.summaries import summarize
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.unscored import NO_GOLD, Unscored
-from graphkit.scoring.results import Evaluation, Summary
+from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.results import Evaluation
 from tests.helpers.cli import Row, inside, tiny, write_lines
 
 WALK = ["a:m.py#x", "CALLS", "a:m.py#y"]

@@ -15,7 +15,8 @@ from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, score_layers
 from graphkit.errors import InputError
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import over, under
-from graphkit.scoring.results import Evaluation, Row, Summary
+from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.totals import Totals
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines

@@ -13,7 +13,7 @@ import graphkit
 from graphkit.analysis.board import board
 from graphkit.analysis.config import Config
 from graphkit.analysis.standings import standings
-from graphkit.scoring.results import Summary
+from graphkit.scoring.measure_summaries import Summary
 from tests.helpers.cli import Row, inside, tiny, write_lines
 
 WALK = ["a:m.py#x", "CALLS", "b:n.py#y"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphkit.analysis.standings import clear, mirrored, of_one, resamples_for, standings
-from graphkit.scoring.results import Evaluation, Row, Summary
+from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.results import Evaluation, Row
 
 Values = Sequence[float | str]
 

@@ -16,7 +16,8 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.scoring.export import markdown, write_results
-from graphkit.scoring.results import Evaluation, Row, Summary
+from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.results import Evaluation, Row
 
 HOSTILE = '=cmd|"/C calc"!A1 </system-out><script>|`x`\x00\x1b[31m'
 

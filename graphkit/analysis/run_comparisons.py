@@ -1,0 +1,211 @@
+"""The comparison of two runs: the differences of each measure, what wasn't compared, and the questions that moved."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from graphkit.analysis.cost_comparison import CostComparison
+from graphkit.analysis.paired import PairedResult
+from graphkit.analysis.power import LEVEL
+from graphkit.analysis.run_facts import RunFacts
+from graphkit.analysis.sample_plans import SamplePlan, planned
+from graphkit.analysis.scales import largest_difference
+from graphkit.measures.registry import lower_is_better
+from graphkit.records.notebook_html import Drawn, bar, block
+from graphkit.records.unanswered import FailedAs
+from graphkit.records.words import counted
+from graphkit.scoring.question_clusters import QuestionClusters
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The measures of both runs over the questions of one group; ``name`` is None for all questions."""
+
+    name: str | None
+    results: tuple[PairedResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """A question that moved. Only the second run traversed the gold edges ``found``, only the first those ``lost``."""
+
+    question: str
+    measure: str
+    first: float
+    second: float
+    found: tuple[str, ...]
+    lost: tuple[str, ...]
+
+    @property
+    def delta(self) -> float:
+        """The difference, second minus first."""
+        return self.second - self.first
+
+
+class Loss(NamedTuple):
+    """A question on which the second run is worse, and the first measure by which it is."""
+
+    question: str
+    measure: str
+    first: float
+    second: float
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs over the same questions; every difference is second minus first.
+
+    Attributes
+    ----------
+    dataset
+        None if scores from files were compared.
+    questions
+        The number of questions of the dataset, or with a score of either run.
+    left_out, unscored
+        For each measure, the number of questions that only one of the runs was scored on, and that neither was: they
+        are not compared. A measure without a common question is in no group.
+    warnings
+        Sentences about missing records and outdated data.
+    different_gold
+        The questions whose gold differs between the runs; measures that depend on it aren't compared on them.
+    with_failed
+        The measures over all questions, pairs with one failed run included: the failed one counts as the worst value.
+        Verdict and gates use these.
+    failed
+        How many questions each run failed on or has no record for, without those with stale gold.
+    failed_as
+        ``"unscored"`` if failures don't count; ``with_failed`` then equals the measures over all questions.
+    losses
+        The questions that both runs were scored on and on which the second is worse by any measure: those of the first
+        measure first, the largest loss first.
+    facts
+        What is known of each run beside its values.
+    clusters
+        The clusters of the questions that intervals and tests take as independent; None if each question counts as
+        independent.
+    plan
+        How many questions a difference of each measure needs, if requested.
+    cost
+        The quality against what the runs take, if requested.
+    """
+
+    first: str
+    second: str
+    dataset: str | None
+    groups: tuple[Group, ...]
+    movers: tuple[Mover, ...]
+    questions: int
+    left_out: Mapping[str, int]
+    unscored: Mapping[str, int]
+    warnings: tuple[str, ...] = ()
+    different_gold: tuple[str, ...] = ()
+    with_failed: tuple[PairedResult, ...] = ()
+    failed: tuple[int, int] = (0, 0)
+    failed_as: FailedAs = "worst"
+    losses: tuple[Loss, ...] = field(default=(), repr=False)
+    facts: tuple[RunFacts, RunFacts] = field(default=(RunFacts(), RunFacts()), repr=False)
+    clusters: QuestionClusters | None = field(default=None, repr=False)
+    plan: tuple[SamplePlan, ...] = field(default=(), repr=False)
+    cost: CostComparison | None = field(default=None, repr=False)
+
+    def with_plan(self, difference: float) -> RunComparison:
+        """Return the comparison with the number of questions that a difference of each measure needs.
+
+        Raises
+        ------
+        InputError
+            The difference isn't above 0.
+        """
+        return dataclasses.replace(self, plan=planned(self.with_failed, difference))
+
+    @property
+    def overall(self) -> tuple[PairedResult, ...]:
+        """The measures over all questions."""
+        return self.groups[0].results
+
+    def regressions(self) -> list[PairedResult]:
+        """Return the measures on which the second run is significantly worse, failed questions included."""
+        return [one for one in self.with_failed if one.p_holm < LEVEL and self.gain(one) < 0]
+
+    @staticmethod
+    def gain(result: PairedResult) -> float:
+        """Return by how much the second run is better: the difference, negated if less is better."""
+        return result.delta * (-1 if lower_is_better(result.measure) else 1)
+
+    def failures(self, result: PairedResult) -> int:
+        """Return how many pairs of a result of ``with_failed`` count a failed question."""
+        return result.questions - next((one.questions for one in self.overall if one.measure == result.measure), 0)
+
+    def left_out_unfailed(self) -> dict[str, int]:
+        """Return ``left_out`` without the questions that one run failed on, which ``with_failed`` counts."""
+        counted = {one.measure: self.failures(one) for one in self.with_failed}
+        return {name: rest for name, count in self.left_out.items() if (rest := count - counted.get(name, 0)) > 0}
+
+    @property
+    def verdict(self) -> str:
+        """A sentence: on which measures the second run is significantly better or worse, failed questions included."""
+        significant = [one for one in self.with_failed if one.p_holm < LEVEL]
+        parts = [
+            f"{word} on {', '.join(f'{one.measure} ({one.delta:+.4f})' for one in some)}"
+            for word, some in (
+                ("better", [one for one in significant if self.gain(one) > 0]),
+                ("worse", [one for one in significant if self.gain(one) < 0]),
+            )
+            if some
+        ]
+        found = " and ".join(parts) if parts else "not significantly better or worse on any measure"
+        return f"{self.second} is {found}, compared with {self.first}"
+
+    def __repr__(self) -> str:
+        return f"<RunComparison: {self.verdict}; {counted(self.questions, 'question')}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the comparison in a notebook: the verdict, each difference with its interval, and what moved most."""
+        columns = ("measure", self.first, self.second, "difference", "", "95% interval", "p (Holm)", "questions")
+        moved = [
+            f"{one.question}: {one.measure} {one.first:.4f} to {one.second:.4f}"
+            + "".join(f"; {sign} {edge}" for sign, edges in (("+", one.found), ("-", one.lost)) for edge in edges)
+            for one in self.movers
+        ]
+        notes = [] if self.clusters is None else [self.clusters.sentence]
+        notes += [] if self.cost is None else [self.cost.sentence]
+        notes += [*(one.sentence for one in self.plan[:1]), *moved, *self.warnings]
+        return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], notes)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that ``graphkit compare --json`` prints."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "dataset": self.dataset,
+            "groups": [
+                {"name": group.name, "measures": [dataclasses.asdict(one) for one in group.results]}
+                for group in self.groups
+            ],
+            "movers": [{**dataclasses.asdict(one), "delta": one.delta} for one in self.movers],
+            "questions": self.questions,
+            "left_out": dict(self.left_out),
+            "unscored": dict(self.unscored),
+            "warnings": list(self.warnings),
+            "different_gold": list(self.different_gold),
+            "failed": {self.first: self.failed[0], self.second: self.failed[1]},
+            "failed_as": self.failed_as,
+            "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
+            "regressions": [one.measure for one in self.regressions()],
+            "clusters": None if self.clusters is None else self.clusters.as_json(),
+            "plan": [one.as_json() for one in self.plan] or None,
+            "cost": None if self.cost is None else self.cost.as_json(),
+        }
+
+
+def _drawn_pair(result: PairedResult) -> list[object]:
+    """Return the row of a measure in a notebook."""
+    interval = None if result.low is None or result.high is None else (result.low, result.high)
+    words = "" if interval is None else f"{interval[0]:+.4f} to {interval[1]:+.4f}{' *' if result.caution else ''}"
+    span = largest_difference(result.measure, None)
+    drawn = Drawn("") if span is None else bar(result.delta, interval, span=(-span, span))
+    both = [result.measure, result.first, result.second, f"{result.delta:+.4f}"]
+    return [*both, drawn, words, result.p_holm, result.questions]
