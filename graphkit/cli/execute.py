@@ -38,6 +38,9 @@ def execute(
     dataset: Path | None = DATASET,
     run_name: str | None = RUN_NAME,
     no_store: bool = NO_STORE,
+    trust_own_methods: bool = option(
+        "--trust-own-methods", "Pass tests that only the answer's own methods decide, too."
+    ),
 ) -> None:
     """Run the code of answers on the tests of their questions, in a sandbox; keep the results beside the run."""
     from graphkit.cli.progress import shown_progress
@@ -67,6 +70,7 @@ def execute(
                     name=run_name,
                     problems=problems,
                     progress=lambda count: advance("tests", count),
+                    trust_own_methods=trust_own_methods,
                 )
             )
             print_problems(problems)
@@ -97,4 +101,9 @@ def _show(run: Path, executed: ExecutedRun) -> None:
     failures = f"; {summary.in_words()}" if summary.unanswered else ""
     print_line(f"{TESTED} {shown(summary.mean)} ({summary.scored}/{summary.total} scored{failures})")
     print_line(f"{counted(len(executed.executions), 'answer')} executed: {statuses}")
+    own = [each for one in executed.executions for each in one.tests if each.decided_by is not None]
+    if own:
+        counts = "counted as passed" if own[0].passed else "not counted without --trust-own-methods"
+        reasons = dict.fromkeys(shortened(each.decided_by or "", 100) for each in own)
+        print_line(f"{counted(len(own), 'test')} {counts}: {'; '.join(reasons)}")
     print_line(f"kept in {grades_folder(run)}")

@@ -51,8 +51,13 @@ class Code:
     argv: tuple[str, ...]  # the program that runs it, with its options; empty if a warm interpreter does
 
 
-def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> CodeTestResult:
-    """Run one test of an answer's code, and return its result; raise a SandboxError if the sandbox broke."""
+def run_test(
+    test: CodeTestStruct, code: Code, sandbox: Sandbox, *, trust_own_methods: bool = False
+) -> CodeTestResult:
+    """Run one test of an answer's code, and return its result; raise a SandboxError if the sandbox broke.
+
+    A test that nothing but methods of the answer's own decides passes only if they are trusted.
+    """
     language, entry_point, limits = code.language, code.entry_point, sandbox.limits
     job = job_of(test, code.source, code.files, entry_point, limits.result // 2)
     stdin = job["stdin"] if code.argv else None
@@ -71,7 +76,8 @@ def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> CodeTestResu
             answer.ask({"do": "end"}, "end")
             ended = session.finish()
             if ended.how == "exited" and not ended.code:
-                found = result_of(test, replace(reply, attempts=answer.attempts), entry_point, language, verdict)
+                reply = replace(reply, attempts=answer.attempts)
+                found = result_of(test, reply, entry_point, language, verdict, trust_own_methods)
             else:
                 found = without_result(ended)
         except StoppedError:  # it ended by itself, or at a limit
@@ -189,9 +195,10 @@ def _verdict(
         for _ in range(_MOST_OPERATIONS):
             request = parsed(line)
             if request["kind"] != "ask":
-                return AssertionVerdict(request["kind"] == "held", storable(str(request["message"])))
+                own = request.get("own")
+                return AssertionVerdict(request["kind"], storable(str(request["message"])), own and storable(str(own)))
             line = _exchanged(session, session.respond, answer.operate(request))
-    return AssertionVerdict(False, f"the assertion asks the code for more than {_MOST_OPERATIONS} things")
+    return AssertionVerdict("failed", f"the assertion asks the code for more than {_MOST_OPERATIONS} things")
 
 
 def _exchanged(session: WorkerSession, send: Callable[[bytes], bytes], line: bytes) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from graphkit.execution.languages import Language
 from graphkit.execution.returned_values import UnusableResultError, decoded, parsed
@@ -32,6 +32,9 @@ _STATUS: Mapping[str, ExecutionStatus] = {
     "no_entry_point": "runtime_error",
     "too_large": "test_failure",
 }
+
+#: The status of a test by the verdict of its assertion.
+_OF_VERDICT: Mapping[str, ExecutionStatus] = {"held": "success", "failed": "test_failure", "unproven": "unproven"}
 
 _ENDING = {"raised", "refused", "memory"}
 
@@ -130,10 +133,15 @@ def read_reply(data: bytes, number: str, request: str) -> CallReply:
 
 @dataclass(frozen=True, slots=True)
 class AssertionVerdict:
-    """The outcome of an assertion."""
+    """The outcome of an assertion.
 
-    held: bool
+    ``unproven`` says that nothing can decide it. ``own`` is the word of the answer's code by which it holds, if that
+    alone decides.
+    """
+
+    kind: Literal["held", "failed", "unproven"]
     message: str
+    own: str | None = None
 
 
 def _texts(found: Any, most: int) -> tuple[str, ...]:
@@ -155,10 +163,18 @@ def result_of(
     entry_point: str | None,
     language: Language,
     verdict: AssertionVerdict | None = None,
+    trust_own_methods: bool = False,
 ) -> CodeTestResult:
-    """Return the result of a test from the last reply; the caller adds its duration."""
+    """Return the result of a test from the last reply; the caller adds its duration.
+
+    A test that only the answer's own word decides hasn't passed, unless ``trust_own_methods``.
+    """
     status, message = _status(test, reply, entry_point, language, verdict)
+    own = verdict.own if verdict is not None and status == "success" else None
+    if own is not None and not trust_own_methods:
+        status, message = "unproven", own
     return CodeTestResult(
+        decided_by=own,
         name=test.name,
         status=status,
         message=message,
@@ -204,7 +220,7 @@ def _status(
         if reply.kind == "raised":
             return "test_failure", f"{test.raises} is expected, and it raised {reply.message}"
     if verdict is not None:
-        return ("success", None) if verdict.held else ("test_failure", verdict.message)
+        return _OF_VERDICT[verdict.kind], verdict.message or None
     if reply.kind in _STATUS:
         return _STATUS[reply.kind], reply.message
     return _compared(test, reply, entry_point, language)

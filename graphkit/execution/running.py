@@ -35,12 +35,15 @@ def execute_all(
     run: str,
     sandbox: Sandbox,
     progress: Callable[[int], None] = lambda _: None,
+    *,
+    trust_own_methods: bool = False,
 ) -> dict[str, Execution | Unexecuted]:
     """Run the tests of each question on the code of its answer, and return the outcomes by question.
 
     Raise a SandboxError if the sandbox broke.
 
-    ``wanted`` are questions, each with the text of an answer. ``progress`` is called with the number of tests
+    ``wanted`` are questions, each with the text of an answer. ``trust_own_methods`` passes tests, too, that nothing
+    but methods of the answer's own decides. ``progress`` is called with the number of tests
     when those of an answer are done.
     """
     found: dict[str, Execution | Unexecuted] = {}
@@ -48,7 +51,7 @@ def execute_all(
         under_way: list[tuple[Execution, list[Future[CodeTestResult]]]] = []
         try:
             for question, answer in wanted:
-                prepared = _prepared(question, answer, run, sandbox)
+                prepared = _prepared(question, answer, run, sandbox, trust_own_methods)
                 if isinstance(prepared, Unexecuted):
                     found[question.id] = prepared
                     continue
@@ -64,7 +67,7 @@ def execute_all(
 
 
 def _prepared(
-    question: QuestionStruct, answer: str, run: str, sandbox: Sandbox
+    question: QuestionStruct, answer: str, run: str, sandbox: Sandbox, trust_own_methods: bool
 ) -> tuple[Execution, Callable[[CodeTestStruct], CodeTestResult]] | Unexecuted:
     """Return the record of an execution without tests, and a function that runs one test."""
     language = language_named(question.code_language)
@@ -93,7 +96,8 @@ def _prepared(
     def run_one(test: CodeTestStruct) -> CodeTestResult:
         if code is None:
             return failed_test(test, "no_code", "the answer holds no code", language)
-        return run_test(test, Code(code, language, files, question.entry_point, argv), sandbox)
+        whole = Code(code, language, files, question.entry_point, argv)
+        return run_test(test, whole, sandbox, trust_own_methods=trust_own_methods)
 
     return execution, run_one
 

@@ -8,9 +8,10 @@ from pydantic.types import StrictStr
 
 from graphkit.records.fields import Amount, Count, Name, Record, RunName
 
-#: How a test ended. ``no_code`` means that the answer holds no code at all.
+#: How a test ended. ``no_code`` means that the answer holds no code at all, ``unproven`` that nothing but the answer's
+#: own word could decide the test.
 ExecutionStatus = Literal[
-    "success", "test_failure", "runtime_error", "syntax_error", "timeout", "memory", "refused", "no_code"
+    "success", "test_failure", "unproven", "runtime_error", "syntax_error", "timeout", "memory", "refused", "no_code"
 ]
 
 #: What protected the machine from the code: ``none`` if the user asked for no sandbox.
@@ -32,6 +33,9 @@ class CodeTestResult(Record):
         Shortened texts. ``expected`` is the assertion of a test that has one.
     printed
         The beginning of the output on both streams.
+    decided_by
+        By which method, class or identity of the answer's own the assertion holds, if that alone decides. The test has
+        passed only if such methods were trusted.
     attempts
         The known attempts that the sandbox forbids, such as ``open /etc/passwd``.
     """
@@ -44,6 +48,7 @@ class CodeTestResult(Record):
     expected: StrictStr | None = None
     returned: StrictStr | None = None
     printed: StrictStr | None = None
+    decided_by: StrictStr | None = None
     attempts: tuple[StrictStr, ...] = ()
 
     @property

@@ -3,20 +3,23 @@
 :func:`serve` reads a job, a line of JSON: ``id``, ``files`` (the stand-ins), ``assertion``, ``entry_point``, ``result``
 (in the form that python_crossing.py describes; absent if nothing was called), ``program`` (whether the result is the
 output of a program) and ``limit``. It sends either ``ask``, an operation for python_holding.py in the process of the
-answer's code, whose result is the next line that it reads; or the verdict, ``held`` or ``failed`` with a ``message``.
+answer's code, whose result is the next line that it reads; or the verdict, ``held``, ``failed`` or ``unproven`` with a
+``message``. ``held`` has ``own``, too: by which word of the code's own, or null.
 
 A name is looked up among the assertion's own names first, then ``result``, the entry point, Python's builtins, and last
 in the answer's code. Functions of the code run in the code's process. Instances of its classes stay there, too; here
-they are references with the fields that they had when they crossed. All comparing takes place here.
+they are references with the fields that they had when they crossed. All comparing takes place here, and python_remotes.py
+says what it proves.
 """
 
 from __future__ import annotations
 
 import builtins
-import sys
+from functools import partial
 
-from python_common import LONGEST_MESSAGE, Channel, message_of, text_of, type_name
+from python_common import LONGEST_MESSAGE, Channel, message_of, text_of
 from python_crossing import CrossingError, CrossingReader, Writer, stand_ins_of
+from python_remotes import Ledger, Parts, Remote, UnprovenError, compared, parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ASSERTION = "assertion.py"
+
+#: The name under which an assertion's comparisons are made.
+_COMPARE = "__compared__"
 
 
 def serve(requests: int, replies: int) -> None:
@@ -37,10 +43,14 @@ def serve(requests: int, replies: int) -> None:
     lay_out(job["files"])
     code = _AnswerCode(channel, job)
     try:
-        held, message = _asserted(job["assertion"], _scope(code, job))
+        held, message = _asserted(job["assertion"], _scope(code, job), code.ledger)
+        kind = "held" if held else "failed"
+    except UnprovenError as error:
+        kind, message = "unproven", str(error)
     except BaseException as error:
-        held, message = False, "the assertion raised " + message_of(error)
-    channel.send({"id": job["id"], "kind": "held" if held else "failed", "message": message[:LONGEST_MESSAGE]})
+        kind, message = "failed", "the assertion raised " + message_of(error)
+    own = "; ".join(code.ledger.reasons)[:LONGEST_MESSAGE] or None
+    channel.send({"id": job["id"], "kind": kind, "message": message[:LONGEST_MESSAGE], "own": own})
     request = channel.receive()
     if request is not None:
         channel.send({"id": request["id"], "kind": "ended"})
@@ -55,10 +65,12 @@ class _AnswerCode:
     def __init__(self, channel: Channel, job: dict[str, Any]) -> None:
         self.channel, self.id, self.limit = channel, job["id"], job["limit"]
         self.stand_ins = stand_ins_of(job["files"])
+        self.ledger = Ledger(job["entry_point"])
         self.reader = _Reader(self.stand_ins, self)
 
     def ask(self, operation: str, *given: Any, **named: Any) -> Any:
         """Return the result of an operation, or raise its exception."""
+        self.ledger.clock += 1
         self.channel.send(
             {
                 "id": self.id,
@@ -88,20 +100,20 @@ class _Writer(Writer):  # type: ignore[misc]
     """Writes values that stay in the code's process as their numbers."""
 
     def other(self, value: Any, kind: Any, depth: int) -> Any:
-        if issubclass(kind, _Remote):
-            return {"held": [object.__getattribute__(value, "_number")]}
+        if issubclass(kind, Remote):
+            return {"held": [parts(value).number]}
         if isinstance(value, type) and "_number" in value.__dict__:
             return {"held": [value.__dict__["_number"]]}
         return super().other(value, kind, depth)
 
 
 class _Reader(CrossingReader):  # type: ignore[misc]
-    """Reads references as proxies; the same reference is the same proxy."""
+    """Reads references as proxies; each holds the data that the object had when it crossed."""
 
     def __init__(self, stand_ins: frozenset[str], code: _AnswerCode) -> None:
         super().__init__(stand_ins, self._proxy)
         self.code = code
-        self.proxies: dict[int, Any] = {}
+        self.types: dict[tuple[str, str], type] = {}
 
     def _class(self, content: list[Any]) -> Any:
         number, classes = content
@@ -110,16 +122,12 @@ class _Reader(CrossingReader):  # type: ignore[misc]
         return self._proxy([number, ["builtins", "type"], {"other": ["type", classes[0][1]]}, []])
 
     def _proxy(self, content: list[Any]) -> Any:
-        number, (_, name), snapshot, traits = content
+        number, (home, name), snapshot, traits = content
         if "__await__" in traits:
             return self._awaited(number)
-        found = self.proxies.get(number)
-        if found is None:
-            found = object.__new__(type(name, (_Remote,), {}))
-            object.__setattr__(found, "_number", number)
-            object.__setattr__(found, "_code", self.code)
-            self.proxies[number] = found
-        object.__setattr__(found, "_snapshot", self._data(snapshot))
+        kind = self.types.setdefault((home, name), type(name, (Remote,), {"__slots__": ()}))
+        found = object.__new__(kind)
+        object.__setattr__(found, "_parts", Parts(number, self.code, (home, name), self._data(snapshot)))
         return found
 
     async def _awaited(self, number: int) -> Any:
@@ -129,75 +137,11 @@ class _Reader(CrossingReader):  # type: ignore[misc]
     def _data(self, snapshot: Any) -> Any:
         """Return the class and the fields by which a held value is compared; None if it has none."""
         ((tag, content),) = snapshot.items()
-        if tag == "object":
+        if tag == "object" and content[1]:
             return content[0], {name: self.read(item) for name, item in content[1]}
         if tag == "enum":
             return content[0], self.read(content[1])
         return None
-
-
-class _Remote:
-    """A value that stays in the code's process. Its fields are compared here; all else is an operation there."""
-
-    def __eq__(self, other: Any) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, _Remote):
-            return False
-        own, others = object.__getattribute__(self, "_snapshot"), object.__getattribute__(other, "_snapshot")
-        return own is not None and own == others
-
-    def __hash__(self) -> int:
-        return hash(type_name(type(self)))
-
-    def __bool__(self) -> bool:
-        try:
-            return len(self) != 0
-        except TypeError:
-            return True
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__") and name not in ("__name__", "__doc__", "__dict__"):
-            raise AttributeError(name)
-        return _ask(self, "get", name)
-
-    def __instancecheck__(self, value: Any) -> bool:
-        return isinstance(value, _Remote) and _ask(value, "isinstance", self) is True
-
-    def __iter__(self) -> Any:
-        found = _ask(self, "iter")
-        return found if isinstance(found, _Remote) else iter(found)
-
-    def __len__(self) -> int:
-        return int(_ask(self, "len"))
-
-    def __repr__(self) -> str:
-        return str(_ask(self, "repr"))
-
-    def __str__(self) -> str:
-        return str(_ask(self, "str"))
-
-
-def _ask(remote: _Remote, operation: str, *given: Any, **named: Any) -> Any:
-    return object.__getattribute__(remote, "_code").ask(operation, remote, *given, **named)
-
-
-def _operator(operation: str) -> Callable[..., Any]:
-    return lambda self, *given, **named: _ask(self, operation, *given, **named)
-
-
-def _swapped(operation: str) -> Callable[..., Any]:
-    return lambda self, other: object.__getattribute__(self, "_code").ask(operation, other, self)
-
-
-for _name, _operation in (("setattr", "set"), ("call", "call"), ("next", "next"), ("getitem", "item")):
-    setattr(_Remote, "__" + _name + "__", _operator(_operation))
-for _name in ("neg", "abs"):
-    setattr(_Remote, "__" + _name + "__", _operator(_name))
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
-    _operation = _name + "_" if _name in ("and", "or") else _name
-    setattr(_Remote, "__" + _name + "__", _operator(_operation))
-    setattr(_Remote, "__r" + _name + "__", _swapped(_operation))
 
 
 # The assertion -------------------------------------------------------------------------------------------------------
@@ -221,6 +165,7 @@ def _scope(code: _AnswerCode, job: dict[str, Any]) -> _Scope:
     scope = _Scope(code, entry_point.partition(".")[0] if entry_point else None)
     scope["__builtins__"] = {**builtins.__dict__, "__import__": _importing(code)}
     scope["inside"] = lambda name: code.ask("module", name)
+    scope[_COMPARE] = partial(_compare, code.ledger)
     if "result" not in job:
         return scope
     if job["program"]:  # a variable of this name comes first
@@ -231,6 +176,12 @@ def _scope(code: _AnswerCode, job: dict[str, Any]) -> _Scope:
             pass
     scope["result"] = code.reader.read(job["result"])
     return scope
+
+
+def _compare(ledger: Ledger, how: str, left: Callable[[], Any], right: Callable[[], Any]) -> Any:
+    """Compare the operands of a comparison of the assertion."""
+    (one, reads), (other, more) = ledger.watched(left), ledger.watched(right)
+    return compared(ledger, how, one, other, [reads, more])
 
 
 def _importing(code: _AnswerCode) -> Callable[..., Any]:
@@ -245,7 +196,7 @@ def _importing(code: _AnswerCode) -> Callable[..., Any]:
     return imported
 
 
-def _asserted(assertion: str, scope: dict[str, Any]) -> tuple[bool, str]:
+def _asserted(assertion: str, scope: dict[str, Any], ledger: Ledger) -> tuple[bool, str]:
     """Return whether an assertion holds and, if it doesn't, the message."""
     import ast
 
@@ -260,18 +211,52 @@ def _asserted(assertion: str, scope: dict[str, Any]) -> tuple[bool, str]:
                     message = text_of(_evaluated(node.msg, scope), str)
                 return False, message
             continue
-        module = ast.Module(body=[node], type_ignores=[])
+        module = ast.Module(body=[_watched(node)], type_ignores=[])
+        before = list(ledger.reasons)
         try:
             exec(compile(module, _ASSERTION, "exec", dont_inherit=True), scope)
         except AssertionError as error:
             return False, text_of(error, str) or ast.unparse(node)
+        if isinstance(node, ast.Expr) and _is_discarded(node.value):
+            ledger.reasons = before  # nothing depends on what it returned
     return True, ""
+
+
+def _is_discarded(node: Any) -> bool:
+    """Return whether a statement calls a method of a name, such as ``stack.push(5)``, and does no more."""
+    import ast
+
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and not any(isinstance(one, (ast.Call, ast.Compare)) for part in (node.func, *node.args) for one in ast.walk(part))
+    )
 
 
 def _evaluated(node: Any, scope: dict[str, Any]) -> Any:
     import ast
 
-    return eval(compile(ast.Expression(node), _ASSERTION, "eval", dont_inherit=True), scope)
+    return eval(compile(ast.Expression(_watched(node)), _ASSERTION, "eval", dont_inherit=True), scope)
+
+
+def _watched(node: Any) -> Any:
+    """Return a copy of the tree of an assertion, in which :func:`_compare` makes each comparison of two operands."""
+    import ast
+    import copy
+
+    class Comparisons(ast.NodeTransformer):
+        def visit_Compare(self, node: ast.Compare) -> Any:
+            self.generic_visit(node)
+            waits = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+            if len(node.ops) != 1 or any(isinstance(one, waits) for one in ast.walk(node)):
+                return node
+            empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+            operands = [ast.Lambda(empty, one) for one in (node.left, node.comparators[0])]
+            how = ast.Constant(type(node.ops[0]).__name__)
+            call = ast.Call(ast.Name(_COMPARE, ast.Load()), [how, *operands], [])
+            return ast.copy_location(call, node)
+
+    return ast.fix_missing_locations(Comparisons().visit(copy.deepcopy(node)))
 
 
 def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
@@ -286,11 +271,19 @@ def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
         return True, ""
     text = ast.unparse(node)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        left, right = _evaluated(node.left, scope), _evaluated(node.comparators[0], scope)
-        operands = {"left": left, "right": right, "__builtins__": builtins}
-        compared = ast.Compare(ast.Name("left", ast.Load()), node.ops, [ast.Name("right", ast.Load())])
-        if _evaluated(ast.fix_missing_locations(ast.copy_location(compared, node)), operands):
+        found: list[Any] = []
+
+        def kept(operand: Any) -> Callable[[], Any]:
+            def evaluate() -> Any:
+                found.append(_evaluated(operand, scope))
+                return found[-1]
+
+            return evaluate
+
+        how = type(node.ops[0]).__name__
+        if scope[_COMPARE](how, kept(node.left), kept(node.comparators[0])):
             return True, ""
+        left, right = found
         return False, text + ": the left side is " + text_of(left, repr) + ", the right side " + text_of(right, repr)
     if _evaluated(node, scope):
         return True, ""

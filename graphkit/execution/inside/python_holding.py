@@ -81,6 +81,17 @@ def _call(function: Any, *given: Any, **named: Any) -> Any:
     return function(*given, **named)
 
 
+def _parameters(kind: Any) -> list[str]:
+    """Return the names of the parameters of a constructor; none if they can't be read."""
+    for name in ("__init__", "__new__"):
+        for one in type.__dict__["__mro__"].__get__(kind):
+            found = one.__dict__.get(name)
+            code = getattr(getattr(found, "__func__", found), "__code__", None)
+            if code is not None:
+                return list(code.co_varnames[1 : code.co_argcount])
+    return []
+
+
 def wait_for(value: Any) -> Any:
     """Run an awaitable in an event loop, and return its result."""
     import asyncio
@@ -103,6 +114,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "repr": repr,
     "str": str,
     "isinstance": isinstance,
+    "parameters": _parameters,
+    "self": lambda value: value,
     **{
         name: getattr(operator, name)
         for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "abs", "and_", "or_", "xor")
