@@ -190,7 +190,8 @@ def _verdict(
     if reply.kind == "returned":
         job["result"] = reply.written
     script = code.language.script(assertion=True)
-    with sandbox.session(test.timeout, script, code.argv, assertion=True) as session:
+    argv = (code.argv[0], *code.language.asserter_flags, *code.argv[1:]) if code.argv else ()
+    with sandbox.session(test.timeout, script, argv, assertion=True) as session:
         line = _exchanged(session, session.ask, json.dumps(job).encode())
         for _ in range(_MOST_OPERATIONS):
             request = parsed(line)

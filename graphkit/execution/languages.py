@@ -51,6 +51,8 @@ class Language:
     layout: Callable[[Mapping[str, str]], dict[str, str]]
     program: Callable[[], Path | None] = field(repr=False)
     flags: Callable[[int], tuple[str, ...]] = field(repr=False)
+    #: Further options of the program where it evaluates an assertion.
+    asserter_flags: tuple[str, ...] = ()
 
     def argv(self, memory: int) -> tuple[str, ...] | None:
         """Return the command that runs it with so many bytes of memory.
@@ -226,6 +228,7 @@ JAVASCRIPT = Language(
     layout=_node_layout,
     program=_node,
     flags=_node_flags,
+    asserter_flags=("--expose-internals",),  # for the parser that Node brings along
 )
 
 LANGUAGES = (PYTHON, JAVASCRIPT)

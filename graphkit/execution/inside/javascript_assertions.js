@@ -16,6 +16,8 @@ const {
   CrossingError, LONGEST_MESSAGE, MISSING, Writer, exit, folder, layOut, messageOf, modules, owners, reader, receive,
   requireModules, send,
 } = require("./javascript_common.js");
+const { Unproven, assertions, isRemote, judge, ledger, reads, states, watch } = require("./javascript_remotes.js");
+const { rewritten } = require("./javascript_rewriting.js");
 
 fs.closeSync(5);
 
@@ -23,13 +25,13 @@ const job = receive();
 
 // --- The answer's code, seen from here -------------------------------------------------------------------------------
 
-const proxies = new Map();
 const numbers = new WeakMap();
 const classes = new Map();
 let owned = new Map();
 
 /** Return the result of an operation in the code's process, or throw what it throws. */
 function ask(operation, ...given) {
+  ledger.clock++;
   const writer = new AssertionWriter(job.limit, held, owned);
   send({ id: job.id, kind: "ask", operation, arguments: given.map((one) => writer.encode(one)), named: {} });
   const reply = receive();
@@ -108,19 +110,48 @@ function errorClass(names) {
   return base;
 }
 
-/** Return the proxy of a value that stays in the code's process; the same value has the same proxy. */
+/** Return a proxy of a value that stays in the code's process, with the data that it has now. */
 function remote(number, name, snapshot, traits) {
   if (traits.includes("promise")) return promised(number);
-  if (!proxies.has(number)) {
-    const target = traits.includes("function") ? function () {} : Object.create(prototypeOf(name));
-    const proxy = new Proxy(target, HANDLER);
-    numbers.set(proxy, number);
-    numbers.set(target, number);
-    proxies.set(number, [target, proxy]);
+  const isFunction = traits.includes("function");
+  return proxyOf(isFunction ? function () {} : Object.create(prototypeOf(name)), number, name, snapshot);
+}
+
+function proxyOf(target, number, name, snapshot) {
+  const proxy = new Proxy(target, HANDLER);
+  const state = { number, name, proxy, at: ledger.clock, made: null, method: null, isModule: false, fields: null };
+  for (const one of [proxy, target]) {
+    numbers.set(one, number);
+    states.set(one, state);
   }
-  const [target, proxy] = proxies.get(number);
-  if (snapshot.object) filled(target, snapshot.object[1]);
+  capture(target, state, snapshot);
   return proxy;
+}
+
+function capture(target, state, snapshot) {
+  if (!snapshot || !snapshot.object) return;
+  for (const key of Object.keys(target)) if (typeof target !== "function") delete target[key];
+  state.fields = new Map(snapshot.object[1].map(([key, item]) => [key, read(item)]));
+  state.at = ledger.clock;
+  state.target = target;
+  for (const [key, value] of state.fields) {
+    Object.defineProperty(target, key, { value, writable: true, configurable: true, enumerable: true });
+  }
+}
+
+/** Capture an object again, after an operation on it. */
+function refresh(found) {
+  const own = states.get(found);
+  if (!own.fields) return;
+  const now = ask("self", found);
+  if (!isRemote(now)) return;
+  const { fields } = states.get(now);
+  capture(own.target, own, null);
+  [own.fields, own.at] = [fields, ledger.clock];
+  for (const key of Object.keys(own.target)) delete own.target[key];
+  for (const [key, value] of fields || []) {
+    Object.defineProperty(own.target, key, { value, writable: true, configurable: true, enumerable: true });
+  }
 }
 
 const prototypes = new Map();
@@ -131,10 +162,10 @@ function prototypeOf(name) {
 }
 
 function promised(number) {
-  const target = {};
-  numbers.set(target, number);
   try {
-    return Promise.resolve(ask("await", proxyOf(target)));
+    const found = ask("await", proxyOf({}, number, "Promise", null));
+    ledger.changed = ledger.clock;
+    return Promise.resolve(found);
   } catch (error) {
     const found = Promise.reject(error);
     found.catch(() => {}); // the assertion may ignore the rejection
@@ -142,43 +173,63 @@ function promised(number) {
   }
 }
 
-function proxyOf(target) {
-  const proxy = new Proxy(target, HANDLER);
-  numbers.set(proxy, numbers.get(target));
-  return proxy;
+/** Tell whether a value stands for one of the code's; an error does, though it is an object of its own here. */
+function isHeld(value) {
+  return value !== null && (typeof value === "object" || typeof value === "function") && numbers.has(value);
 }
 
 function selfOf(target) {
-  return proxies.get(numbers.get(target))[1];
+  return states.get(target).proxy;
 }
 
 const HANDLER = {
   get(target, name) {
     const self = selfOf(target);
-    if (name === Symbol.hasInstance) return (value) => isRemote(value) && ask("instanceof", value, self) === true;
+    const own = states.get(target);
+    if (name === Symbol.hasInstance) return (value) => isHeld(value) && ask("instanceof", value, self) === true;
     if (name === Symbol.iterator) return () => iterated(self);
-    if (name === Symbol.toPrimitive) return () => ask("text", self);
+    if (name === Symbol.toPrimitive) {
+      reads(self);
+      return () => ask("text", self);
+    }
     if (typeof name === "symbol" || name === "then") return undefined;
     if (name === "constructor" && typeof target !== "function") return target.constructor;
-    return ask("get", self, name);
+    reads(self);
+    if (own.fields && own.fields.has(name) && own.at >= ledger.changed) return own.fields.get(name);
+    const found = ask("get", self, name);
+    const isOwn = !own.isModule && !(typeof target === "function" && ["call", "apply", "bind"].includes(name));
+    if (isRemote(found) && isOwn) states.get(found).method = [self, name];
+    return found;
   },
   set(target, name, value) {
-    ask("set", selfOf(target), name, value);
+    const self = selfOf(target);
+    ask("set", self, name, value);
+    ledger.changed = ledger.clock;
+    refresh(self);
     return true;
   },
   apply(target, owner, given) {
-    return ask("call", selfOf(target), isRemote(owner) ? owner : undefined, ...given);
+    const { method } = states.get(target);
+    const found = ask("call", selfOf(target), isHeld(owner) ? owner : undefined, ...given);
+    ledger.changed = ledger.clock;
+    reads(...(isRemote(owner) ? [owner] : []));
+    if (method) judge(method[0], method[1], given, found);
+    for (const one of [owner, ...given]) if (isRemote(one)) refresh(one);
+    return found;
   },
   construct(target, given) {
-    return ask("new", selfOf(target), ...given);
+    const self = selfOf(target);
+    const parameters = ask("parameters", self);
+    const at = ledger.clock;
+    const found = ask("new", self, ...given);
+    ledger.reads.push("code");
+    if (isRemote(found)) states.get(found).made = { at, parameters, given };
+    return found;
   },
 };
 
-function isRemote(value) {
-  return value !== null && (typeof value === "object" || typeof value === "function") && numbers.has(value);
-}
-
 function* iterated(found) {
+  reads(found);
   const iterator = ask("iter", found);
   if (!isRemote(iterator)) {
     yield* iterator;
@@ -186,6 +237,7 @@ function* iterated(found) {
   }
   for (;;) {
     const [done, value] = ask("next", iterator);
+    ledger.changed = ledger.clock;
     if (done) return;
     yield value;
   }
@@ -212,23 +264,41 @@ const NAMES = new Proxy(Object.create(null), {
 
 const evaluate = new Function(
   "$names",
-  "with ($names) { return (function (result, assert, require, inside) { return eval(arguments[4]); })(...arguments[1]); }",
+  "with ($names) { return (function (result, assert, require, inside, $watch) { return eval(arguments[5]); })(...arguments[1]); }",
 );
 
+const { assert, isDeepStrictEqual, is } = assertions(prototypeOf, refresh);
+Object.is = is;
+
+/** The modules of Node that compare, as an assertion sees them. */
+const COMPARING = {
+  assert,
+  "assert/strict": assert.strict,
+  util: Object.assign(Object.create(util), { isDeepStrictEqual }),
+};
+
 function reached(source, result) {
-  const assert = require("node:assert");
   const requires = Module.createRequire(path.join(folder, "assertion.js"));
-  return evaluate(NAMES, [result, assert, requires, (name) => ask("module", name), source]);
+  const required = (name) => COMPARING[String(name).replace(/^node:/, "")] || requires(name);
+  return evaluate(NAMES, [result, assert, Object.assign(required, requires), inside, watch, rewritten(source) ?? source]);
+}
+
+function inside(name) {
+  const found = ask("module", name);
+  if (isRemote(found)) states.get(found).isModule = true;
+  return found;
 }
 
 async function asserted(result) {
   try {
     const value = reached(job.assertion, result);
+    if (!util.types.isPromise(value)) watch.truth(value);
     // A promise holds unless it rejects or resolves to false.
     if (util.types.isPromise(value)) return (await value) === false ? `${job.assertion} doesn't hold` : null;
     if (value || !isExpression(job.assertion)) return null;
     return comparison(result) || `${job.assertion} doesn't hold`;
   } catch (error) {
+    if (error instanceof Unproven) throw error;
     if (error && error.code === "ERR_ASSERTION") return String(error.message);
     return `the assertion threw ${messageOf(error)}`;
   }
@@ -268,8 +338,14 @@ async function main() {
     }
   }
   owned = await owners(job.files);
-  const failed = await asserted("result" in job ? read(job.result) : undefined);
-  send({ id: job.id, kind: failed === null ? "held" : "failed", message: (failed || "").slice(0, LONGEST_MESSAGE) });
+  ledger.entryPoint = job.entry_point === null ? null : job.entry_point.split(".").pop();
+  const failed = await asserted("result" in job ? read(job.result) : undefined).catch((error) => {
+    if (error instanceof Unproven) return null;
+    throw error;
+  });
+  const kind = ledger.unproven !== null ? "unproven" : failed === null ? "held" : "failed";
+  const message = (ledger.unproven || failed || "").slice(0, LONGEST_MESSAGE);
+  send({ id: job.id, kind, message, own: ledger.reasons.join("; ").slice(0, LONGEST_MESSAGE) || null });
   const request = receive();
   if (request !== null) send({ id: request.id, kind: "ended" });
   exit(0);

@@ -303,6 +303,16 @@ const read = reader({
   },
 });
 
+/** Return the names of the parameters of a class or function, as far as its text shows them. */
+function parametersOf(found) {
+  for (let one = found; typeof one === "function" && one !== Function.prototype; one = getPrototypeOf(one)) {
+    const text = Function.prototype.toString.call(one);
+    const parts = /\bconstructor\s*\(([^)]*)\)/.exec(text) || (/^class\b/.test(text) ? null : /\(([^)]*)\)/.exec(text));
+    if (parts) return parts[1].split(",").map((name) => name.trim().replace(/\s*=.*$/, ""));
+  }
+  return [];
+}
+
 const OPERATIONS = {
   get: (owner, name) => owner[name],
   set: (owner, name, value) => {
@@ -317,6 +327,8 @@ const OPERATIONS = {
   },
   text: (found) => String(found),
   instanceof: (value, found) => value instanceof found,
+  self: (value) => value,
+  parameters: (found) => parametersOf(found),
   module: (name) => Module.createRequire(path.join(folder, "answer.js"))(name),
 };
 

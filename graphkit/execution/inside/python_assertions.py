@@ -19,7 +19,7 @@ from functools import partial
 
 from python_common import LONGEST_MESSAGE, Channel, message_of, text_of
 from python_crossing import CrossingError, CrossingReader, Writer, stand_ins_of
-from python_remotes import Ledger, Parts, Remote, UnprovenError, compared, parts
+from python_remotes import Ledger, Parts, Remote, UnprovenError, compared, hashed, parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _ASSERTION = "assertion.py"
 
-#: The name under which an assertion's comparisons are made.
-_COMPARE = "__compared__"
+#: The names of the functions that make an assertion's comparisons, and that look at its conditions.
+_COMPARE, _DEPENDS = "__compared__", "__depends__"
 
 
 def serve(requests: int, replies: int) -> None:
@@ -163,9 +163,11 @@ class _Scope(dict):  # type: ignore[type-arg]
 def _scope(code: _AnswerCode, job: dict[str, Any]) -> _Scope:
     entry_point = job["entry_point"]
     scope = _Scope(code, entry_point.partition(".")[0] if entry_point else None)
-    scope["__builtins__"] = {**builtins.__dict__, "__import__": _importing(code)}
+    own = {"__import__": _importing(code), "hash": partial(hashed, code.ledger)}
+    scope["__builtins__"] = {**builtins.__dict__, **own}
     scope["inside"] = lambda name: code.ask("module", name)
     scope[_COMPARE] = partial(_compare, code.ledger)
+    scope[_DEPENDS] = code.ledger.answered
     if "result" not in job:
         return scope
     if job["program"]:  # a variable of this name comes first
@@ -240,7 +242,7 @@ def _evaluated(node: Any, scope: dict[str, Any]) -> Any:
 
 
 def _watched(node: Any) -> Any:
-    """Return a copy of the tree of an assertion, in which :func:`_compare` makes each comparison of two operands."""
+    """Return a copy of the tree of an assertion, in which each comparison of two operands and each condition is seen."""
     import ast
     import copy
 
@@ -255,6 +257,25 @@ def _watched(node: Any) -> Any:
             how = ast.Constant(type(node.ops[0]).__name__)
             call = ast.Call(ast.Name(_COMPARE, ast.Load()), [how, *operands], [])
             return ast.copy_location(call, node)
+
+        def generic_visit(self, node: Any) -> Any:
+            super().generic_visit(node)
+            if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+                node.operand = seen(node.operand)
+            elif isinstance(node, ast.BoolOp):
+                node.values = [seen(one) for one in node.values]
+            elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+                node.test = seen(node.test)
+            elif isinstance(node, ast.comprehension):
+                node.ifs = [seen(one) for one in node.ifs]
+            elif isinstance(node, ast.GeneratorExp):
+                node.elt = seen(node.elt)
+            elif isinstance(node, ast.Return) and isinstance(node.value, ast.Call):
+                node.value = seen(node.value)
+            return node
+
+    def seen(node: Any) -> Any:
+        return ast.copy_location(ast.Call(ast.Name(_DEPENDS, ast.Load()), [node], []), node)
 
     return ast.fix_missing_locations(Comparisons().visit(copy.deepcopy(node)))
 
@@ -285,6 +306,6 @@ def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
             return True, ""
         left, right = found
         return False, text + ": the left side is " + text_of(left, repr) + ", the right side " + text_of(right, repr)
-    if _evaluated(node, scope):
+    if scope[_DEPENDS](_evaluated(node, scope)):
         return True, ""
     return False, text + " doesn't hold"

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-#: Methods that look for what they are given, under their names in the standard types of both languages.
+#: Methods that compare with what they are given, under their usual names.
 _SEARCHES = frozenset(
-    "index rindex find rfind count indexOf lastIndexOf findIndex findLastIndex search match localeCompare compareTo "
-    "compare cmp compare_to".split()
+    "index rindex find rfind count search match compare cmp compare_to compareTo has contains includes equals equal eq "
+    "is_equal startswith endswith isdisjoint issubset issuperset __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ "
+    "matches same".split()
 )
 
 
@@ -41,6 +42,7 @@ class Ledger:
         self.changed = 0  # the last one that may have changed an object
         self.reasons: list[str] = []
         self.reads: set[str] = set()  # of the operand that is being evaluated: "code", and "made"
+        self.answer: tuple[Any, str] | None = None  # what a method of an own object returned last, and its name
         self.comparing = 0
 
     def mark(self, reason: str) -> None:
@@ -60,7 +62,13 @@ class Ledger:
         try:
             return operand(), self.reads
         finally:
-            self.reads |= outer
+            self.reads = outer | self.reads
+
+    def answered(self, value: Any) -> Any:
+        """Return a value on which the assertion depends; mark it if a method of an own object has just returned it."""
+        if self.answer is not None and self.answer[0] is value:
+            self.mark(self.answer[1])
+        return value
 
 
 class Made:
@@ -78,7 +86,6 @@ class Parts:
         self.at: int = code.ledger.clock
         self.made: Made | None = None
         self.method: tuple[Any, str] | None = None  # the object and the name by which a method was found
-        self.by_method: str | None = None  # the method with arguments that returned it
 
     @property
     def is_object(self) -> bool:
@@ -113,9 +120,6 @@ class Remote:
         return hash(parts(self).kind)
 
     def __bool__(self) -> bool:
-        own = parts(self)
-        if own.by_method is not None:
-            own.code.ledger.mark(own.by_method)
         try:
             return len(self) != 0
         except TypeError:
@@ -246,8 +250,8 @@ def _judge(ledger: Ledger, owner: Any, name: str, given: list[Any], found: Any) 
     what = "decided by the answer's own method " + type_name_of(owner) + "." + name
     if isinstance(found, bool) or name in _SEARCHES or (_weak(found) and any(_holds_own(one) for one in given)):
         ledger.mark(what)
-    elif isinstance(found, Remote):
-        parts(found).by_method = what
+    else:
+        ledger.answer = found, what
 
 
 def _weak(value: Any) -> bool:
@@ -255,7 +259,9 @@ def _weak(value: Any) -> bool:
     if isinstance(value, Remote):
         capture = parts(value).capture
         return capture is not None and isinstance(capture[1], dict) and all(map(_weak, capture[1].values()))
-    return value is None or value in (0, 1, -1) or (hasattr(value, "__len__") and len(value) == 0)
+    if isinstance(value, (int, float)):
+        return value in (0, 1, -1)
+    return value is None or (isinstance(value, (str, bytes, list, tuple, dict, set, frozenset)) and not value)
 
 
 def _holds_own(value: Any) -> bool:
@@ -395,6 +401,13 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+def hashed(ledger: Ledger, value: Any) -> int:
+    """Return a hash for an assertion that asks for it; an object's own proves nothing."""
+    if _holds_own(value):
+        ledger.mark("decided by the hash of an object of the code")
+    return hash(value)
+
+
 def compared(ledger: Ledger, how: str, left: Any, right: Any, reads: list[set[str]]) -> Any:
     """Compare two operands; ``reads`` is what each asked the code for while it was evaluated."""
     if how in ("Is", "IsNot") and isinstance(left, Remote) and isinstance(right, Remote):
@@ -402,7 +415,12 @@ def compared(ledger: Ledger, how: str, left: Any, right: Any, reads: list[set[st
         if same and left is not right and how == "Is":
             ledger.mark("decided by the identity of an object of the code, which the code chooses")
         return same == (how == "Is")
+    for value, other in ((left, right), (right, left)):
+        if not isinstance(value, Remote) and (isinstance(other, bool) or _weak(other)):
+            ledger.answered(value)
     found = _COMPARED[how](left, right)
+    if isinstance(left, Remote) and isinstance(right, Remote):
+        return found
     if "made" in reads[0] | reads[1] and reads[0] and reads[1] and not (_holds_own(left) or _holds_own(right)):
         ledger.mark(
             "decided by the answer's own class: both sides of a comparison are read from its objects. Compare with "
