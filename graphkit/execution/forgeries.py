@@ -3,7 +3,9 @@
 A file in ``forged/AIM/LANGUAGE/`` begins with lines of ``field: value``, up to a line ``---``. The rest is the code of
 the answer, which defines ``f``. ``name`` and ``what`` describe the answer. Each ``test`` is a test of the question; the
 answer must not pass the last one. ``ends`` lists the statuses that the last test may have; without it, any failure will
-do.
+do. The forgeries of equality have two more fields. ``kind`` says what an honest answer returns, and ``honest`` how the
+last test ends for it: ``unproven`` if it passes only where the answer's own methods are trusted, ``missing`` if there
+is no honest answer; by default it passes.
 """
 
 from __future__ import annotations
@@ -26,13 +28,15 @@ _SECONDS = 20.0
 class Forgery:
     """One answer that cheats."""
 
-    aim: str  # ``results``, to pass a test, or ``memory``
+    aim: str  # ``results`` or ``equality``, to pass a test, or ``memory``
     language: Language
     name: str
     what: str
     tests: tuple[CodeTestStruct, ...]
     ends: frozenset[str]
     code: str
+    kind: str | None = None
+    honest: str = "success"
 
     def run(self, sandbox: Sandbox) -> CodeTestResult | None:
         """Return the result of its last test; None if this machine has no program for its language.
@@ -68,6 +72,8 @@ def forgeries() -> list[Forgery]:
                 tests=tuple(CodeTestStruct(f"test {n}", timeout=_SECONDS, **test) for n, test in enumerate(tests)),
                 ends=frozenset(fields["ends"].split(", ")) if "ends" in fields else frozenset(),
                 code=code,
+                kind=fields.get("kind"),
+                honest=fields.get("honest", "success"),
             )
         )
     return found

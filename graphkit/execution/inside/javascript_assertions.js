@@ -16,7 +16,9 @@ const {
   CrossingError, LONGEST_MESSAGE, MISSING, Writer, exit, folder, layOut, messageOf, modules, owners, reader, receive,
   requireModules, send,
 } = require("./javascript_common.js");
-const { Unproven, assertions, isRemote, judge, ledger, reads, states, watch } = require("./javascript_remotes.js");
+const {
+  Unproven, assertions, isRemote, judge, ledger, plainIn, reads, remotesIn, states, watch,
+} = require("./javascript_remotes.js");
 const { rewritten } = require("./javascript_rewriting.js");
 
 fs.closeSync(5);
@@ -189,13 +191,14 @@ const HANDLER = {
     if (name === Symbol.hasInstance) return (value) => isHeld(value) && ask("instanceof", value, self) === true;
     if (name === Symbol.iterator) return () => iterated(self);
     if (name === Symbol.toPrimitive) {
-      reads(self);
+      reads("code", self);
       return () => ask("text", self);
     }
     if (typeof name === "symbol" || name === "then") return undefined;
     if (name === "constructor" && typeof target !== "function") return target.constructor;
-    reads(self);
-    if (own.fields && own.fields.has(name) && own.at >= ledger.changed) return own.fields.get(name);
+    const isCaptured = own.fields && own.fields.has(name) && own.at >= ledger.changed;
+    reads(isCaptured ? "captured" : "code", self);
+    if (isCaptured) return own.fields.get(name);
     const found = ask("get", self, name);
     const isOwn = !own.isModule && !(typeof target === "function" && ["call", "apply", "bind"].includes(name));
     if (isRemote(found) && isOwn) states.get(found).method = [self, name];
@@ -212,7 +215,7 @@ const HANDLER = {
     const { method } = states.get(target);
     const found = ask("call", selfOf(target), isHeld(owner) ? owner : undefined, ...given);
     ledger.changed = ledger.clock;
-    reads(...(isRemote(owner) ? [owner] : []));
+    reads("code", owner, ...(method ? [] : remotesIn(given)));
     if (method) judge(method[0], method[1], given, found);
     for (const one of [owner, ...given]) if (isRemote(one)) refresh(one);
     return found;
@@ -222,14 +225,15 @@ const HANDLER = {
     const parameters = ask("parameters", self);
     const at = ledger.clock;
     const found = ask("new", self, ...given);
-    ledger.reads.push("code");
+    reads("code");
+    ledger.given.push(...plainIn(given));
     if (isRemote(found)) states.get(found).made = { at, parameters, given };
     return found;
   },
 };
 
 function* iterated(found) {
-  reads(found);
+  reads("code", found);
   const iterator = ask("iter", found);
   if (!isRemote(iterator)) {
     yield* iterator;

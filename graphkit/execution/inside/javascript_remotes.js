@@ -14,7 +14,7 @@ const { is: isIdentical } = Object;
 /** Nothing here can decide the comparison. */
 class Unproven extends Error {}
 
-const ledger = { entryPoint: null, clock: 0, changed: 0, reasons: [], reads: [], answers: [], comparing: 0, unproven: null };
+const ledger = { entryPoint: null, clock: 0, changed: 0, reasons: [], reads: [], answers: [], given: [], comparing: 0, unproven: null };
 
 /** Proxy or target -> what is known of the object of the code. */
 const states = new WeakMap();
@@ -39,8 +39,17 @@ function unproven(message) {
 }
 
 /** Record that the assertion asks for something of these values. */
-function reads(...values) {
-  ledger.reads.push(values.some((one) => isRemote(one) && states.get(one).made) ? "made" : "code");
+function reads(how, ...values) {
+  ledger.reads.push(values.some((one) => isRemote(one) && states.get(one).made) ? "made" : how);
+}
+
+/** Return the plain values within arguments. */
+function plainIn(value, seen = new Set()) {
+  if (value === null || value === undefined || typeof value === "boolean" || isRemote(value)) return [];
+  if (typeof value !== "object") return [value];
+  if (seen.has(value)) return [];
+  seen.add(value);
+  return children(value).flatMap((one) => plainIn(one, seen));
 }
 
 // --- Methods ---------------------------------------------------------------------------------------------------------
@@ -126,6 +135,12 @@ function firstGiven(remote) {
   return Math.min(made.at, ...parts.map(firstGiven));
 }
 
+/** Return what the assertion gave to make an object and its parts. */
+function givenTo(remote) {
+  const { made } = states.get(remote);
+  return made ? [...made.given, ...remotesIn(made.given).flatMap(givenTo)] : [];
+}
+
 /** Tell whether the fields of an object show each argument of the assertion where they have to. */
 function shows(remote, prototypeOf) {
   const { made, fields } = states.get(remote);
@@ -165,13 +180,24 @@ function prove(left, right, prototypeOf) {
     const given = Math.min(...expected.map(firstGiven));
     return found.every((each) => states.get(each).made || states.get(each).at <= given);
   });
-  if (proven) return;
+  if (proven) {
+    // The code knew this without the assertion.
+    const known = new Set([...one, ...other].flatMap((each) => plainIn(givenTo(each))));
+    ledger.given = ledger.given.filter((each) => !known.has(each));
+    return;
+  }
   const { name } = states.get(one[0]);
   mark(`decided by the answer's own class ${name}: its objects don't show what the test expects. Compare their fields with plain values`);
 }
 
 /** Mark a comparison of plain values that are both read from objects of the code. */
-function judgeReads(left, right, before, after) {
+function judgeReads(left, right, before, after, isEqual) {
+  for (const [value, asked] of [[left, before], [right, after]]) {
+    if (!isEqual || !asked.includes("code") || asked.includes("made")) continue;
+    if (ledger.given.some((one) => isIdentical(one, value))) {
+      mark("decided by what the code said after the test had given the value to its class. Ask for the result first");
+    }
+  }
   if (!before.length || !after.length || ![...before, ...after].includes("made")) return;
   if (remotesIn(left).length || remotesIn(right).length) return;
   mark("decided by the answer's own class: both sides of a comparison are read from its objects. Compare with plain values");
@@ -215,7 +241,7 @@ const watch = {
     const from = ledger.reads.length;
     const found = COMPARED[how](left, right);
     const converted = ledger.reads.slice(from); // an object became a text
-    judgeReads(left, right, [...before, ...converted], [...after, ...converted]);
+    judgeReads(left, right, [...before, ...converted], [...after, ...converted], found && ["===", "=="].includes(how));
     for (const [one, other] of [[left, right], [right, left]]) {
       if (typeof other === "boolean" || isWeak(other)) watch.answered(one);
     }
@@ -252,14 +278,14 @@ function assertions(prototypeOf, refresh) {
         mark(`decided by objects of ${states.get(all[0]).name} that the code changed during the test`);
       }
     }
-    if (!isNegated) judgeReads(left, right, one, other);
+    if (!isNegated) judgeReads(left, right, one, other, true);
   };
   const plainly = (own) => (left, right, ...rest) => {
     const [one, other] = taken([left, right]);
     const isNegated = /^not/i.test(own.name);
     if (isRemote(left) && isRemote(right) && isSame(left, right) !== isNegated) return;
     own(left, right, ...rest);
-    if (!isNegated) judgeReads(left, right, one, other);
+    if (!isNegated) judgeReads(left, right, one, other, true);
   };
   function taken(values) {
     const found = operands.slice(-values.length);
@@ -290,10 +316,10 @@ function assertions(prototypeOf, refresh) {
   };
   const is = (left, right) => {
     const [one, other] = taken([left, right]);
-    judgeReads(left, right, one, other);
+    judgeReads(left, right, one, other, true);
     return isSame(left, right) ?? isIdentical(left, right);
   };
   return { assert, isDeepStrictEqual, is };
 }
 
-module.exports = { Unproven, assertions, isRemote, judge, ledger, mark, reads, remotesIn, states, unproven, watch };
+module.exports = { Unproven, assertions, isRemote, judge, ledger, plainIn, reads, remotesIn, states, watch };

@@ -128,6 +128,8 @@ class _Reader(CrossingReader):  # type: ignore[misc]
         kind = self.types.setdefault((home, name), type(name, (Remote,), {"__slots__": ()}))
         found = object.__new__(kind)
         object.__setattr__(found, "_parts", Parts(number, self.code, (home, name), self._data(snapshot)))
+        if (home, name) == ("builtins", "type"):
+            parts(found).label = snapshot["other"][1]
         return found
 
     async def _awaited(self, number: int) -> Any:

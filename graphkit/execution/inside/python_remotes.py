@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import operator
 
-from python_common import type_name
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +39,10 @@ class Ledger:
         self.clock = 0  # operations so far
         self.changed = 0  # the last one that may have changed an object
         self.reasons: list[str] = []
-        self.reads: set[str] = set()  # of the operand that is being evaluated: "code", and "made"
+        #: What the operand that is being evaluated reads: from the ``code`` now, from what was ``captured``, or from an
+        #: object that the assertion has ``made``.
+        self.reads: set[str] = set()
+        self.given: list[Any] = []  # plain values that the assertion gave to constructors of the code
         self.answer: tuple[Any, str] | None = None  # what a method of an own object returned last, and its name
         self.comparing = 0
 
@@ -50,9 +51,9 @@ class Ledger:
         if reason not in self.reasons:
             self.reasons.append(reason)
 
-    def read(self, *values: Any) -> None:
+    def read(self, *values: Any, how: str = "code") -> None:
         """Record that an operand asks the code for something of these values."""
-        self.reads.add("code")
+        self.reads.add(how)
         if any(isinstance(one, Remote) and parts(one).made is not None for one in values):
             self.reads.add("made")
 
@@ -84,6 +85,7 @@ class Parts:
     def __init__(self, number: int, code: Any, kind: tuple[str, str], capture: Any) -> None:
         self.number, self.code, self.kind, self.capture = number, code, kind, capture
         self.at: int = code.ledger.clock
+        self.label = kind[1]  # of a class its own name
         self.made: Made | None = None
         self.method: tuple[Any, str] | None = None  # the object and the name by which a method was found
 
@@ -132,7 +134,7 @@ class Remote:
         ledger = own.code.ledger
         if own.capture is not None and own.at >= ledger.changed and isinstance(own.capture[1], dict):
             if name in own.capture[1]:
-                ledger.read(self)
+                ledger.read(self, how="captured")
                 return own.capture[1][name]
         ledger.read(self)
         found = own.code.ask("get", self, name)
@@ -153,7 +155,7 @@ class Remote:
         ledger.changed = ledger.clock
         owner, name = own.method or ((self, "__call__") if own.is_object else (None, ""))
         if owner is None:
-            ledger.read()
+            ledger.read(*_flat([*given, *named.values()]))
             return found
         ledger.read(owner)
         if given or named:
@@ -231,6 +233,7 @@ def _constructed(kind: Remote, given: tuple[Any, ...], named: dict[str, Any]) ->
     at = code.ledger.clock
     found = code.ask("call", kind, *given, **named)
     code.ledger.read()
+    code.ledger.given += _plain([*given, *named.values()])
     if isinstance(found, Remote):
         parts(found).made = Made(at, [str(one) for one in parameters], given, named)
     return found
@@ -272,7 +275,7 @@ def _holds_own(value: Any) -> bool:
 
 def type_name_of(remote: Any) -> str:
     """Return the name of the class of an object; of a class its own."""
-    return type_name(type(remote)) if isinstance(remote, Remote) else "?"
+    return parts(remote).label if isinstance(remote, Remote) else "?"
 
 
 # Comparisons -------------------------------------------------------------------------------------------------------
@@ -299,7 +302,11 @@ def _equal(left: Remote, right: Remote) -> bool:
     if ledger.comparing:
         return same
     if same:
-        if not _proven(ledger, one, other):
+        if _proven(ledger, one, other):
+            # The code knew this without the assertion.
+            known = [each for own in (one, other) if own.made is not None for each in _given_to(own)]
+            ledger.given = [each for each in ledger.given if not any(each is value for value in known)]
+        else:
             ledger.mark(
                 "decided by the answer's own class "
                 + type_name_of(left)
@@ -340,6 +347,13 @@ def _first_given(own: Parts) -> int:
     return min([own.made.at, *(_first_given(parts(one)) for one in _flat(given) if parts(one).made is not None)])
 
 
+def _given_to(own: Parts) -> list[Any]:
+    """Return the plain values that the assertion gave to make an object and its parts."""
+    assert own.made is not None
+    given = [*own.made.given, *own.made.named.values()]
+    return _plain(given) + [each for one in _flat(given) if parts(one).made is not None for each in _given_to(parts(one))]
+
+
 def _flat(values: Any) -> list[Remote]:
     if isinstance(values, Remote):
         return [values]
@@ -348,6 +362,15 @@ def _flat(values: Any) -> list[Remote]:
     if not isinstance(values, (list, tuple, set, frozenset)):
         return []
     return [one for value in values for one in _flat(value)]
+
+
+def _plain(values: Any) -> list[Any]:
+    """Return the plain values within arguments."""
+    if isinstance(values, dict):
+        values = [*values, *values.values()]
+    if isinstance(values, (list, tuple, set, frozenset)):
+        return [one for value in values for one in _plain(value)]
+    return [] if values is None or isinstance(values, (bool, Remote)) else [values]
 
 
 def _shows(ledger: Ledger, own: Parts) -> bool:
@@ -421,6 +444,13 @@ def compared(ledger: Ledger, how: str, left: Any, right: Any, reads: list[set[st
     found = _COMPARED[how](left, right)
     if isinstance(left, Remote) and isinstance(right, Remote):
         return found
+    for value, asked in ((left, reads[0]), (right, reads[1])):
+        if found and how in ("Eq", "In") and "code" in asked and "made" not in asked:
+            if any(type(one) is type(value) and one == value for one in ledger.given):
+                ledger.mark(
+                    "decided by what the code said after the test had given the value to its class. Ask for the result "
+                    "first"
+                )
     if "made" in reads[0] | reads[1] and reads[0] and reads[1] and not (_holds_own(left) or _holds_own(right)):
         ledger.mark(
             "decided by the answer's own class: both sides of a comparison are read from its objects. Compare with "
