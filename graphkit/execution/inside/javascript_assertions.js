@@ -17,7 +17,7 @@ const {
   requireModules, send,
 } = require("./javascript_common.js");
 const {
-  Unproven, assertions, isRemote, judge, ledger, plainIn, reads, remotesIn, states, watch,
+  Unproven, assertions, isRemote, judge, judgePlain, ledger, plainIn, reads, remotesIn, states, watch,
 } = require("./javascript_remotes.js");
 const { rewritten } = require("./javascript_rewriting.js");
 
@@ -204,6 +204,14 @@ const HANDLER = {
     if (isRemote(found) && isOwn) states.get(found).method = [self, name];
     return found;
   },
+  ownKeys(target) {
+    reads("captured", selfOf(target));
+    return Reflect.ownKeys(target);
+  },
+  getOwnPropertyDescriptor(target, name) {
+    reads("captured", selfOf(target));
+    return Reflect.getOwnPropertyDescriptor(target, name);
+  },
   set(target, name, value) {
     const self = selfOf(target);
     ask("set", self, name, value);
@@ -228,6 +236,7 @@ const HANDLER = {
     reads("code");
     ledger.given.push(...plainIn(given));
     if (isRemote(found)) states.get(found).made = { at, parameters, given };
+    else judgePlain(states.get(target).name, given, found);
     return found;
   },
 };
@@ -278,8 +287,19 @@ Object.is = is;
 const COMPARING = {
   assert,
   "assert/strict": assert.strict,
-  util: Object.assign(Object.create(util), { isDeepStrictEqual }),
+  util: Object.assign(Object.create(util), {
+    isDeepStrictEqual,
+    inspect: Object.assign((...given) => described(given, util.inspect), util.inspect),
+    format: (...given) => described(given, util.format),
+  }),
 };
+
+/** Return the text that a function of Node makes of values: it reads proxies without asking them. */
+function described(given, inspect) {
+  const found = remotesIn(given);
+  if (found.length) reads("captured", ...found);
+  return inspect(...given);
+}
 
 function reached(source, result) {
   const requires = Module.createRequire(path.join(folder, "assertion.js"));

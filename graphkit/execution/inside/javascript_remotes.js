@@ -62,6 +62,21 @@ function judge(owner, name, given, found) {
   else ledger.answers.push([found, what]);
 }
 
+/**
+ * Judge an object that a constructor of the code returned as plain data, such as a subclass of `Array`: its values have
+ * to begin with those that the assertion gave.
+ */
+function judgePlain(name, given, found) {
+  const [expected, values] = [plainIn(given), plainIn(found)];
+  if (util.types.isNativeError(found)) {
+    values.push(found.message);
+    if (expected.every((one) => values.some((other) => isIdentical(one, other)))) return;
+  }
+  const inOrder = found instanceof Set || found instanceof Map ? values.length === new Set(expected).size : true;
+  if (inOrder && [...new Set(expected)].every((one, at) => isIdentical(one, [...new Set(values)][at]))) return;
+  mark(`decided by the answer's own class ${name}: its objects don't show what the test expects. Compare their fields with plain values`);
+}
+
 /** Tell whether a value is what a comparison returns if nothing differs. */
 function isWeak(value) {
   if (isRemote(value)) {
@@ -238,6 +253,9 @@ const watch = {
   compare: (how, first, left, second, right) => {
     const [before, after] = [ledger.reads.slice(first, second), ledger.reads.slice(second)];
     if (isRemote(left) && isRemote(right) && !/[<>]/.test(how)) return isSame(left, right) === !how.startsWith("!");
+    if (isRemote(left) && isRemote(right)) {
+      mark(`decided by the order that the answer's own class ${states.get(left).name} gives its objects`);
+    }
     const from = ledger.reads.length;
     const found = COMPARED[how](left, right);
     const converted = ledger.reads.slice(from); // an object became a text
@@ -322,4 +340,4 @@ function assertions(prototypeOf, refresh) {
   return { assert, isDeepStrictEqual, is };
 }
 
-module.exports = { Unproven, assertions, isRemote, judge, ledger, plainIn, reads, remotesIn, states, watch };
+module.exports = { Unproven, assertions, isRemote, judge, judgePlain, ledger, plainIn, reads, remotesIn, states, watch };

@@ -182,10 +182,19 @@ def _scope(code: _AnswerCode, job: dict[str, Any]) -> _Scope:
     return scope
 
 
-def _compare(ledger: Ledger, how: str, left: Callable[[], Any], right: Callable[[], Any]) -> Any:
-    """Compare the operands of a comparison of the assertion."""
+def _compare(ledger: Ledger, how: str, left: Callable[[], Any], right: Callable[[], Any], *of_result: bool) -> Any:
+    """Compare the operands of a comparison of the assertion; ``of_result`` says which of them name the result."""
     (one, reads), (other, more) = ledger.watched(left), ledger.watched(right)
+    for named, each in zip(of_result, (reads, more)):  # noqa: B905 - two and two
+        if named:
+            each.add("result")
     return compared(ledger, how, one, other, [reads, more])
+
+
+def _names_result(operand: Any) -> bool:
+    import ast
+
+    return any(isinstance(one, ast.Name) and one.id == "result" for one in ast.walk(operand))
 
 
 def _importing(code: _AnswerCode) -> Callable[..., Any]:
@@ -255,7 +264,8 @@ def _watched(node: Any) -> Any:
             if len(node.ops) != 1 or any(isinstance(one, waits) for one in ast.walk(node)):
                 return node
             empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-            operands = [ast.Lambda(empty, one) for one in (node.left, node.comparators[0])]
+            both = (node.left, node.comparators[0])
+            operands = [ast.Lambda(empty, one) for one in both] + [ast.Constant(_names_result(one)) for one in both]
             how = ast.Constant(type(node.ops[0]).__name__)
             call = ast.Call(ast.Name(_COMPARE, ast.Load()), [how, *operands], [])
             return ast.copy_location(call, node)
@@ -304,7 +314,8 @@ def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
             return evaluate
 
         how = type(node.ops[0]).__name__
-        if scope[_COMPARE](how, kept(node.left), kept(node.comparators[0])):
+        both = (node.left, node.comparators[0])
+        if scope[_COMPARE](how, *map(kept, both), *map(_names_result, both)):
             return True, ""
         left, right = found
         return False, text + ": the left side is " + text_of(left, repr) + ", the right side " + text_of(right, repr)

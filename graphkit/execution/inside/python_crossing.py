@@ -93,8 +93,8 @@ class Writer(Encoder):  # type: ignore[misc]
     def encode(self, value: Any, depth: int) -> Any:
         """Write a value."""
         kind = type(value)
-        if is_member(kind) and issubclass(kind, int | float | str):
-            value = value._value_
+        if is_member(kind) and issubclass(kind, int | float | str) and self.hold is not None:
+            return {"enum": [self.text(type_name(kind) + "." + str(value._name_)), self.encode(value._value_, depth)]}
         return super().encode(value, depth)
 
     def composite(self, value: Any, kind: Any, depth: int) -> Any:
@@ -242,6 +242,16 @@ class CrossingReader:
         make = _MADE.get((module, name))
         return (make or _of_module(module, name))(*given)
 
+    def _enum(self, content: list[Any]) -> Any:
+        """Return a member that is also a number or a text: that, with the name of the member."""
+        name, encoded = content
+        value = self.read(encoded)
+        kind = type(value) if type(value) in (int, float, str) else str
+        owner, _, short = name.rpartition(".")
+        found = type(owner, (_Member, kind), {})(value)
+        found.__dict__.update(_member=name, name=short, value=value)
+        return found
+
     def _held(self, content: list[Any]) -> Any:
         return self.held(content)
 
@@ -311,6 +321,28 @@ class CrossingReader:
         except (CrossingError, AttributeError, ImportError):
             return None
         return found if isinstance(found, type) else None
+
+
+class _Member:
+    """A member of an enumeration of numbers or texts: it equals a plain value, but no member of another name."""
+
+    _member: str
+
+    def __eq__(self, other: Any) -> Any:
+        if isinstance(other, _Member) and other._member != self._member:
+            return False
+        return super().__eq__(other)
+
+    def __ne__(self, other: Any) -> Any:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+
+def member_name(value: Any) -> str | None:
+    """Return the name of a member of an enumeration of numbers or texts; None for any other value."""
+    return value._member if isinstance(value, _Member) else None
 
 
 def _error_class(name: str, bases: tuple[type, ...]) -> type:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import operator
 
+from python_crossing import member_name
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +146,8 @@ class Remote:
                 of.method = (self, name)
             if own.kind == ("builtins", "type") and _is_member(of) and of.capture[0].endswith("." + name):
                 of.made = Made(ledger.clock, [], (), {})
+        elif own.kind == ("builtins", "type") and not (member_name(found) or "").endswith("." + name):
+            ledger.reads.add("made")  # a constant of a class of the code
         return found
 
     def __call__(self, *given: Any, **named: Any) -> Any:
@@ -236,7 +240,42 @@ def _constructed(kind: Remote, given: tuple[Any, ...], named: dict[str, Any]) ->
     code.ledger.given += _plain([*given, *named.values()])
     if isinstance(found, Remote):
         parts(found).made = Made(at, [str(one) for one in parameters], given, named)
+    elif not _shows_plain(found, given, named):
+        code.ledger.mark(_UNSHOWN.format(parts(kind).label))
     return found
+
+
+#: The reason for a class whose objects don't show what the assertion gives its constructor.
+_UNSHOWN = (
+    "decided by the answer's own class {}: its objects don't show what the test expects. Compare their fields with plain "
+    "values"
+)
+
+
+def _shows_plain(found: Any, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Return whether a plain value that a constructor returned, such as a named tuple, shows the arguments."""
+    expected = _plain(list(given))
+    if isinstance(found, BaseException):
+        values = [*_plain(list(found.args)), *_plain(found.__dict__), str(found)]
+        return all(any(_same(one, other) for other in values) for one in [*expected, *_plain(named)])
+    if isinstance(found, (set, frozenset)):
+        return not named and found == set(expected)
+    names = getattr(found, "_fields", None) or (found if isinstance(found, dict) else ())
+    if any(name not in names for name in named):
+        return False
+    by_name = found if isinstance(found, dict) else {name: getattr(found, name) for name in named}
+    values = _plain(found)
+    if isinstance(found, dict) and not expected:
+        values = []
+    return (
+        len(values) >= len(expected)
+        and all(map(_same, values, expected))
+        and all(_plain(by_name[name]) == _plain(one) for name, one in named.items())
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
 
 
 def _refresh(remote: Remote) -> None:
@@ -307,11 +346,7 @@ def _equal(left: Remote, right: Remote) -> bool:
             known = [each for own in (one, other) if own.made is not None for each in _given_to(own)]
             ledger.given = [each for each in ledger.given if not any(each is value for value in known)]
         else:
-            ledger.mark(
-                "decided by the answer's own class "
-                + type_name_of(left)
-                + ": its objects don't show what the test expects. Compare their fields with plain values"
-            )
+            ledger.mark(_UNSHOWN.format(type_name_of(left)))
         return True
     if ledger.changed > min(one.at, other.at):  # another object may have changed them
         _refresh(left)
@@ -446,7 +481,7 @@ def compared(ledger: Ledger, how: str, left: Any, right: Any, reads: list[set[st
         return found
     for value, asked in ((left, reads[0]), (right, reads[1])):
         if found and how in ("Eq", "In") and "code" in asked and "made" not in asked:
-            if any(type(one) is type(value) and one == value for one in ledger.given):
+            if any(_same(one, value) for one in ledger.given):
                 ledger.mark(
                     "decided by what the code said after the test had given the value to its class. Ask for the result "
                     "first"
