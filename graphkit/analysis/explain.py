@@ -107,6 +107,7 @@ def _lucky(row: Failure) -> str:
 #: The outcome of a failed test, by its status.
 _ENDED = {
     "test_failure": "{test!r} failed",
+    "unproven": "{test!r} proves nothing",
     "runtime_error": "{test!r} ended in an error",
     "syntax_error": "it isn't valid {language}",
     "timeout": "{test!r} took too long",

@@ -51,9 +51,7 @@ class Code:
     argv: tuple[str, ...]  # the program that runs it, with its options; empty if a warm interpreter does
 
 
-def run_test(
-    test: CodeTestStruct, code: Code, sandbox: Sandbox, *, trust_own_methods: bool = False
-) -> CodeTestResult:
+def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox, *, trust_own_methods: bool = False) -> CodeTestResult:
     """Run one test of an answer's code, and return its result; raise a SandboxError if the sandbox broke.
 
     A test that nothing but methods of the answer's own decides passes only if they are trusted.

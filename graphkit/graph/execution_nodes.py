@@ -1,7 +1,8 @@
 """Executions in the graph: the results of the code of answers, test by test.
 
     (:Answer)-[:EXECUTED]->(:Execution {status, language, mechanism, code, passed, total})
-    (:Execution)-[:RAN]->(:CodeTestResult {name, position, status, message, line, expected, returned, attempts})
+    (:Execution)-[:RAN]->(:CodeTestResult {name, position, status, message, line, expected, returned, attempts,
+                                                      decided_by})
 
 ``Run.executed`` is false from before the first execution of a run is deleted until after the last one is written.
 """
@@ -25,7 +26,7 @@ QUESTIONS = 100
 
 #: The fields of an execution and of a test that their nodes keep.
 _KEPT = ("run", "question", "status", "language", "mechanism", "entry_point", "code", "passed", "duration_ms")
-_KEPT_OF_TEST = ("name", "status", "message", "line", "duration_ms", "expected", "returned", "printed")
+_KEPT_OF_TEST = ("name", "status", "message", "line", "duration_ms", "expected", "returned", "printed", "decided_by")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from graphkit.report.escaping import listing, optional_text, visible, visible_te
 WORDS: dict[ExecutionStatus, str] = {
     "success": "all tests passed",
     "test_failure": "test failed",
+    "unproven": "unproven, only by the answer's own word",
     "runtime_error": "runtime error",
     "syntax_error": "syntax error",
     "timeout": "timed out",
@@ -135,6 +136,8 @@ def _short(test: CodeTestResult, room: int = BRIEF, attempts: int = FEW_ATTEMPTS
         "name": visible(test.name, BRIEF),
         "status": test.status,
         "message": optional_text(test.message, room),
+        # A test that failed by it has it as its message.
+        "decided_by": optional_text(test.decided_by if test.passed else None, room),
         "duration": test.duration_ms,
         **listing("attempts", test.attempts, attempts, lambda attempt: visible(attempt, BRIEF)),
     }

@@ -331,6 +331,8 @@ def test_it_stands_alone() -> None:
         "python_common",
         "python_crossing",
         "python_holding",
+        "python_proofs",
+        "python_remotes",
         "python_values",
     }
     for path in parts.values():

@@ -224,8 +224,8 @@ const HANDLER = {
     const found = ask("call", selfOf(target), isHeld(owner) ? owner : undefined, ...given);
     ledger.changed = ledger.clock;
     reads("code", owner, ...(method ? [] : remotesIn(given)));
-    if (method) judge(method[0], method[1], given, found);
     for (const one of [owner, ...given]) if (isRemote(one)) refresh(one);
+    if (method) judge(method[0], method[1], given, found);
     return found;
   },
   construct(target, given) {

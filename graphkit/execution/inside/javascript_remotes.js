@@ -14,7 +14,7 @@ const { is: isIdentical } = Object;
 /** Nothing here can decide the comparison. */
 class Unproven extends Error {}
 
-const ledger = { entryPoint: null, clock: 0, changed: 0, reasons: [], reads: [], answers: [], given: [], comparing: 0, unproven: null };
+const ledger = { entryPoint: null, clock: 0, changed: 0, reasons: [], reads: [], answer: null, given: [], comparing: 0, unproven: null };
 
 /** Proxy or target -> what is known of the object of the code. */
 const states = new WeakMap();
@@ -59,7 +59,7 @@ function judge(owner, name, given, found) {
   if (name === ledger.entryPoint || !given.length) return;
   const what = `decided by the answer's own method ${states.get(owner).name}.${String(name)}`;
   if (typeof found === "boolean" || SEARCHES.has(name) || (isWeak(found) && remotesIn(given).length)) mark(what);
-  else ledger.answers.push([found, what]);
+  else ledger.answer = [found, what, ledger.clock];
 }
 
 /**
@@ -244,6 +244,7 @@ const watch = {
   count: () => ledger.reasons.length,
   dropped: (count, value) => {
     ledger.reasons.length = count;
+    ledger.answer = null;
     return value;
   },
   operand: (from, value) => {
@@ -271,8 +272,8 @@ const watch = {
   },
   /** Mark what a method of an own object has just returned. */
   answered: (value) => {
-    const last = ledger.answers[ledger.answers.length - 1];
-    if (last && isIdentical(last[0], value)) mark(last[1]);
+    const last = ledger.answer;
+    if (last && isIdentical(last[0], value) && last[2] === ledger.clock) mark(last[1]);
   },
 };
 

@@ -8,18 +8,18 @@ answer's code, whose result is the next line that it reads; or the verdict, ``he
 
 A name is looked up among the assertion's own names first, then ``result``, the entry point, Python's builtins, and last
 in the answer's code. Functions of the code run in the code's process. Instances of its classes stay there, too; here
-they are references with the fields that they had when they crossed. All comparing takes place here, and python_remotes.py
-says what it proves.
+they are references with the fields that they had when they crossed. All comparing takes place here, and
+python_proofs.py says what it proves.
 """
 
 from __future__ import annotations
 
 import builtins
-from functools import partial
 
 from python_common import LONGEST_MESSAGE, Channel, message_of, text_of
 from python_crossing import CrossingError, CrossingReader, Writer, stand_ins_of
-from python_remotes import Ledger, Parts, Remote, UnprovenError, compared, hashed, parts
+from python_proofs import compared, equal, hashed
+from python_remotes import Ledger, Parts, Remote, UnprovenError, parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class _AnswerCode:
     def __init__(self, channel: Channel, job: dict[str, Any]) -> None:
         self.channel, self.id, self.limit = channel, job["id"], job["limit"]
         self.stand_ins = stand_ins_of(job["files"])
-        self.ledger = Ledger(job["entry_point"])
+        self.ledger = Ledger(job["entry_point"], equal)
         self.reader = _Reader(self.stand_ins, self)
 
     def ask(self, operation: str, *given: Any, **named: Any) -> Any:
@@ -126,7 +126,7 @@ class _Reader(CrossingReader):  # type: ignore[misc]
         if "__await__" in traits:
             return self._awaited(number)
         kind = self.types.setdefault((home, name), type(name, (Remote,), {"__slots__": ()}))
-        found = object.__new__(kind)
+        found: Any = object.__new__(kind)
         object.__setattr__(found, "_parts", Parts(number, self.code, (home, name), self._data(snapshot)))
         if (home, name) == ("builtins", "type"):
             parts(found).label = snapshot["other"][1]
@@ -165,10 +165,10 @@ class _Scope(dict):  # type: ignore[type-arg]
 def _scope(code: _AnswerCode, job: dict[str, Any]) -> _Scope:
     entry_point = job["entry_point"]
     scope = _Scope(code, entry_point.partition(".")[0] if entry_point else None)
-    own = {"__import__": _importing(code), "hash": partial(hashed, code.ledger)}
+    own = {"__import__": _importing(code), "hash": lambda value: hashed(code.ledger, value)}
     scope["__builtins__"] = {**builtins.__dict__, **own}
     scope["inside"] = lambda name: code.ask("module", name)
-    scope[_COMPARE] = partial(_compare, code.ledger)
+    scope[_COMPARE] = lambda *given: _compare(code.ledger, *given)
     scope[_DEPENDS] = code.ledger.answered
     if "result" not in job:
         return scope
@@ -182,13 +182,23 @@ def _scope(code: _AnswerCode, job: dict[str, Any]) -> _Scope:
     return scope
 
 
-def _compare(ledger: Ledger, how: str, left: Callable[[], Any], right: Callable[[], Any], *of_result: bool) -> Any:
+def _compare(ledger: Ledger, hows: list[str], operands: list[Callable[[], Any]], of_result: list[bool]) -> Any:
     """Compare the operands of a comparison of the assertion; ``of_result`` says which of them name the result."""
-    (one, reads), (other, more) = ledger.watched(left), ledger.watched(right)
-    for named, each in zip(of_result, (reads, more)):  # noqa: B905 - two and two
-        if named:
-            each.add("result")
-    return compared(ledger, how, one, other, [reads, more])
+
+    def watched(number: int) -> tuple[Any, set[str], int]:
+        given = len(ledger.given)
+        value, reads = ledger.watched(operands[number])
+        return value, reads | {"result"} if of_result[number] else reads, given
+
+    left, reads, _ = watched(0)
+    found: Any = True
+    for number, how in enumerate(hows, 1):
+        right, more, given = watched(number)
+        found = compared(ledger, how, left, right, [reads, more], given)
+        if not found:
+            break
+        left, reads = right, more
+    return found
 
 
 def _names_result(operand: Any) -> bool:
@@ -231,7 +241,7 @@ def _asserted(assertion: str, scope: dict[str, Any], ledger: Ledger) -> tuple[bo
         except AssertionError as error:
             return False, text_of(error, str) or ast.unparse(node)
         if isinstance(node, ast.Expr) and _is_discarded(node.value):
-            ledger.reasons = before  # nothing depends on what it returned
+            ledger.reasons, ledger.answer = before, None  # nothing depends on what it returned
     return True, ""
 
 
@@ -242,7 +252,9 @@ def _is_discarded(node: Any) -> bool:
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and not any(isinstance(one, (ast.Call, ast.Compare)) for part in (node.func, *node.args) for one in ast.walk(part))
+        and not any(
+            isinstance(one, (ast.Call, ast.Compare)) for part in (node.func, *node.args) for one in ast.walk(part)
+        )
     )
 
 
@@ -253,7 +265,7 @@ def _evaluated(node: Any, scope: dict[str, Any]) -> Any:
 
 
 def _watched(node: Any) -> Any:
-    """Return a copy of the tree of an assertion, in which each comparison of two operands and each condition is seen."""
+    """Return a copy of the tree of an assertion, in which each comparison and each condition is seen."""
     import ast
     import copy
 
@@ -261,13 +273,17 @@ def _watched(node: Any) -> Any:
         def visit_Compare(self, node: ast.Compare) -> Any:
             self.generic_visit(node)
             waits = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
-            if len(node.ops) != 1 or any(isinstance(one, waits) for one in ast.walk(node)):
+            if any(isinstance(one, waits) for one in ast.walk(node)):
                 return node
             empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-            both = (node.left, node.comparators[0])
-            operands = [ast.Lambda(empty, one) for one in both] + [ast.Constant(_names_result(one)) for one in both]
-            how = ast.Constant(type(node.ops[0]).__name__)
-            call = ast.Call(ast.Name(_COMPARE, ast.Load()), [how, *operands], [])
+            all_operands = (node.left, *node.comparators)
+            given: tuple[list[ast.expr], ...] = (
+                [ast.Constant(type(one).__name__) for one in node.ops],
+                [ast.Lambda(empty, one) for one in all_operands],
+                [ast.Constant(_names_result(one)) for one in all_operands],
+            )
+            lists: list[ast.expr] = [ast.List(each, ast.Load()) for each in given]
+            call = ast.Call(ast.Name(_COMPARE, ast.Load()), lists, [])
             return ast.copy_location(call, node)
 
         def generic_visit(self, node: Any) -> Any:
@@ -315,7 +331,7 @@ def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
 
         how = type(node.ops[0]).__name__
         both = (node.left, node.comparators[0])
-        if scope[_COMPARE](how, *map(kept, both), *map(_names_result, both)):
+        if scope[_COMPARE]([how], list(map(kept, both)), list(map(_names_result, both))):
             return True, ""
         left, right = found
         return False, text + ": the left side is " + text_of(left, repr) + ", the right side " + text_of(right, repr)

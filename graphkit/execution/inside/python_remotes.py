@@ -12,8 +12,6 @@ only by the answer's own word.
 
 from __future__ import annotations
 
-import operator
-
 from python_crossing import member_name
 
 TYPE_CHECKING = False
@@ -23,9 +21,12 @@ if TYPE_CHECKING:
 
 #: Methods that compare with what they are given, under their usual names.
 _SEARCHES = frozenset(
-    "index rindex find rfind count search match compare cmp compare_to compareTo has contains includes equals equal eq "
-    "is_equal startswith endswith isdisjoint issubset issuperset __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ "
-    "matches same".split()
+    (
+        *("index", "rindex", "find", "rfind", "count", "search", "match", "matches", "has", "contains", "includes"),
+        *("compare", "cmp", "compare_to", "compareTo", "equals", "equal", "eq", "is_equal", "same", "startswith"),
+        *("endswith", "isdisjoint", "issubset", "issuperset", "__contains__", "__eq__", "__ne__", "__lt__", "__le__"),
+        *("__gt__", "__ge__"),
+    )
 )
 
 
@@ -36,7 +37,8 @@ class UnprovenError(BaseException):
 class Ledger:
     """What the assertion has asked the code so far, and what only the code's own word decides."""
 
-    def __init__(self, entry_point: str | None) -> None:
+    def __init__(self, entry_point: str | None, equal: Callable[[Remote, Remote], bool]) -> None:
+        self.equal = equal
         self.entry_point = (entry_point or "").rpartition(".")[2]
         self.clock = 0  # operations so far
         self.changed = 0  # the last one that may have changed an object
@@ -45,7 +47,8 @@ class Ledger:
         #: object that the assertion has ``made``.
         self.reads: set[str] = set()
         self.given: list[Any] = []  # plain values that the assertion gave to constructors of the code
-        self.answer: tuple[Any, str] | None = None  # what a method of an own object returned last, and its name
+        #: What a method of an own object returned, by which reason it counts, and when.
+        self.answer: tuple[Any, str, int] | None = None
         self.comparing = 0
 
     def mark(self, reason: str) -> None:
@@ -69,7 +72,7 @@ class Ledger:
 
     def answered(self, value: Any) -> Any:
         """Return a value on which the assertion depends; mark it if a method of an own object has just returned it."""
-        if self.answer is not None and self.answer[0] is value:
+        if self.answer is not None and self.answer[0] is value and self.answer[2] == self.clock:
             self.mark(self.answer[1])
         return value
 
@@ -114,11 +117,8 @@ class Remote:
     __slots__ = ("_parts",)
 
     def __eq__(self, other: Any) -> bool:
-        if not isinstance(other, Remote):
-            return False
-        if parts(self) is parts(other):  # the assertion names one value twice
-            return True
-        return _equal(self, other)
+        # python_proofs.py says what that proves.
+        return isinstance(other, Remote) and bool(parts(self).code.ledger.equal(self, other))
 
     def __hash__(self) -> int:
         return hash(parts(self).kind)
@@ -134,23 +134,24 @@ class Remote:
             raise AttributeError(name)
         own = parts(self)
         ledger = own.code.ledger
-        if own.capture is not None and own.at >= ledger.changed and isinstance(own.capture[1], dict):
-            if name in own.capture[1]:
-                ledger.read(self, how="captured")
-                return own.capture[1][name]
+        fields = own.capture[1] if own.capture is not None and own.at >= ledger.changed else None
+        if isinstance(fields, dict) and name in fields:
+            ledger.read(self, how="captured")
+            return fields[name]
         ledger.read(self)
         found = own.code.ask("get", self, name)
         if isinstance(found, Remote):
             of = parts(found)
             if own.is_object or own.kind == ("builtins", "type"):
                 of.method = (self, name)
-            if own.kind == ("builtins", "type") and _is_member(of) and of.capture[0].endswith("." + name):
+            if own.kind == ("builtins", "type") and is_member(of) and of.capture[0].endswith("." + name):
                 of.made = Made(ledger.clock, [], (), {})
         elif own.kind == ("builtins", "type") and not (member_name(found) or "").endswith("." + name):
             ledger.reads.add("made")  # a constant of a class of the code
         return found
 
     def __call__(self, *given: Any, **named: Any) -> Any:
+        """Call it where the code is; a class constructs an object, and a method of an object is judged."""
         own = parts(self)
         ledger = own.code.ledger
         if own.kind == ("builtins", "type"):
@@ -159,14 +160,14 @@ class Remote:
         ledger.changed = ledger.clock
         owner, name = own.method or ((self, "__call__") if own.is_object else (None, ""))
         if owner is None:
-            ledger.read(*_flat([*given, *named.values()]))
+            ledger.read(*remotes_in([*given, *named.values()]))
             return found
         ledger.read(owner)
-        if given or named:
-            _judge(ledger, owner, name, [*given, *named.values()], found)
         for one in (owner, *given, *named.values()):
             if isinstance(one, Remote) and parts(one).capture is not None:
-                _refresh(one)
+                refresh(one)
+        if given or named:
+            _judge(ledger, owner, name, [*given, *named.values()], found)
         return found
 
     def __instancecheck__(self, value: Any) -> bool:
@@ -198,7 +199,7 @@ def _changing(operation: str) -> Callable[..., Any]:
         found = _ask(self, operation, *given)
         ledger.changed = ledger.clock
         if operation == "set":
-            _refresh(self)
+            refresh(self)
         return found
 
     return operate
@@ -237,48 +238,52 @@ def _constructed(kind: Remote, given: tuple[Any, ...], named: dict[str, Any]) ->
     at = code.ledger.clock
     found = code.ask("call", kind, *given, **named)
     code.ledger.read()
-    code.ledger.given += _plain([*given, *named.values()])
+    code.ledger.given += plain_in([*given, *named.values()])
     if isinstance(found, Remote):
         parts(found).made = Made(at, [str(one) for one in parameters], given, named)
     elif not _shows_plain(found, given, named):
-        code.ledger.mark(_UNSHOWN.format(parts(kind).label))
+        code.ledger.mark(UNSHOWN.format(parts(kind).label))
     return found
 
 
 #: The reason for a class whose objects don't show what the assertion gives its constructor.
-_UNSHOWN = (
-    "decided by the answer's own class {}: its objects don't show what the test expects. Compare their fields with plain "
-    "values"
+UNSHOWN = (
+    "decided by the answer's own class {}: its objects don't show what the test expects. Compare their fields with "
+    "plain values"
 )
 
 
 def _shows_plain(found: Any, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
     """Return whether a plain value that a constructor returned, such as a named tuple, shows the arguments."""
-    expected = _plain(list(given))
+    expected = plain_in(list(given))
+    name = member_name(found)
+    if name is not None:
+        return len(expected) == 1 and expected[0] in (found.value, found.name)
     if isinstance(found, BaseException):
-        values = [*_plain(list(found.args)), *_plain(found.__dict__), str(found)]
-        return all(any(_same(one, other) for other in values) for one in [*expected, *_plain(named)])
+        values = [*plain_in(list(found.args)), *plain_in(found.__dict__), str(found)]
+        return all(any(same(one, other) for other in values) for one in [*expected, *plain_in(named)])
     if isinstance(found, (set, frozenset)):
         return not named and found == set(expected)
     names = getattr(found, "_fields", None) or (found if isinstance(found, dict) else ())
     if any(name not in names for name in named):
         return False
     by_name = found if isinstance(found, dict) else {name: getattr(found, name) for name in named}
-    values = _plain(found)
+    values = plain_in(found)
     if isinstance(found, dict) and not expected:
         values = []
     return (
         len(values) >= len(expected)
-        and all(map(_same, values, expected))
-        and all(_plain(by_name[name]) == _plain(one) for name, one in named.items())
+        and all(map(same, values, expected))
+        and all(plain_in(by_name[name]) == plain_in(one) for name, one in named.items())
     )
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
+    """Return whether two plain values are of one type, and equal."""
     return type(one) is type(other) and bool(one == other)
 
 
-def _refresh(remote: Remote) -> None:
+def refresh(remote: Remote) -> None:
     """Capture an object again, after an operation on it."""
     found = parts(remote).code.ask("self", remote)
     if isinstance(found, Remote):
@@ -290,26 +295,29 @@ def _judge(ledger: Ledger, owner: Any, name: str, given: list[Any], found: Any) 
     if name == ledger.entry_point:
         return
     what = "decided by the answer's own method " + type_name_of(owner) + "." + name
-    if isinstance(found, bool) or name in _SEARCHES or (_weak(found) and any(_holds_own(one) for one in given)):
+    if isinstance(found, bool) or name in _SEARCHES or (is_weak(found) and any(holds_own(one) for one in given)):
         ledger.mark(what)
     else:
-        ledger.answer = found, what
+        ledger.answer = found, what, ledger.clock
 
 
-def _weak(value: Any) -> bool:
+def is_weak(value: Any) -> bool:
     """Return whether a value is what a comparison returns if nothing differs."""
     if isinstance(value, Remote):
         capture = parts(value).capture
-        return capture is not None and isinstance(capture[1], dict) and all(map(_weak, capture[1].values()))
+        return capture is not None and isinstance(capture[1], dict) and all(map(is_weak, capture[1].values()))
     if isinstance(value, (int, float)):
         return value in (0, 1, -1)
     return value is None or (isinstance(value, (str, bytes, list, tuple, dict, set, frozenset)) and not value)
 
 
-def _holds_own(value: Any) -> bool:
+def holds_own(value: Any) -> bool:
+    """Return whether a value is or holds an object of the code."""
     if isinstance(value, dict):
         value = [*value, *value.values()]
-    return isinstance(value, Remote) or (isinstance(value, (list, tuple, set, frozenset)) and any(map(_holds_own, value)))
+    return isinstance(value, Remote) or (
+        isinstance(value, (list, tuple, set, frozenset)) and any(map(holds_own, value))
+    )
 
 
 def type_name_of(remote: Any) -> str:
@@ -317,178 +325,26 @@ def type_name_of(remote: Any) -> str:
     return parts(remote).label if isinstance(remote, Remote) else "?"
 
 
-# Comparisons -------------------------------------------------------------------------------------------------------
-
-
-def _is_member(own: Parts) -> bool:
+def is_member(own: Parts) -> bool:
+    """Return whether a reference is to a member of an enumeration."""
     return own.capture is not None and not isinstance(own.capture[1], dict)
 
 
-def _equal(left: Remote, right: Remote) -> bool:
-    """Compare two captured objects as data, and record what that doesn't prove."""
-    one, other = parts(left), parts(right)
-    ledger = one.code.ledger
-    if one.kind != other.kind or type(left) is not type(right):
-        return False
-    if one.kind == ("builtins", "type"):
-        return one.number == other.number
-    if one.capture is None or other.capture is None:
-        raise UnprovenError(
-            "the test compares objects of " + type_name_of(left) + ", which show no fields: nothing tells them apart "
-            "from here. Compare what their methods return, such as result.amount() == 41"
-        )
-    same = _same_data(ledger, one.capture, other.capture)
-    if ledger.comparing:
-        return same
-    if same:
-        if _proven(ledger, one, other):
-            # The code knew this without the assertion.
-            known = [each for own in (one, other) if own.made is not None for each in _given_to(own)]
-            ledger.given = [each for each in ledger.given if not any(each is value for value in known)]
-        else:
-            ledger.mark(_UNSHOWN.format(type_name_of(left)))
-        return True
-    if ledger.changed > min(one.at, other.at):  # another object may have changed them
-        _refresh(left)
-        _refresh(right)
-        if _same_data(ledger, one.capture, other.capture):
-            ledger.mark("decided by objects of " + type_name_of(left) + " that the code changed during the test")
-            return True
-    return False
-
-
-def _same_data(ledger: Ledger, one: Any, other: Any) -> bool:
-    ledger.comparing += 1
-    try:
-        return bool(one == other)
-    finally:
-        ledger.comparing -= 1
-
-
-def _proven(ledger: Ledger, one: Parts, other: Parts) -> bool:
-    """Return whether one of two equal objects shows what the assertion gave after the other one was captured."""
-    return any(
-        expected.made is not None
-        and (found.made is not None or found.at <= _first_given(expected))
-        and _shows(ledger, expected)
-        for expected, found in ((one, other), (other, one))
-    )
-
-
-def _first_given(own: Parts) -> int:
-    """Return when the assertion first gave a part of an object to the code."""
-    assert own.made is not None
-    given = [*own.made.given, *own.made.named.values()]
-    return min([own.made.at, *(_first_given(parts(one)) for one in _flat(given) if parts(one).made is not None)])
-
-
-def _given_to(own: Parts) -> list[Any]:
-    """Return the plain values that the assertion gave to make an object and its parts."""
-    assert own.made is not None
-    given = [*own.made.given, *own.made.named.values()]
-    return _plain(given) + [each for one in _flat(given) if parts(one).made is not None for each in _given_to(parts(one))]
-
-
-def _flat(values: Any) -> list[Remote]:
+def remotes_in(values: Any) -> list[Remote]:
+    """Return the objects of the code within arguments."""
     if isinstance(values, Remote):
         return [values]
     if isinstance(values, dict):
         values = [*values, *values.values()]
     if not isinstance(values, (list, tuple, set, frozenset)):
         return []
-    return [one for value in values for one in _flat(value)]
+    return [one for value in values for one in remotes_in(value)]
 
 
-def _plain(values: Any) -> list[Any]:
+def plain_in(values: Any) -> list[Any]:
     """Return the plain values within arguments."""
     if isinstance(values, dict):
         values = [*values, *values.values()]
     if isinstance(values, (list, tuple, set, frozenset)):
-        return [one for value in values for one in _plain(value)]
+        return [one for value in values for one in plain_in(value)]
     return [] if values is None or isinstance(values, (bool, Remote)) else [values]
-
-
-def _shows(ledger: Ledger, own: Parts) -> bool:
-    """Return whether the fields of an object show each argument of the assertion where they have to."""
-    made = own.made
-    assert made is not None
-    if _is_member(own):
-        name, value = own.capture
-        return not made.given or any(_same_data(ledger, made.given[0], one) for one in (value, name.rpartition(".")[2]))
-    fields = own.capture[1]
-    values = list(fields.values())
-    if not made.given and not made.named:
-        return False
-    return all(name in fields and _shown(ledger, one, fields[name]) for name, one in made.named.items()) and all(
-        (number < len(made.parameters) and _shown(ledger, one, fields.get(made.parameters[number])))
-        or (number < len(values) and _shown(ledger, one, values[number]))
-        for number, one in enumerate(made.given)
-    )
-
-
-def _shown(ledger: Ledger, given: Any, field: Any) -> bool:
-    """Return whether a field shows an argument: the same value, or an object that shows its own arguments."""
-    if isinstance(given, Remote):
-        if not isinstance(field, Remote) or not _same_data(ledger, given, field):
-            return False
-        return parts(given).made is None or _shows(ledger, parts(given))
-    if isinstance(given, (list, tuple)):
-        if not isinstance(field, (list, tuple)) or len(given) != len(field):
-            return False
-        return all(_shown(ledger, one, other) for one, other in zip(given, field))  # noqa: B905 - see above
-    if isinstance(given, dict):
-        if not isinstance(field, dict) or len(given) != len(field):
-            return False
-        return all(key in field and _shown(ledger, one, field[key]) for key, one in given.items())
-    if isinstance(given, bool) != isinstance(field, bool):
-        return False
-    return _same_data(ledger, given, field)
-
-
-_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
-    "Eq": operator.eq,
-    "NotEq": operator.ne,
-    "Lt": operator.lt,
-    "LtE": operator.le,
-    "Gt": operator.gt,
-    "GtE": operator.ge,
-    "In": lambda left, right: left in right,
-    "NotIn": lambda left, right: left not in right,
-    "Is": operator.is_,
-    "IsNot": operator.is_not,
-}
-
-
-def hashed(ledger: Ledger, value: Any) -> int:
-    """Return a hash for an assertion that asks for it; an object's own proves nothing."""
-    if _holds_own(value):
-        ledger.mark("decided by the hash of an object of the code")
-    return hash(value)
-
-
-def compared(ledger: Ledger, how: str, left: Any, right: Any, reads: list[set[str]]) -> Any:
-    """Compare two operands; ``reads`` is what each asked the code for while it was evaluated."""
-    if how in ("Is", "IsNot") and isinstance(left, Remote) and isinstance(right, Remote):
-        same = parts(left).number == parts(right).number
-        if same and left is not right and how == "Is":
-            ledger.mark("decided by the identity of an object of the code, which the code chooses")
-        return same == (how == "Is")
-    for value, other in ((left, right), (right, left)):
-        if not isinstance(value, Remote) and (isinstance(other, bool) or _weak(other)):
-            ledger.answered(value)
-    found = _COMPARED[how](left, right)
-    if isinstance(left, Remote) and isinstance(right, Remote):
-        return found
-    for value, asked in ((left, reads[0]), (right, reads[1])):
-        if found and how in ("Eq", "In") and "code" in asked and "made" not in asked:
-            if any(_same(one, value) for one in ledger.given):
-                ledger.mark(
-                    "decided by what the code said after the test had given the value to its class. Ask for the result "
-                    "first"
-                )
-    if "made" in reads[0] | reads[1] and reads[0] and reads[1] and not (_holds_own(left) or _holds_own(right)):
-        ledger.mark(
-            "decided by the answer's own class: both sides of a comparison are read from its objects. Compare with "
-            "plain values"
-        )
-    return found

@@ -100,6 +100,7 @@ const codeSection = ({ data, code: found }) => {
   const short = (test) => el("li", {},
     codeTag(test.status, test.status === "success" ? "passed" : statuses[test.status]), " ", plain(test.name),
     test.message === null ? null : [": ", plain(test.message)],
+    test.decided_by === null ? null : [", trusted: ", plain(test.decided_by)],
     test.attempts.length ? [", tried ", together(...test.attempts.map(plain)), more(test)] : null,
     test.duration === null ? null : el("span", { class: "dim" }, ` ${time(test.duration)}`));
   /** @param {number} first @returns {(text: string, place: number) => HTMLElement} */
