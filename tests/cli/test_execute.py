@@ -114,3 +114,33 @@ def test_defaults_are_those_of_the_library() -> None:
     """The defaults in the help are those of the library."""
     assert SandboxLimits().memory == command.MEMORY * MIB
     assert "memory" in inspect.signature(command.execute).parameters
+
+
+def test_own_methods_are_trusted_on_request(wall: Wall, tmp_path: Path) -> None:
+    """A test that the answer's own method decides passes no gate; trusted it does, and the record says by what."""
+    test = {"name": "t", "inputs": [20], "assertion": "result.equals(Money(41))"}
+    code = "class Money:\n    def __init__(self, a): self.a = a\n    def equals(self, other): return True\n"
+    answer = f"```python\n{code}def f(x): return Money(7)\n```"
+    run = tiny(
+        tmp_path,
+        [{"id": "q1", "question": "?", "entry_point": "f", "test_cases": [test]}],
+        [{"run": "r", "question_id": "q1", "answer": answer}],
+    )
+    scores = run.with_name("r.grades") / "execution.scores.jsonl"
+    gate = ("evaluate", run, "--no-store", "--scores", scores, "--fail-under", "FactualCorrectness=1")
+    why = "decided by the answer's own method Money.equals"
+
+    done = inside("execute", run, "--no-store", cwd=tmp_path, code=0)
+    assert f"1 test not counted without --trust-own-methods: {why}" in done.out
+    assert "FactualCorrectness 0.0000" in done.out
+    assert json.loads(scores.read_text())["version"] == "2"
+    inside(*gate, cwd=tmp_path, code=1)
+
+    done = inside("execute", run, "--no-store", "--trust-own-methods", cwd=tmp_path, code=0)
+    assert f"1 test counted as passed: {why}" in done.out
+    [kept] = json.loads(scores.with_name("execution.executions.jsonl").read_text())["tests"]
+    assert (kept["status"], kept["decided_by"]) == ("success", why)
+    score = json.loads(scores.read_text())
+    assert (score["value"], score["version"]) == (1.0, "2, trusting own methods")
+    assert why in score["explanation"]
+    inside(*gate, cwd=tmp_path, code=0)

@@ -266,3 +266,12 @@ def test_a_bad_execution_refuses_the_page(tmp_path: Path) -> None:
     command = ("report", run, "--out", "p.html", "--executions", bad)
     assert f"{bad}:2: record 'q2'" in cli.inside(*command, cwd=tmp_path, code=2).err
     assert f"skipped: {bad}:2" in cli.inside(*command, "--on-error", "skip", cwd=tmp_path, code=0).err
+
+
+def test_what_own_methods_decide_is_shown() -> None:
+    """A trusted test says by what it passed; one that isn't trusted has the reason as its message."""
+    own = "decided by the answer's own method Money.equals"
+    trusted = executed(execution("q1", one("a", decided_by=own)))
+    assert trusted["others"][0]["decided_by"] == own
+    failing = executed(execution("q1", one("a", "unproven", message=own, decided_by=own)))["failing"]
+    assert (failing["status"], failing["message"], failing["decided_by"]) == ("unproven", own, None)
