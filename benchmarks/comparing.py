@@ -15,7 +15,8 @@ from scipy import stats
 
 from benchmarks.results import Line, spaced, write
 from graphkit.analysis.paired import PairedResult, compare_pairs, holm
-from graphkit.scoring.intervals import CONFIDENCE, RESAMPLES, SEED
+from graphkit.scoring.intervals import RESAMPLES, SEED
+from graphkit.scoring.score_intervals import CONFIDENCE
 
 QUESTIONS = 10_000
 MEASURES = 12

@@ -18,7 +18,8 @@ import numpy
 
 from graphkit.analysis.agreement import alpha, gwet, kappa
 from graphkit.analysis.calibration import prediction_powered, rogan_gladen
-from graphkit.analysis.estimates import Estimate, normal_quantile, student_quantile
+from graphkit.analysis.estimates import Estimate
+from graphkit.scoring.score_intervals import normal_quantile, student_quantile
 
 SAMPLES = 1_000
 RESAMPLES = 299

@@ -10,7 +10,7 @@ from graphkit.analysis.layers import NOT_GRADED, Layer, Scorecard
 from graphkit.measures.base import Thresholds
 from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
 from graphkit.records.bounds import under
-from graphkit.scoring.intervals import RESAMPLES, mean_interval
+from graphkit.scoring.intervals import RESAMPLES, mean_caution, mean_interval
 from graphkit.scoring.measure_summaries import Summary, scored_in_words
 from graphkit.scoring.measured import Measured
 from graphkit.scoring.results import Evaluation
@@ -35,6 +35,8 @@ class BoardCell:
         Whether every question was scored, or counts as the worst value because the run failed on it.
     state
         ``"met"``, ``"missed"`` or ``"severe"``; empty without a target or a value.
+    caution
+        A sentence on why the interval may be too narrow, or rests on equal values; None if it isn't so.
     """
 
     value: float | None
@@ -43,6 +45,7 @@ class BoardCell:
     counts: str
     whole: bool
     state: str
+    caution: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +168,8 @@ def _cell(name: str, result: Evaluation, thresholds: Thresholds, resamples: int)
     summary = result.measures.get(name) or Summary(None, 0, result.questions)
     held = summary.held(result.failed_as)
     sample = result.sample(name) if held is not None else []
-    interval = mean_interval(sample, *bounds_of(name), resamples=resamples) if len(sample) > 1 else None
-    low, high = interval or (None, None)
+    low, high = mean_interval(sample, *bounds_of(name), resamples=resamples) or (None, None)
+    caution = None if low is None else mean_caution(sample, *bounds_of(name))
     one = Measured(name, held, thresholds=thresholds)
     state = "" if one.met is None else "met" if one.met else "severe" if one.severe else "missed"
     zeros, as_worst = summary.zeros(result.failed_as), 0
@@ -174,4 +177,4 @@ def _cell(name: str, result: Evaluation, thresholds: Thresholds, resamples: int)
         as_worst = summary.unanswered
     brief = zeros or summary.unanswered
     counts = summary.counts(result.failed_as) if brief else scored_in_words(summary, result.failed_as)
-    return BoardCell(held, low, high, counts, summary.scored + zeros + as_worst == summary.total, state)
+    return BoardCell(held, low, high, counts, summary.scored + zeros + as_worst == summary.total, state, caution)

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, bounded, normal_quantile, proportion
+from graphkit.analysis.estimates import Estimate, bounded, proportion
 from graphkit.records.bounds import over
+from graphkit.scoring.score_intervals import normal_quantile
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-CONFIDENCE = 0.95
+from graphkit.scoring.score_intervals import Shape
 
 
 def as_plain(value: Any) -> Any:
@@ -74,59 +72,6 @@ def rounded(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}"
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The basis of an interval: a share, its effective number of independent items, and its base.
-
-    The figure is ``(share - base) / (1 - base)``. The base is 0 for a plain share, and the agreement by chance for a
-    coefficient that is corrected for chance.
-    """
-
-    share: float
-    effective: float
-    base: float = 0.0
-
-    def interval(self, times: float = 1.0) -> tuple[float, float]:
-        """Return the interval of the figure for a sample so many times as large."""
-        low, high = wilson_interval(self.share, self.effective * times)
-        return (low - self.base) / (1 - self.base), (high - self.base) / (1 - self.base)
-
-
-@lru_cache(maxsize=8)
-def normal_quantile(confidence: float = CONFIDENCE) -> float:
-    """Return how many standard errors an interval extends to each side.
-
-    >>> round(normal_quantile(), 4)
-    1.96
-    """
-    from scipy import stats
-
-    return float(stats.norm.ppf((1 + confidence) / 2))
-
-
-@lru_cache(maxsize=1024)
-def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """Return how many standard errors an interval extends if these are estimated, too."""
-    from scipy import stats
-
-    return float(stats.t.ppf((1 + confidence) / 2, freedom))
-
-
-def wilson_interval(share: float, items: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the score interval of a proportion (Wilson 1927); ``items`` need not be whole.
-
-    >>> [round(bound, 4) for bound in wilson_interval(1.0, 15)]
-    [0.7961, 1.0]
-    """
-    z = normal_quantile(confidence)
-    share = min(1.0, max(0.0, share))
-    middle = (share + z * z / (2 * items)) / (1 + z * z / items)
-    reach = z * math.sqrt(share * (1 - share) / items + z * z / (4 * items * items)) / (1 + z * z / items)
-    low = 0.0 if share == 0 else max(0.0, middle - reach)
-    high = 1.0 if share == 1 else min(1.0, middle + reach)
-    return low, high
-
-
 def proportion(hits: int, items: int, nothing: str = "there is no item") -> Estimate:
     """Return a share of items with Wilson's interval; ``nothing`` is the reason if there are no items."""
     if not items:
@@ -152,14 +97,7 @@ def bounded(
     freedom
         The degrees of freedom of the variance: the fewer, the fewer items the figure is worth.
     """
-    share = min(1.0, max(0.0, value * (1 - base) + base))
-    spread = variance * (1 - base) ** 2
-    inner = share * (1 - share)
-    # A share at its end, or without any spread, gives no other number of items.
-    effective = inner / spread if inner > 1e-12 and spread > 1e-12 else float(items)
-    if freedom is not None:
-        effective *= (normal_quantile() / student_quantile(freedom)) ** 2
-    shape = Shape(share, effective, base)
+    shape = Shape.of(value, variance, items, base, freedom)
     low, high = shape.interval()
     return Estimate(value, min(low, value), max(high, value), reason, items, shape)
 

@@ -16,12 +16,15 @@ from graphkit.analysis.power import detectable
 from graphkit.records.bounds import TOLERANCE, equal
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import ClusterSums, cautioned, clustered_interval, without_interval
-from graphkit.scoring.intervals import DRAWN_TOGETHER, RESAMPLES, SEED, alike, interval
+from graphkit.scoring.intervals import DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, SEED, alike, interval
+from graphkit.scoring.score_intervals import unseen_share
 
 #: With fewer questions than these, or fewer that differ, an interval covers the true difference in less than 95%:
 #: see the simulation in docs/decisions.md.
 FEW_QUESTIONS = 20
 FEW_DIFFERENT = 6
+
+ALL_EQUAL = "all differences are equal, so nothing shows how far others may lie"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,7 @@ def compare_pairs(
         losses=int((differences < 0).sum()),
         ties=int((differences == 0).sum()),
         detectable=detectable(error, units),
-        caution=None if low is None else _caution(differences, sums),
+        caution=None if low is None or high is None else _caution(differences, sums, (low, high), span),
         smallest_p=smallest_p(units, resamples),
         clusters=None if sums is None else units,
         reason=_no_interval(differences, sums) if low is None else None,
@@ -176,20 +179,34 @@ def differences_of(first: Any, second: Any) -> Any:
 
 def _no_interval(differences: Any, sums: ClusterSums | None) -> str:
     if sums is not None:
-        return without_interval(sums.clusters)
+        return without_interval(sums)
+    if differences.size >= FEWEST_EQUAL:
+        return ALL_EQUAL
     return f"too few questions for an interval: {counted(int(differences.size), 'question')}"
 
 
-def _caution(differences: Any, sums: ClusterSums | None) -> str | None:
+def _caution(differences: Any, sums: ClusterSums | None, ends: tuple[float, float], span: float | None) -> str | None:
+    """Return why an interval with these ends may be too narrow.
+
+    The last reason is that of skewed differences: where the interval excludes 0, and would hold it if the questions
+    that are too rare to have been drawn differ by as much as possible the other way.
+    """
     questions, different = int(differences.size), int((differences != 0).sum())
     if sums is not None and (caution := cautioned(sums)):
         return caution
     if alike(differences):
-        return "all differences are equal, so nothing shows how far others may lie"
+        return ALL_EQUAL
     if questions < FEW_QUESTIONS:
         return f"the interval may be too narrow: {questions} questions, fewer than {FEW_QUESTIONS}"
     if different < FEW_DIFFERENT:
         return f"the interval may be too narrow: {different} of {questions} differ, fewer than {FEW_DIFFERENT}"
+    units = questions if sums is None else sums.effective
+    mean, share = abs(math.fsum(differences) / questions), unseen_share(units)
+    if span is not None and not ends[0] <= 0 <= ends[1] and mean <= share * (mean + span):
+        return (
+            "the interval may be too narrow: rare and large differences the other way may be missing "
+            f"among {counted(questions, 'question')}"
+        )
     return None
 
 

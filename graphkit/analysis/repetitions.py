@@ -9,28 +9,21 @@ all of their repetitions.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, fields_of, student_quantile
+from graphkit.analysis.estimates import Estimate, fields_of
 from graphkit.analysis.findings import BriefLine, two
 from graphkit.measures.registry import bounds_of
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.words import counted
-from graphkit.scoring.clustered_intervals import clustered_interval, without_interval
-from graphkit.scoring.intervals import (
-    CONFIDENCE,
-    DRAWN_TOGETHER,
-    FEWEST_EQUAL,
-    MANY,
-    RESAMPLES,
-    SEED,
-    alike,
-    mean_interval,
-)
+from graphkit.scoring.clustered_intervals import ClusterSums, clustered_mean_interval, without_interval
+from graphkit.scoring.intervals import FEWEST_EQUAL, RESAMPLES, SEED, mean_interval
 from graphkit.scoring.results import Evaluation
+from graphkit.scoring.score_intervals import unseen_share
 
 _FEW = "too few questions for an interval"
 
@@ -156,82 +149,63 @@ def components(
         nothing = Estimate(None, reason="no question has a value in every repetition")
         return nothing, nothing, nothing, 0
     table = numpy.asarray(values, dtype=float)
+    times = table.shape[1]
     means, spreads = table.mean(axis=1), table.var(axis=1, ddof=1)
     spreads[numpy.ptp(table, axis=1) <= 1e-12] = 0.0
     unstable = int((spreads > 0).sum())
+    units = range(size) if clusters is None else clusters
 
     def mean_of(some: Any, least: float | None, most: float | None) -> Estimate:
         if clusters is None:
-            span = mean_interval(some.tolist(), least, most, resamples=resamples)
-            low, high = span if span is not None else (None, None)
-            return Estimate(math.fsum(some) / size, low, high, None if span is not None else _FEW, size)
-        low, high = clustered_interval(some, clusters, resamples=resamples, seed=seed)
-        if low is None or high is None:
-            return Estimate(math.fsum(some) / size, reason=without_interval(len({*clusters})), size=size)
-        low, high = low if least is None else max(least, low), high if most is None else min(most, high)
-        return Estimate(math.fsum(some) / size, low, high, size=size)
+            ends = mean_interval(some.tolist(), least, most, resamples=resamples)
+        else:
+            ends = clustered_mean_interval(some.tolist(), clusters, least, most, resamples=resamples, seed=seed)
+        value = math.fsum(some) / size
+        if ends is None:
+            why = _FEW if clusters is None else without_interval(ClusterSums.of(some, clusters))
+            return Estimate(value, reason=why, size=size)
+        return Estimate(value, *ends, size=size)
 
-    within = mean_of(spreads, 0.0, None) if unstable else Estimate(0.0, reason="no two repetitions differ", size=size)
-    between = _between(means, spreads, table.shape[1], clusters, resamples, seed)
+    extent = None if lowest is None or highest is None else highest - lowest
+    # The variance of values of which half are at either bound.
+    most = None if extent is None else extent**2 * (times // 2) * (times - times // 2) / (times * (times - 1))
+    within = mean_of(spreads, 0.0, most)
+    if not unstable:
+        within = dataclasses.replace(within, reason="no two repetitions differ")
+    between = Estimate(None, reason="one question shows no variance between questions", size=size)
+    if size > 1:
+        between = _between(mean_of, means, spreads / times, ClusterSums.of(means, units), (lowest, highest))
     return mean_of(means, lowest, highest), between, within, unstable
 
 
 def _between(
-    means: Any, spreads: Any, times: int, clusters: Sequence[int] | None, resamples: int, seed: int
+    mean_of: Callable[[Any, float | None, float | None], Estimate],
+    means: Any,
+    errors: Any,
+    units: ClusterSums,
+    bounds: tuple[float | None, float | None],
 ) -> Estimate:
-    """Return the variance between questions with its interval, or why it has none.
+    """Return the variance between questions, with its interval or why it has none.
 
-    On each side it is the wider of the BCa bootstrap and of the jackknife on the logarithm with Student's t, both over
-    questions or their clusters: BCa alone is too narrow for a variance over few questions.
+    It is the mean over questions of their squared deviation from the mean, less the error of their own means, and has
+    the interval of such a mean. A system that is right on nearly all questions shows none or few of those that it is
+    always wrong on: the interval reaches at least as far as their share may be (``unseen_share``).
     """
-    import numpy
-    from scipy import stats
-
-    size = int(means.size)
-    if size < 2:
-        return Estimate(None, reason="one question shows no variance between questions", size=size)
-    codes = numpy.arange(size) if clusters is None else numpy.unique(clusters, return_inverse=True)[1]
-    centred = means - means.mean()
-    sums = [numpy.bincount(codes, weights=some) for some in (numpy.ones(size), centred, centred**2, spreads)]
-
-    def variance(number: Any, some: Any, squares: Any, within: Any) -> Any:
-        """Return the variance between as many questions, from the sums of their means, squared means and variances."""
-        return numpy.maximum(0.0, (squares - some**2 / number) / (number - 1) - within / number / times)
-
-    units, value = int(sums[0].size), float(variance(*(some.sum() for some in sums)))
-    if units < FEWEST_EQUAL:
-        return Estimate(value, reason=_FEW if clusters is None else without_interval(units), size=size)
-    if alike(means) and alike(spreads):
-        return Estimate(value, reason="all questions are alike", size=size)
-    without = variance(*(some.sum() - some for some in sums))
-    logarithmic = _jackknife(value, without)
-    if units > MANY and logarithmic is not None:  # the bootstrap agrees with it
-        return Estimate(value, *logarithmic, size=size)
-    found = stats.bootstrap(
-        sums,
-        lambda *drawn, axis=-1: variance(*(some.sum(axis) for some in drawn)),
-        paired=True,
-        vectorized=True,
-        confidence_level=CONFIDENCE,
-        n_resamples=resamples,
-        batch=max(1, DRAWN_TOGETHER // units),
-        method="percentile" if alike(without) else "BCa",  # BCa needs a difference between units
-        rng=numpy.random.default_rng(seed),
-    ).confidence_interval
-    low, high = logarithmic or (math.nan, math.nan)
-    low, high = float(numpy.fmin(low, found.low)), float(numpy.fmax(high, found.high))
-    if math.isnan(low) or math.isnan(high):
-        return Estimate(value, reason=_FEW, size=size)
-    return Estimate(value, max(0.0, low), high, size=size)
-
-
-def _jackknife(value: float, without: Any) -> tuple[float, float] | None:
-    """Return the interval of a variance by the jackknife of its logarithm; None if it is 0 without some unit."""
-    import numpy
-
-    if not value > 0 or not (without > 0).all():
-        return None
-    units, logs = without.size, numpy.log(without)
-    error = math.sqrt((units - 1) / units * float(((logs - logs.mean()) ** 2).sum()))
-    reach = math.exp(student_quantile(units - 1) * error)
-    return value / reach, value * reach
+    size, middle = int(means.size), float(means.mean())
+    larger = size / (size - 1)
+    lowest, highest = bounds
+    far = near = None
+    if lowest is not None and highest is not None:
+        far, near = larger * max(middle - lowest, highest - middle) ** 2, (middle - lowest) * (highest - middle)
+    found = mean_of(larger * (means - middle) ** 2 - errors, None if near is None else -larger * near, far)
+    assert found.value is not None
+    value = max(0.0, found.value)
+    if units.clusters < FEWEST_EQUAL:
+        why = without_interval(units) if units.clusters < size else _FEW
+        return Estimate(value, reason=why, size=size)
+    if found.low is None or found.high is None:
+        return dataclasses.replace(found, value=value)
+    if far is None and found.high <= 0:
+        return Estimate(value, reason="the questions differ less than their repetitions", size=size)
+    unseen = 0.0 if far is None else unseen_share(units.effective) * far / larger
+    return Estimate(value, max(0.0, found.low), max(value, found.high, unseen), size=size)

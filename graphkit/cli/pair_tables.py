@@ -11,16 +11,17 @@ from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.sample_plans import SamplePlan
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
-from graphkit.scoring.clustered_intervals import FEW_CLUSTERS, LARGEST_SHARE
+from graphkit.scoring.clustered_intervals import FEW_APART, FEW_CLUSTERS
 from graphkit.scoring.measure_summaries import FAILURES_UNSCORED
 
 CAUTION = (
     f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
-    f"fewer than {FEW_DIFFERENT} that differ, or all by the same"
+    f"fewer than {FEW_DIFFERENT} that differ, all by the same, or so little that rare ones could turn it"
 )
 CLUSTER_CAUTION = (
-    f"* may be too narrow: fewer than {FEW_CLUSTERS} clusters, one with over {LARGEST_SHARE:.0%} of the questions, "
-    f"fewer than {FEW_QUESTIONS} questions or {FEW_DIFFERENT} that differ, or all by the same"
+    f"* may be too narrow: less than {FEW_CLUSTERS} clusters of one size would tell, "
+    f"fewer than {FEW_APART} of another mean than most, fewer than {FEW_QUESTIONS} questions or {FEW_DIFFERENT} "
+    "that differ, all by the same, or so little that rare ones could turn it"
 )
 
 

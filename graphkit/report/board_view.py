@@ -130,7 +130,7 @@ class BoardView:
         if row.target is not None:
             found["target"] = _percent(row, row.target)
             words += f", target {'below' if row.lower else 'above'} {row.target:g}: {cell.state}"
-        return {**found, "words": f"{words}; {cell.counts}"}
+        return {**found, "words": "; ".join(part for part in (words, cell.counts, cell.caution) if part)}
 
 
 def _percent(row: BoardRow, value: float) -> str:

@@ -6,14 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from graphkit.scoring.intervals import CONFIDENCE, DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, SEED
+from graphkit.records.words import counted
+from graphkit.scoring.intervals import DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, SEED, around_equal
+from graphkit.scoring.score_intervals import CONFIDENCE, bounded_interval, student_quantile
 
-#: With fewer clusters than these, or more than this share of the questions in one, an interval covers the true value in
-#: less than 95%: see the simulation in docs/decisions.md.
+#: With clusters that tell less than so many of one size, or fewer of another mean than most, an interval may cover the
+#: true value in less than 95%: see the simulation in docs/statistics.md.
 FEW_CLUSTERS = 20
-LARGEST_SHARE = 0.5
+FEW_APART = 6
 
 ONE_CLUSTER = "all questions are one cluster"
+ALIKE_CLUSTERS = "all clusters have equal means, so nothing shows how far others may lie"
 
 
 class ClusterSums(NamedTuple):
@@ -37,6 +40,11 @@ class ClusterSums(NamedTuple):
         return int(self.sizes.size)
 
     @property
+    def effective(self) -> float:
+        """The number of clusters of one size that tell as much: the squared sum of sizes over that of their squares."""
+        return float(self.sizes.sum()) ** 2 / float((self.sizes.astype(float) ** 2).sum())
+
+    @property
     def mean(self) -> float:
         """The mean over all values."""
         return math.fsum(self.sums) / int(self.sizes.sum())
@@ -47,34 +55,67 @@ class ClusterSums(NamedTuple):
         return bool((abs(self._moved) <= 1e-9 * self.sizes).all())
 
     @property
+    def apart(self) -> int:
+        """The number of clusters whose mean isn't the commonest one."""
+        import numpy
+
+        _, counts = numpy.unique((self.sums / self.sizes).round(9), return_counts=True)
+        return self.clusters - int(counts.max())
+
+    @property
     def error(self) -> float:
         """The standard error of the mean of at least two clusters, by a jackknife that leaves each of them out.
 
         With clusters of one size it is the cluster-robust one (Liang and Zeger 1986), and with one value in each the
-        usual one. With uneven clusters the cluster-robust one is too small (MacKinnon, Nielsen and Webb 2023).
+        usual one. With uneven clusters the cluster-robust one is too small (MacKinnon, Nielsen and Webb 2023). The
+        jackknife is at least that of CR2 (Bell and McCaffrey 2002).
         """
         left = self._moved / (self.sizes.sum() - self.sizes)
         return float(((self.clusters - 1) / self.clusters * (left**2).sum()) ** 0.5)
+
+    @property
+    def freedom(self) -> float:
+        """Satterthwaite's degrees of freedom of the error of at least two clusters, each with equal values.
+
+        The squared error is a quadratic form of normal values, and 2 in its squared variation are the degrees of
+        freedom (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018): one fewer than clusters of one size, and far
+        fewer if some clusters are much larger than others.
+        """
+        share = self.sizes / self.sizes.sum()
+        # The form's matrix has the elements c_g c_h ([g = h] - share_g - share_h + even).
+        even, weight = float((share**2).sum()), (share / (1 - share)) ** 2
+        own = 1 - 2 * share + even
+        first, second = float((weight * share).sum()), float((weight * share**2).sum())
+        every = float(weight.sum())
+        squares = even**2 * every**2 + 2 * every * second - 4 * even * every * first + 2 * first**2
+        squares += float((weight**2 * (own**2 - (even - 2 * share) ** 2)).sum())
+        return float((weight * own).sum()) ** 2 / squares
 
     @property
     def _moved(self) -> Any:
         return self.sums - self.sizes * self.mean
 
 
-def without_interval(clusters: int) -> str:
-    """Return why so few clusters have no interval."""
-    return ONE_CLUSTER if clusters == 1 else f"too few clusters for an interval: {clusters} clusters"
+def without_interval(found: ClusterSums) -> str:
+    """Return why such clusters have no interval."""
+    if found.clusters == 1:
+        return ONE_CLUSTER
+    if found.clusters >= FEWEST_EQUAL:
+        return ALIKE_CLUSTERS
+    return f"too few clusters for an interval: {counted(found.clusters, 'cluster')}"
 
 
 def cautioned(found: ClusterSums) -> str | None:
     """Return a sentence on why an interval over clusters may be too narrow, or None."""
-    largest, questions = int(found.sizes.max()), int(found.sizes.sum())
     if found.alike:
-        return "all clusters have equal means, so nothing shows how far others may lie"
+        return ALIKE_CLUSTERS
+    narrow, clusters = "the interval may be too narrow", counted(found.clusters, "cluster")
     if found.clusters < FEW_CLUSTERS:
-        return f"the interval may be too narrow: {found.clusters} clusters, fewer than {FEW_CLUSTERS}"
-    if largest > LARGEST_SHARE * questions:
-        return f"the interval may be too narrow: one cluster has {largest} of {questions} questions"
+        return f"{narrow}: {clusters}, fewer than {FEW_CLUSTERS}"
+    if found.effective < FEW_CLUSTERS:
+        return f"{narrow}: {clusters} that tell as much as {found.effective:.1f} of one size, fewer than {FEW_CLUSTERS}"
+    if found.apart < FEW_APART:
+        return f"{narrow}: {found.apart} of {clusters} have another mean than most, fewer than {FEW_APART}"
     return None
 
 
@@ -89,17 +130,55 @@ def clustered_interval(
 ) -> tuple[float | None, float | None]:
     """Return an interval of a mean: the wider on each side of two that take clusters, not questions, as independent.
 
-    These are Student's t with the standard error over clusters and one degree of freedom fewer than clusters, and the
-    BCa bootstrap of whole clusters. One cluster has no interval, nor have fewer than six of the same mean. If each
-    question is a cluster, it is :func:`~graphkit.scoring.intervals.interval`.
+    These are Student's t with the standard error over clusters and Satterthwaite's degrees of freedom, and the BCa
+    bootstrap of whole clusters. One cluster has no interval, nor have fewer than six of the same mean. If each question
+    is a cluster, it is :func:`~graphkit.scoring.intervals.interval`.
     """
+    found = ClusterSums.of(values, clusters)
+    if found.clusters < 2 or found.alike:
+        if found.clusters < FEWEST_EQUAL or span is None:
+            return None, None
+        return around_equal(found.mean, found.effective, span, confidence)
+    low, high = _resampled(found, resamples, seed, confidence)
+    most = math.inf if span is None else span
+    return max(-most, low), min(most, high)
+
+
+def clustered_mean_interval(
+    values: Sequence[float],
+    clusters: Sequence[int],
+    lowest: float | None,
+    highest: float | None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> tuple[float, float] | None:
+    """Return an interval of the mean of a measure over clusters, within the bounds of its values.
+
+    As :func:`~graphkit.scoring.intervals.mean_interval`, it takes in the score interval between two bounds. None for
+    one cluster, and for clusters of equal means of a measure without bounds.
+    """
+    found = ClusterSums.of(values, clusters)
+    if found.clusters < 2:
+        return None
+    mean, same = found.mean, found.alike
+    low = high = mean
+    if lowest is not None and highest is not None and lowest < highest:
+        variance = 0.0 if same else found.error**2
+        low, high = bounded_interval(mean, variance, found.effective, lowest, highest, found.freedom)
+    elif same:
+        return None
+    if not same:
+        ends = _resampled(found, resamples, seed)
+        low, high = min(low, ends[0]), max(high, ends[1])
+    return low if lowest is None else max(low, lowest), high if highest is None else min(high, highest)
+
+
+def _resampled(found: ClusterSums, resamples: int, seed: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the wider on each side of BCa and Student's t over clusters that aren't all alike."""
     import numpy
     from scipy import stats
 
-    found = ClusterSums.of(values, clusters)
-    mean = found.mean
-    if found.clusters < 2 or found.alike:
-        return (mean, mean) if found.clusters >= FEWEST_EQUAL else (None, None)
     drawn = stats.bootstrap(
         (found.sums, found.sizes.astype(float)),
         lambda sums, sizes, axis=-1: sums.sum(axis) / sizes.sum(axis),
@@ -111,8 +190,5 @@ def clustered_interval(
         method="BCa",
         rng=numpy.random.default_rng(seed),
     ).confidence_interval
-    reach = float(stats.t.ppf((1 + confidence) / 2, found.clusters - 1)) * found.error
-    most = math.inf if span is None else span
-    return max(-most, float(numpy.fmin(drawn.low, mean - reach))), min(
-        most, float(numpy.fmax(drawn.high, mean + reach))
-    )
+    reach = student_quantile(found.freedom, confidence) * found.error
+    return float(numpy.fmin(drawn.low, found.mean - reach)), float(numpy.fmax(drawn.high, found.mean + reach))

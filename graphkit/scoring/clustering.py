@@ -6,7 +6,7 @@ import dataclasses
 
 from graphkit.measures.registry import bounds_of
 from graphkit.records.words import counted
-from graphkit.scoring.clustered_intervals import ClusterSums, cautioned, clustered_interval, without_interval
+from graphkit.scoring.clustered_intervals import ClusterSums, cautioned, clustered_mean_interval, without_interval
 from graphkit.scoring.clustered_means import ClusteredMean, ClusteredMeans
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.results import Evaluation
@@ -25,16 +25,10 @@ def with_clusters(result: Evaluation, clusters: QuestionClusters) -> Evaluation:
 def _mean(measure: str, values: list[float], codes: list[int]) -> ClusteredMean:
     sums = ClusterSums.of(values, codes)
     found = ClusteredMean(sums.mean, len(values), sums.clusters)
-    low, high = clustered_interval(values, codes)
-    if low is None or high is None:
-        return dataclasses.replace(found, reason=without_interval(sums.clusters))
-    lowest, highest = bounds_of(measure)
-    return dataclasses.replace(
-        found,
-        low=low if lowest is None else max(low, lowest),
-        high=high if highest is None else min(high, highest),
-        caution=cautioned(sums),
-    )
+    ends = clustered_mean_interval(values, codes, *bounds_of(measure))
+    if ends is None:
+        return dataclasses.replace(found, reason=without_interval(sums))
+    return dataclasses.replace(found, low=ends[0], high=ends[1], caution=cautioned(sums))
 
 
 def in_words(result: Evaluation) -> str:

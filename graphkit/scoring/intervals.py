@@ -7,19 +7,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphkit.records.bounds import equal
+from graphkit.records.words import counted
+from graphkit.scoring.score_intervals import CONFIDENCE, bounded_interval, student_quantile, unseen_share
 
 RESAMPLES = 10_000
 SEED = 20_251
-CONFIDENCE = 0.95
 
 #: Fewer equal differences than these don't show a spread: by chance, five have one sign in 1 of 16 comparisons.
 FEWEST_EQUAL = 6
+
+#: Of fewer values than these, or of fewer without bounds, an interval of a mean may hold the true one in less than 95%:
+#: see the simulation in docs/statistics.md.
+FEW_VALUES = 10
+FEW_UNBOUNDED = 20
 
 #: Resamples and sign flips are drawn this many values at a time, to keep memory flat.
 DRAWN_TOGETHER = 1 << 18
 
 #: Of more values than these, Student's t alone gives the interval that is drawn: the bootstrap agrees with it.
 MANY = 1000
+
+ALL_EQUAL = "all values are equal, so nothing shows how far others may lie"
 
 
 def alike(values: Any) -> bool:
@@ -35,21 +43,44 @@ def interval(
     confidence: float = CONFIDENCE,
     span: float | None = None,
 ) -> tuple[float | None, float | None]:
-    """Return an interval of a mean: the wider on each side of the BCa bootstrap (Efron 1987) and of Student's t.
+    """Return an interval of a mean difference: the wider on each side of the BCa bootstrap and of Student's t.
 
     It ends at ``span`` on either side of 0, the largest possible difference.
 
-    Each alone is too narrow for some small samples: BCa for even ones, Student's t for skewed ones. The interval of
-    equal differences is their value; one question, or fewer than six equal differences, have none.
+    Each alone is too narrow for some small samples: BCa (Efron 1987) for even ones, Student's t for skewed ones. One
+    question, or fewer than six equal differences, have no interval; that of more is :func:`around_equal`.
     """
+    import numpy
+
+    values = numpy.asarray(differences, dtype=float)
+    if values.size < 2 or alike(values):
+        if values.size < FEWEST_EQUAL or span is None:
+            return None, None
+        return around_equal(math.fsum(values) / values.size, values.size, span, confidence)
+    low, high = _resampled(values, resamples, seed, confidence)
+    most = math.inf if span is None else span
+    return max(-most, low), min(most, high)
+
+
+def around_equal(value: float, items: float, span: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the interval of a mean of equal differences, of which others may be too rare to have been drawn.
+
+    Their share is at most :func:`~graphkit.scoring.score_intervals.unseen_share`, so over 3 in the number of items, and
+    each may be as large as ``span``, in either direction.
+
+    >>> [round(end, 3) for end in around_equal(0.0, 30, 1.0)]
+    [-0.116, 0.116]
+    """
+    share = unseen_share(items, confidence)
+    return value - share * (value + span), value + share * (span - value)
+
+
+def _resampled(values: Any, resamples: int, seed: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the wider on each side of BCa and Student's t of values that aren't all equal."""
     import numpy
     from scipy import stats
 
-    values = numpy.asarray(differences, dtype=float)
-    mean = math.fsum(values) / max(values.size, 1)
-    if values.size < 2 or alike(values):
-        return (mean, mean) if values.size >= FEWEST_EQUAL else (None, None)
-    found = stats.bootstrap(
+    bounds = stats.bootstrap(
         (values,),
         numpy.mean,
         confidence_level=confidence,
@@ -57,28 +88,51 @@ def interval(
         batch=max(1, DRAWN_TOGETHER // values.size),
         method="BCa",
         rng=numpy.random.default_rng(seed),
-    )
-    reach = stats.t.ppf((1 + confidence) / 2, values.size - 1) * values.std(ddof=1) / values.size**0.5
-    bounds = found.confidence_interval
-    most = math.inf if span is None else span
-    return max(-most, float(min(bounds.low, mean - reach))), min(most, float(max(bounds.high, mean + reach)))
+    ).confidence_interval
+    mean = math.fsum(values) / values.size
+    reach = student_quantile(values.size - 1, confidence) * float(values.std(ddof=1)) / values.size**0.5
+    return float(min(bounds.low, mean - reach)), float(max(bounds.high, mean + reach))
 
 
 def mean_interval(
     values: Sequence[float], lowest: float | None, highest: float | None, *, resamples: int = RESAMPLES
 ) -> tuple[float, float] | None:
-    """Return an interval of the mean of a measure, within the bounds of its values; None if the values are too few."""
-    if len(values) > MANY:
-        import numpy
-        from scipy import stats
+    """Return an interval of the mean of a measure, within the bounds of its values.
 
-        # numpy, since scipy's tstd warns of values that are nearly alike.
-        mean, spread = math.fsum(values) / len(values), float(numpy.std(values, ddof=1))
-        reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * spread / len(values) ** 0.5
-        low, high = mean - reach, mean + reach
-    else:
-        found = interval(values, resamples=resamples)
-        if found[0] is None or found[1] is None:
-            return None
-        low, high = found[0], found[1]
+    It is the widest on each side of the BCa bootstrap, of Student's t and, between two bounds, of the score interval at
+    the effective number of values (:func:`~graphkit.scoring.score_intervals.bounded_interval`). The first two are too
+    narrow near a bound: twelve values of 1 would have the interval from 1 to 1. None for one value, and for equal ones
+    of a measure without bounds.
+    """
+    import numpy
+
+    table = numpy.asarray(values, dtype=float)
+    if table.size < 2:
+        return None
+    mean, same = math.fsum(table) / table.size, alike(table)
+    variance = 0.0 if same else float(table.var(ddof=1)) / table.size
+    low = high = mean
+    bounded = lowest is not None and highest is not None and lowest < highest
+    if lowest is not None and highest is not None and bounded:
+        low, high = bounded_interval(mean, variance, table.size, lowest, highest, table.size - 1)
+    elif same:
+        return None
+    if table.size > MANY:
+        reach = student_quantile(table.size - 1) * variance**0.5
+        low, high = min(low, mean - reach), max(high, mean + reach)
+    elif not same:
+        ends = _resampled(table, resamples, SEED)
+        low, high = min(low, ends[0]), max(high, ends[1])
     return low if lowest is None else max(low, lowest), high if highest is None else min(high, highest)
+
+
+def mean_caution(values: Sequence[float], lowest: float | None, highest: float | None) -> str | None:
+    """Return why :func:`mean_interval` may be too narrow, or rests on equal values, in a sentence; else None."""
+    few = FEW_UNBOUNDED if lowest is None or highest is None else FEW_VALUES
+    if len(values) < 2:
+        return None
+    if equal(min(values), max(values)):
+        return ALL_EQUAL
+    if len(values) < few:
+        return f"the interval may be too narrow: {counted(len(values), 'question')}, fewer than {few}"
+    return None

@@ -99,14 +99,22 @@ def test_too_few_clusters_have_no_interval_and_say_why() -> None:
     # Five clusters of equal differences say nothing of the spread, as five questions don't; six do.
     few = compare_pairs("RR", [0.0] * 10, [0.5] * 10, clusters=[number // 2 for number in range(10)])
     assert (few.low, few.reason) == (None, "too few clusters for an interval: 5 clusters")
-    six = compare_pairs("RR", [0.0] * 12, [0.5] * 12, clusters=[number // 2 for number in range(12)])
-    assert (six.low, six.high) == (0.5, 0.5)
+    six = compare_pairs("RR", [0.0] * 12, [0.5] * 12, span=1.0, clusters=[number // 2 for number in range(12)])
+    # Of six clusters a share of 1 - .025^(1/6) = .4593 may be of another kind: .5 - .4593 * 1.5, .5 + .4593 * .5.
+    assert (six.low, six.high) == pytest.approx((-0.1889, 0.7296), abs=1e-4)
     assert "all clusters have equal means" in str(six.caution)
     seven = compare_pairs("RR", VALUES, OTHERS, clusters=CODES)
     assert seven.caution == "the interval may be too narrow: 7 clusters, fewer than 20"
     values = list(numpy.random.default_rng(2).normal(size=60))
     uneven = compare_pairs("RR", [0.0] * 60, values, clusters=[0] * 35 + [*range(1, 26)])
-    assert uneven.caution == "the interval may be too narrow: one cluster has 35 of 60 questions"
+    # 60^2 / (35^2 + 25) = 2.88.
+    assert uneven.caution == (
+        "the interval may be too narrow: 26 clusters that tell as much as 2.9 of one size, fewer than 20"
+    )
+    same = compare_pairs("RR", [0.0] * 60, [0.0] * 50 + [1.0] * 10, span=1.0, clusters=[n // 2 for n in range(60)])
+    assert same.caution == (
+        "the interval may be too narrow: 5 of 30 clusters have another mean than most, fewer than 6"
+    )
 
 
 def _question(name: str, *nodes: str, **fields: object) -> QuestionStruct:
@@ -207,7 +215,7 @@ def test_every_output_of_a_comparison_says_that_it_is_clustered(tmp_path: Path) 
     assert brief.rstrip().endswith("over 7 clusters")
     full = inside(*asked, "--full", cwd=tmp_path, code=0).out
     assert f"{sentence}." in full
-    assert "* may be too narrow: fewer than 20 clusters" in full
+    assert "* may be too narrow: less than 20 clusters of one size would tell" in full
     comment = inside(*asked, "--format", "github", cwd=tmp_path, code=0).out
     assert "7 clusters of 16 questions" in comment
     by_group = ("compare", *files, "-m", "EdgeRecall", "--cluster", "group", "--fail-on-regression")

@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy
 import pytest
 from scipy import stats
 
@@ -64,13 +65,39 @@ def test_less_variance_between_than_within_is_none() -> None:
     # Means all 1/2, variances 1/2: 0 - (1/2)/2 < 0.
     _, between, within, _ = components([[1, 0], [0, 1]] * 4)
     assert (between.value, within.value) == (0.0, 0.5)
+    assert between.low is None
+    _, between, _, _ = components([[1, 0], [0, 1]] * 4, 0.0, 1.0)
+    # A share of 1 - .025^(1/8) = .3694 of the questions may be 1/2 from the mean in all repetitions: .3694 / 4.
+    assert (between.value, between.low) == (0.0, 0.0)
+    assert between.high is not None
+    assert between.high >= 0.0923
+
+
+def test_a_good_system_has_an_upper_bound_between_questions() -> None:
+    """Where no question or one fails, the interval of the variance between questions still holds its true value."""
+    random, held = numpy.random.default_rng(7), 0
+    # Each question is right in a share of its repetitions, .97 on average and with a variance of .97 * .03 * .3.
+    shape = 0.7 / 0.3
+    for _ in range(200):
+        right = random.beta(0.97 * shape, 0.03 * shape, 30)
+        drawn = (random.random((30, 3)) < right[:, None]).astype(float)
+        between = components(drawn.tolist(), 0.0, 1.0, resamples=99)[1]
+        assert between.low is not None
+        assert between.high is not None
+        held += between.low <= 0.97 * 0.03 * 0.3 <= between.high
+    assert held >= 186
 
 
 def test_repetitions_that_never_differ() -> None:
-    """The variance within is 0, without an interval that would promise it for every question."""
+    """The variance within is 0, with an upper bound: nothing promises it for every question."""
     _, between, within, unstable = components([[0, 0], [1, 1]] * 4)
     assert (within.value, within.low, within.reason, unstable) == (0.0, None, "no two repetitions differ", 0)
     assert between.value == pytest.approx(2 / 7)  # eight means, half of them 0 and half 1: 8 * 1/4 / 7
+    within = components([[0, 0], [1, 1]] * 4, 0.0, 1.0)[2]
+    # The largest variance of two values from 0 to 1 is 1/2. Of 8 items, worth 8 * (1.96 / 2.3646)^2 = 5.496, Wilson's
+    # bound of a share of 0 is 3.8415 / (3.8415 + 5.496) = .4114.
+    assert (within.low, within.high) == pytest.approx((0.0, 0.4114 / 2), abs=1e-3)
+    assert within.reason == "no two repetitions differ"
 
 
 @pytest.mark.parametrize("size", [0, 1])
@@ -82,11 +109,11 @@ def test_one_question_has_no_variance_between(size: int) -> None:
     assert (mean.value is None) == (size == 0)
 
 
-def test_many_questions_have_the_interval_of_the_jackknife() -> None:
-    """Beyond a thousand questions the logarithm's jackknife gives the interval, close to that of normal values."""
-    # Means 0 and 1 in equal parts without variance within: 1/4 up to n/(n-1), whose logarithm hardly varies.
-    _, between, _, _ = components([[0, 0], [1, 1]] * 600)
-    assert between.value == pytest.approx(1200 / 1199 / 4)
+def test_many_questions_show_the_variance_between_them() -> None:
+    """Beyond a thousand questions Student's t gives the interval; means that are all as far off have a narrow one."""
+    # Means 0 and 1 in equal parts without variance within: 1/4 up to n/(n-1), and each squared deviation is 1/4.
+    _, between, _, _ = components([[0, 0], [1, 1]] * 600 + [[0.1, 0.1]])
+    assert between.value == pytest.approx(0.25, abs=1e-3)
     assert between.low is not None
     assert between.high is not None
     assert between.low == pytest.approx(0.25, abs=0.002)
@@ -109,7 +136,9 @@ def test_clusters_widen_the_intervals() -> None:
         assert one.low is not None
         assert of_pairs.low is not None
         assert independent.low is not None
-        assert of_pairs.low < independent.low
+        assert of_pairs.high is not None
+        assert independent.high is not None
+        assert of_pairs.high - of_pairs.low > independent.high - independent.low
     assert (clustered[0].low, clustered[0].high) == pytest.approx((single[0].low, single[0].high))
     assert (clustered[2].low, clustered[2].high) == pytest.approx((single[2].low, single[2].high))
 

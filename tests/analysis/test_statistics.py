@@ -73,11 +73,14 @@ def test_interval_agrees_with_scipy_of_another_seed() -> None:
 
 
 def test_interval_at_the_edges() -> None:
-    """One difference, or few equal ones, have no interval; that of more equal ones is their value."""
+    """One difference, or few equal ones, have none; more equal ones don't promise that each question is so."""
     assert interval([0.5]) == (None, None)
     # Of five differences of one size, all have one sign in 2 of 2^5 = 1 of 16 cases by chance; of six in 1 of 32.
-    assert interval([0.5] * 5) == (None, None)
-    assert interval([0.5] * 6) == (0.5, 0.5)
+    assert interval([0.5] * 5, span=1.0) == (None, None)
+    # Of six a share of 1 - .025^(1/6) = .4593 may differ otherwise, by -1 or 1: .5 - .4593 * 1.5 and .5 + .4593 * .5.
+    assert interval([0.5] * 6, span=1.0) == pytest.approx((-0.1889, 0.7296), abs=1e-4)
+    # Without a largest difference nothing bounds the others.
+    assert interval([0.5] * 6) == (None, None)
 
 
 def test_holm_by_hand() -> None:
@@ -124,9 +127,11 @@ def test_rounding_noise_is_a_tie() -> None:
     pairs = (([0.1 + 0.2] * 20, [0.3] * 20), ([1 / 3] * 20, [noisy] * 20), ([1e6 + 1e-5] * 20, [1e6] * 20))
     for first, second in pairs:
         assert first != second
-        result = compare_pairs("EdgeF1", first, second)
+        result = compare_pairs("EdgeF1", first, second, span=1.0)
         assert (result.wins, result.losses, result.ties) == (0, 0, 20)
-        assert (result.p_value, result.delta, result.low, result.high, result.effect) == (1.0, 0.0, 0.0, 0.0, None)
+        assert (result.p_value, result.delta, result.effect) == (1.0, 0.0, None)
+        # 1 - .025^(1/20) = .1684: the 3 in 20 of the rule of three, for two sides.
+        assert (result.low, result.high) == pytest.approx((-0.1684, 0.1684), abs=1e-4)
 
 
 def test_noise_among_differences_changes_nothing() -> None:
@@ -147,10 +152,11 @@ def test_no_effect_size_of_a_constant_difference() -> None:
     first = [0.1, 0.2, 0.3, 0.4, 0.7, 0.8] * 3
     second = [0.2, 0.3, 0.4, 0.5, 0.8, 0.9] * 3
     assert len({two - one for one, two in zip(first, second, strict=True)}) > 1
-    result = compare_pairs("RR", first, second)
+    result = compare_pairs("RR", first, second, span=1.0)
     assert result.effect is None
     assert result.delta == pytest.approx(0.1)
-    assert (result.low, result.high) == pytest.approx((0.1, 0.1))
+    # 1 - .025^(1/18) = .1853: .1 - .1853 * 1.1 and .1 + .1853 * .9.
+    assert (result.low, result.high) == pytest.approx((-0.1038, 0.2668), abs=1e-4)
     assert result.caution == "all differences are equal, so nothing shows how far others may lie"
 
 
