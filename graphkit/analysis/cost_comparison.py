@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphkit.analysis.findings import digits, two
+from graphkit.analysis.order_statistics import Quantile, quantile
 from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.frontier import beaten
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.words import counted
 from graphkit.scoring.question_clusters import QuestionClusters
+
+#: The quantiles shown beside the means, whose values have heavy tails.
+QUANTILES: Mapping[str, float] = {"median": 0.5, "p95": 0.95}
+
+#: Why an interval of differences may be too narrow where there is no ratio.
+NO_RATIO = "the interval may be too narrow: such figures have heavy tails, and a figure of 0 has no ratio"
 
 #: The figures and their units, the one that decides first: money, else tokens, else time.
 FIGURES: Mapping[str, str] = {"cost": "", "tokens": "", "latency": " ms"}
@@ -45,7 +53,13 @@ class FigureDifference:
     Attributes
     ----------
     result
-        The paired difference, second minus first; None if it isn't logged, and ``reason`` then says by whom.
+        The paired difference of the means, second minus first; None if it isn't logged, and ``reason`` then says by
+        whom.
+    ratio
+        The paired difference of the logarithms, whose interval holds where few questions take most of all; None if one
+        run states 0 where the other doesn't. The ratio of a typical question is its exponential.
+    quantiles
+        Median and 95th percentile of both runs.
     logged
         The number of answered questions of each run whose records state it.
     beaten
@@ -58,19 +72,53 @@ class FigureDifference:
     logged: tuple[int, int]
     beaten: tuple[str, ...] = ()
     reason: str | None = None
+    ratio: PairedResult | None = None
+    quantiles: Mapping[str, tuple[Quantile, Quantile]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def decisive(self) -> PairedResult | None:
+        """The difference that decides which run takes more: of the logarithms, or of the means without a ratio."""
+        return self.result if self.ratio is None else self.ratio
+
+    @property
+    def price(self) -> int:
+        """1 or -1 if the second run clearly takes more or less, of a typical question and on average; else 0."""
+        if self.result is None or self.decisive is None:
+            return 0
+        clear = _sign(self.decisive)
+        return clear if clear * self.result.delta > 0 else 0
 
     @property
     def sentence(self) -> str:
-        """The figure of both runs and its difference."""
+        """The figure of both runs, its difference, and what a typical question takes."""
         if self.result is None:
             return f"{self.name}: {self.reason}"
         one = self.result
         values = f"{digits(one.first)} to {digits(one.second)}{self.unit}"
-        interval = f"no interval: {one.reason}"
-        if one.low is not None and one.high is not None:
-            interval = f"[{_signed(one.low)}, {_signed(one.high)}]{'*' if one.caution else ''}"
-        over = counted(one.questions, "question")
-        return f"{self.name}: {values} a question, {_signed(one.delta)}{self.unit} {interval} over {over}"
+        change = f"{_signed(one.delta)}{self.unit}"
+        if self.ratio is not None:
+            change += f", by a factor of {digits(math.exp(self.ratio.delta))} {_ends(self.ratio, _factor)}"
+        else:
+            change += f" {_ends(one, _signed)}"
+        quantiles = (f"{name} {first} to {second}" for name, (first, second) in self.quantiles.items())
+        return "; ".join(
+            (f"{self.name}: {values} a question, {change} over {counted(one.questions, 'question')}", *quantiles)
+        )
+
+    def as_json(self, runs: tuple[str, str]) -> dict[str, Any]:
+        """Return the figure as JSON."""
+        return {
+            "figure": self.name,
+            "difference": None if self.result is None else dataclasses.asdict(self.result),
+            "ratio": None if self.ratio is None else _as_ratio(self.ratio),
+            "quantiles": {
+                name: {run: dataclasses.asdict(one) for run, one in zip(runs, both, strict=True)}
+                for name, both in self.quantiles.items()
+            },
+            "logged": dict(zip(runs, self.logged, strict=True)),
+            "beaten": list(self.beaten),
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +145,7 @@ class CostComparison:
         if known is None or known.result is None:
             return f"nothing shows whether the dearer run pays: {_absent(self.figures)}; {self._gained(self.second)}"
         taken, name = known.result, known.name
-        gain, price = _sign(self.quality), _sign(taken)
+        gain, price = _sign(self.quality), known.price
         gain *= -1 if lower_is_better(self.quality.measure) else 1
         better = self.second if gain > 0 else self.first
         if not price and not gain:
@@ -147,16 +195,7 @@ class CostComparison:
             "measure": self.quality.measure,
             "sentence": self.sentence,
             "quality": dataclasses.asdict(self.quality),
-            "figures": [
-                {
-                    "figure": one.name,
-                    "difference": None if one.result is None else dataclasses.asdict(one.result),
-                    "logged": {self.first: one.logged[0], self.second: one.logged[1]},
-                    "beaten": list(one.beaten),
-                    "reason": one.reason,
-                }
-                for one in self.figures
-            ],
+            "figures": [one.as_json((self.first, self.second)) for one in self.figures],
         }
 
 
@@ -200,7 +239,47 @@ def _difference(
     sign = -1 if lower_is_better(quality.measure) else 1
     places = (sign * quality.first, result.first), (sign * quality.second, result.second)
     lost = tuple(run for run, own, other in zip(runs, places, places[::-1], strict=True) if beaten(own, [other]))
-    return dataclasses.replace(found, result=result, beaten=lost)
+    ratio = _ratio(name, values, draws, codes)
+    if ratio is None:
+        result = dataclasses.replace(result, caution=result.caution or NO_RATIO)
+    quantiles = {
+        label: (quantile(values[0], share, clusters is None), quantile(values[1], share, clusters is None))
+        for label, share in QUANTILES.items()
+    }
+    return dataclasses.replace(found, result=result, beaten=lost, ratio=ratio, quantiles=quantiles)
+
+
+def _ratio(
+    name: str, values: tuple[list[float], list[float]], draws: Draws, codes: list[int] | None
+) -> PairedResult | None:
+    """Return the paired difference of the logarithms; None if one value of a question is 0 and the other isn't.
+
+    No ratio is taken to be larger than that of the largest and the smallest value.
+    """
+    pairs = [(one, two) for one, two in zip(*values, strict=True)]
+    if any(min(pair) <= 0 < max(pair) or min(pair) < 0 for pair in pairs):
+        return None
+    stated = [value for pair in pairs for value in pair if value > 0]
+    span = math.log(max(stated) / min(stated)) if stated else 0.0
+    first, second = ([math.log(one) if one else 0.0 for one in some] for some in values)
+    return compare_pairs(name, first, second, **draws._asdict(), clusters=codes, span=span or None)
+
+
+def _as_ratio(ratio: PairedResult) -> dict[str, Any]:
+    """Return the ratio of a typical question, second by first, as JSON."""
+    ends = (None if end is None else math.exp(end) for end in (ratio.low, ratio.high))
+    value, p_values = math.exp(ratio.delta), {"p_value": ratio.p_value, "p_holm": ratio.p_holm}
+    return {"value": value, **dict(zip(("low", "high"), ends, strict=True)), **p_values, "caution": ratio.caution}
+
+
+def _ends(result: PairedResult, written: Callable[[float], str]) -> str:
+    if result.low is None or result.high is None:
+        return f"(no interval: {result.reason})"
+    return f"[{written(result.low)}, {written(result.high)}]{'*' if result.caution else ''}"
+
+
+def _factor(logarithm: float) -> str:
+    return digits(math.exp(logarithm))
 
 
 def _sign(result: PairedResult) -> int:

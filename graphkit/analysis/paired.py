@@ -157,7 +157,7 @@ def compare_pairs(
         losses=int((differences < 0).sum()),
         ties=int((differences == 0).sum()),
         detectable=detectable(error, units),
-        caution=None if low is None or high is None else _caution(differences, sums, (low, high), span),
+        caution=None if low is None or high is None else caution_of(differences, (low, high), span, sums),
         smallest_p=smallest_p(units, resamples),
         clusters=None if sums is None else units,
         reason=_no_interval(differences, sums) if low is None else None,
@@ -185,8 +185,10 @@ def _no_interval(differences: Any, sums: ClusterSums | None) -> str:
     return f"too few questions for an interval: {counted(int(differences.size), 'question')}"
 
 
-def _caution(differences: Any, sums: ClusterSums | None, ends: tuple[float, float], span: float | None) -> str | None:
-    """Return why an interval with these ends may be too narrow.
+def caution_of(
+    differences: Any, ends: tuple[float, float], span: float | None = None, sums: ClusterSums | None = None
+) -> str | None:
+    """Return why the interval of a mean difference, which has these ends, may be too narrow; None if nothing says so.
 
     The last reason is that of skewed differences: where the interval excludes 0, and would hold it if the questions
     that are too rare to have been drawn differ by as much as possible the other way.

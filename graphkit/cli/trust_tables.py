@@ -70,11 +70,16 @@ def _interval(one: Estimate) -> str:
     return "–" if one.low is None or one.high is None else f"{rounded(one.low)} to {rounded(one.high)}"
 
 
+def _note(one: Estimate) -> str:
+    """Return the caveat of an interval; one that is missing has its reason beside the value."""
+    return "" if one.low is None else one.reason or ""
+
+
 def _print_inflation(found: Inflation) -> None:
     rows = [
         ["mean, judge on the checked answers", shown(found.judge), ""],
         ["mean, person on the same", shown(found.person), ""],
-        ["inflation: judge minus person", str(found.excess), ""],
+        ["inflation: judge minus person", str(found.excess), _note(found.excess)],
         ["mean, judge on all answers", shown(found.raw), ""],
         ["mean, calibrated (PPI++)", str(found.calibrated.estimate), f"lambda {found.calibrated.trust:.2f}"],
     ]
@@ -85,8 +90,7 @@ def _print_inflation(found: Inflation) -> None:
         rows.append(["accuracy, calibrated (PPI++)", str(one.estimate), f"lambda {one.trust:.2f}"])
     if found.corrected_accuracy is not None:
         estimate = found.corrected_accuracy.estimate
-        note = (estimate.reason or "") if estimate.low is not None else ""
-        rows.append(["accuracy, corrected (Rogan-Gladen)", str(estimate), note])
+        rows.append(["accuracy, corrected (Rogan-Gladen)", str(estimate), _note(estimate)])
     print_table(None, ("", "value [95%]", "note"), rows)
 
 
@@ -110,5 +114,7 @@ def print_effects(found: Sequence[Effect]) -> None:
     for one in found:
         if one.shows:
             print_line(f"{one.of} moves {one.measure} by {one.difference}: its interval excludes 0")
+        if note := _note(one.difference):
+            print_line(f"{one.of} of {one.measure}: {note}")
         if one.of == "drift" and one.versions[0] != one.versions[1]:
             print_line(f"{one.measure} was given by {one.versions[0]}, and now by {one.versions[1]}")

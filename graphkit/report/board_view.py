@@ -82,6 +82,11 @@ class BoardView:
         """Every row of the board, the folded ones too."""
         return [*(row for layer in self.board.layers for row in layer.rows), *self.board.others, *self.board.more]
 
+    @property
+    def cautioned(self) -> bool:
+        """Whether an interval of the board has a caution."""
+        return any(cell.caution for row in self.rows for cell in row.cells)
+
     def verdicts(self) -> list[dict[str, Any]]:
         """Return the verdict against each baseline, the default one marked."""
         return [

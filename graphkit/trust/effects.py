@@ -9,6 +9,7 @@ from typing import Any
 from graphkit.analysis.estimates import Estimate, fields_of, proportion
 from graphkit.records.scores import Score
 from graphkit.trust.inflation import mean_difference
+from graphkit.trust.label_scales import scale_of
 from graphkit.trust.rejudge_contract import Rejudge, by_measure, values
 
 
@@ -21,7 +22,7 @@ class Effect:
     #: The means over the questions with a value in both.
     first: float | None
     second: float | None
-    difference: Estimate  # second minus first, with its interval
+    difference: Estimate  # second minus first, with its interval, and why that may be too narrow
     changed: Estimate  # the share of questions whose value changed
     versions: tuple[str, str]  # the judges and versions of the two
     unpaired: int  # the number of questions with a value in only one
@@ -64,7 +65,8 @@ def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Sc
     def versions(scores: dict[str, Score]) -> str:
         return ", ".join(dict.fromkeys(score.given_by for score in scores.values()))
 
-    difference = mean_difference(before, after)
+    scale = scale_of(measure, [*first.values(), *second.values()])
+    difference = mean_difference(before, after, scale.highest - scale.lowest)
     changed = sum(abs(x - y) > 1e-9 for x, y in zip(before, after, strict=True))
     return Effect(
         of,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.calibration import Corrected, PredictionPowered, prediction_powered, rogan_gladen
 from graphkit.analysis.estimates import Estimate, fields_of, proportion
-from graphkit.scoring.intervals import interval
+from graphkit.analysis.paired import ALL_EQUAL, caution_of
+from graphkit.scoring.intervals import alike, around_equal, interval
+from graphkit.scoring.score_intervals import bounded_interval
 from graphkit.trust.label_scales import LabelScale
 
 
@@ -51,7 +54,7 @@ def inflation(scale: LabelScale, judged: Mapping[str, str], labels: Mapping[str,
     means = Inflation(
         judge=sum(own) / len(own) if own else None,
         person=sum(truth) / len(truth) if truth else None,
-        excess=mean_difference(truth, own),
+        excess=mean_difference(truth, own, scale.highest - scale.lowest),
         raw=sum(every) / len(every) if every else None,
         calibrated=prediction_powered(truth, own, rest, scale.highest, scale.lowest),
     )
@@ -74,12 +77,27 @@ def inflation(scale: LabelScale, judged: Mapping[str, str], labels: Mapping[str,
     )
 
 
-def mean_difference(first: list[float], second: list[float]) -> Estimate:
-    """Return the mean of second minus first over the same answers, with its interval."""
+def mean_difference(first: list[float], second: list[float], span: float) -> Estimate:
+    """Return the mean of second minus first over the same answers, with its interval, or a caution beside it.
+
+    The interval is the wider on each side of that of paired differences and, at the effective number of answers, of the
+    score interval of the mean as a share of the way from ``-span`` to ``span``, the extent of the grades. Equal
+    differences don't promise that of other answers (:func:`~graphkit.scoring.intervals.around_equal`).
+    """
+    import numpy
+
     if not first:
         return Estimate(None, reason="no answer was graded by both")
-    differences = [two - one for one, two in zip(first, second, strict=True)]
-    low, high = interval(differences)
-    value = sum(differences) / len(differences)
-    reason = "too few answers, or too few that differ, to tell the spread" if low is None else None
-    return Estimate(value, low, high, reason, len(differences))
+    differences = numpy.asarray(second, dtype=float) - numpy.asarray(first, dtype=float)
+    size, value = len(first), math.fsum(differences) / len(first)
+    if size < 2:
+        return Estimate(value, reason="one answer doesn't show the spread", size=size)
+    span = max(span, float(abs(differences).max()))
+    if alike(differences):
+        return Estimate(value, *around_equal(value, size, span), ALL_EQUAL, size)
+    paired = interval(differences, span=span)
+    low, high = bounded_interval(value, float(differences.var(ddof=1)) / size, size, -span, span, size - 1)
+    assert paired[0] is not None
+    assert paired[1] is not None
+    low, high = min(low, paired[0]), max(high, paired[1])
+    return Estimate(value, low, high, caution_of(differences, (low, high), span), size)

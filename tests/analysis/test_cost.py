@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy
 import pytest
 from scipy import stats
 
-from graphkit.analysis.cost_comparison import CostComparison, Draws, compare_cost, usage_of
+from graphkit.analysis.cost_comparison import CostComparison, Draws, FigureDifference, compare_cost, usage_of
 from graphkit.analysis.paired import compare_pairs
 from graphkit.records.structs import AnswerStruct
 from tests.helpers.cli import Graph, Row, inside, write_lines
@@ -68,6 +69,89 @@ def test_differences_are_those_of_scipy() -> None:
     assert result.high - result.low < 1.1 * (student.high - student.low)
     assert found["cost"].result is None
     assert found["cost"].reason == "not logged by with and without"
+
+
+def of_tokens(first: list[float], second: list[float]) -> FigureDifference:
+    """Return the comparison of the tokens of two runs."""
+    usage = [
+        {"cost": {}, "tokens": {f"q{n}": one for n, one in enumerate(some)}, "latency": {}} for some in (first, second)
+    ]
+    quality = compare_pairs("EdgeRecall", [0.5] * 30, [0.5, 0.9] * 15, resamples=99)
+    return compare_cost(("a", "b"), quality, (usage[0], usage[1]), Draws(499, 1)).figures[1]
+
+
+def test_the_ratio_is_that_of_the_logarithms() -> None:
+    """Student's t of the logarithms bounds the ratio of a typical question; median and p95 stand beside the mean."""
+    random = numpy.random.default_rng(5)
+    first = [*random.lognormal(6, 1.5, 40)]
+    second = [one * factor for one, factor in zip(first, random.lognormal(-0.5, 0.6, 40), strict=True)]
+    found = of_tokens(first, second)
+    logs = numpy.log(second) - numpy.log(first)
+    student = stats.ttest_1samp(logs, 0).confidence_interval()
+    assert found.ratio is not None
+    assert found.ratio.delta == pytest.approx(logs.mean())
+    assert found.ratio.low is not None
+    assert found.ratio.high is not None
+    assert found.ratio.low <= student.low + 1e-9
+    assert found.ratio.high >= student.high - 1e-9
+    assert found.price == -1
+    ratio = found.as_json(("a", "b"))["ratio"]
+    assert ratio["value"] == pytest.approx(stats.gmean(second) / stats.gmean(first))
+    assert ratio["low"] < ratio["value"] < ratio["high"] < 1
+    assert f"by a factor of {ratio['value']:.2f} [" in found.sentence
+    # Of 40 values the 20th is the median, and 13 of 40 halves or fewer lie below in 1.9%, 14 in 4.0%: ranks 14 and 27.
+    median, ordered = found.quantiles["median"][0], sorted(first)
+    assert (median.value, median.low, median.high) == (ordered[19], ordered[13], ordered[26])
+    # .95^40 = .129: the largest of 40 bounds the 95th percentile too rarely, so nothing does.
+    p95 = found.quantiles["p95"][0]
+    assert (p95.value, p95.high) == (ordered[37], None)
+    assert "; median " in found.sentence
+    assert "; p95 " in found.sentence
+
+
+def test_a_constant_factor_is_clear_and_no_certainty() -> None:
+    """Twice as many tokens on each question are clearly more, but the interval isn't the factor itself."""
+    found = of_tokens([100.0] * 20, [200.0] * 20)
+    assert found.price == 1
+    assert found.ratio is not None
+    assert found.ratio.low is not None
+    # The ratio of the largest and the smallest is 2, of which a share of 1 - .025^(1/20) = .1684 may be the reverse.
+    assert found.ratio.low == pytest.approx(math.log(2) * (1 - 2 * 0.1684), abs=1e-4)
+
+
+def test_a_mean_against_the_typical_question_decides_nothing() -> None:
+    """The second run takes a tenth less on all questions but one, which takes a hundred times as much: unclear."""
+    found = of_tokens([100.0 + number for number in range(30)], [90.0 + number for number in range(29)] + [12_900.0])
+    assert found.result is not None
+    assert found.result.delta > 0
+    assert found.price == 0
+
+
+def test_a_zero_has_no_ratio() -> None:
+    """Where one run states 0 the difference decides, with a caution; 0 in both is no difference."""
+    random = numpy.random.default_rng(6)
+    some = [*random.uniform(10, 20, 30)]
+    found = of_tokens([0.0, *some], [1.0, *(2 * one for one in some)])
+    assert found.ratio is None
+    assert found.result is not None
+    assert "a figure of 0 has no ratio" in str(found.result.caution)
+    assert found.price == 1
+    both = of_tokens([0.0, *some], [0.0, *(2 * one for one in some)])
+    assert both.ratio is not None
+    assert both.ratio.ties == 1
+
+
+def test_heavy_tails_are_held() -> None:
+    """Of 200 samples of 20 questions with lognormal ratios, whose mean difference few questions make, 93% hold."""
+    random, held = numpy.random.default_rng(8), 0
+    for _ in range(200):
+        first = random.lognormal(5, 1.5, 20)
+        ratio = of_tokens([*first], [*(first * random.lognormal(0.3, 1.0, 20))]).ratio
+        assert ratio is not None
+        assert ratio.low is not None
+        assert ratio.high is not None
+        held += ratio.low <= 0.3 <= ratio.high
+    assert held >= 186
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from graphkit.graph.opening import prepared
 from graphkit.records.executions import Execution
 from graphkit.records.verdicts import answer_hash
 from graphkit.report import write_report
+from graphkit.scoring.intervals import ALL_EQUAL
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, Page, hostile_dataset, spine_of
@@ -43,7 +44,11 @@ def test_a_board_says_who_won(tmp_path: Path) -> None:
     text = _text(board)
     assert "r and s don't clearly differ: they walk 75% and 0% of the required edges" in text
     assert text.index("they walk") < text.index("retrieval") < text.index("Overall is the product of the layers.")
-    assert "2/2 0.75 +0.75 B 0.00, target above 0.8: severe; 2/2 0.00 baseline" in text
+    # Two values show their spread poorly, and equal ones not at all: Wilson's bound of 0 of 2 * (1.96 / 12.71)^2 items.
+    few = "2/2; the interval may be too narrow: 2 questions, fewer than 10"
+    assert f"{few} 0.75‡ +0.75 B 0.00, 95% interval 0.00 to 0.99, target above 0.8: severe; 2/2; {ALL_EQUAL}" in text
+    assert f"{ALL_EQUAL} 0.00‡ baseline" in text
+    assert "‡ few or equal values" in text
     assert repr(board).startswith("<Board of 2 runs: r and s don't clearly differ")
     assert "\n" not in repr(board)
 
@@ -51,7 +56,10 @@ def test_a_board_says_who_won(tmp_path: Path) -> None:
 def test_another_baseline(tmp_path: Path) -> None:
     """Against r the difference of s is -.75; only the chosen baseline is written, since nothing can be chosen there."""
     board = graphkit.board(_two(tmp_path), baseline="r")
-    assert "2/2 0.75 baseline B 0.00, target above 0.8: severe; 2/2 0.00 -0.75" in _text(board)
+    assert "fewer than 10 0.75‡ baseline B 0.00, 95% interval 0.00 to 0.99, target above 0.8: severe; 2/2" in _text(
+        board
+    )
+    assert f"{ALL_EQUAL} 0.00‡ -0.75" in _text(board)
     page = Page(board._repr_html_())
     assert {one["data-b"] for _, one in page.elements if "data-b" in one} == {"0"}
     assert not [one for _, one in page.elements if "hidden" in one]

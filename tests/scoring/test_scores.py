@@ -155,7 +155,7 @@ def test_the_page_shows_what_others_gave(tmp_path: Path) -> None:
     assert summary["runs"][0]["means"][-2:] == [0.25, 0.75]
     assert "a tool&#39;s own &lt;score&gt;" in page.partition("<dialog")[0]
     # Its target is 0.9, and less than 0.8 is severe.
-    assert "0.25, target above 0.9: severe; 2/2" in page.partition("Board")[2]
+    assert "0.25, 95% interval 0.00 to 0.99, target above 0.9: severe; 2/2" in page.partition("Board")[2]
 
 
 def test_scores_that_cannot_be_added(tmp_path: Path) -> None:
