@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from graphkit.analysis.estimates import Estimate, bounded, proportion
+from graphkit.records.words import counted
 
 #: How much two categories agree: only equal ones, or more the closer they are in order.
 Weights = Literal["none", "linear", "quadratic"]
@@ -21,6 +22,10 @@ Metric = Literal["nominal", "ordinal", "interval"]
 
 NO_ITEM = "no item was graded by both"
 ONE_ITEM = "one item doesn't show the spread"
+
+#: With fewer items that are rated differently, an interval may hold the true agreement in less than 93%: see the
+#: simulation in docs/statistics.md.
+FEW_APART = 6
 
 
 def raw_agreement(first: Sequence[str], second: Sequence[str]) -> Estimate:
@@ -57,7 +62,7 @@ def kappa(
     moved = agreeing - (1 - value) * ((agreeing @ columns)[:, None] + (rows @ agreeing)[None, :])
     mean = float((shares * moved).sum())
     variance = float((shares * (moved - mean) ** 2).sum()) / (items * (1 - expected) ** 2)
-    return bounded(value, variance, items, _base(expected), freedom=items - 1)
+    return _agreement(value, variance, items, expected, _apart_items(table))
 
 
 def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str], weights: Weights = "none") -> Estimate:
@@ -83,7 +88,7 @@ def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str],
     moved = (agreeing - expected - 2 * (1 - value) * (chance - expected)) / (1 - expected)
     variance = float((shares * (moved - value) ** 2).sum()) / max(items - 1, 1)
     reason = f"both gave only {first[0]!r}" if float(used.max()) > 1 - 1e-12 else None
-    return bounded(value, variance, items, _base(expected), reason, freedom=items - 1)
+    return _agreement(value, variance, items, expected, _apart_items(table), reason)
 
 
 def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: Sequence[Any] | None = None) -> Estimate:
@@ -114,7 +119,7 @@ def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: S
     defined = others[numpy.isfinite(others)]
     count = int(defined.size)
     variance = (count - 1) / count * float(((defined - defined.mean()) ** 2).sum()) if count else 0.0
-    return bounded(value, variance, items, _base(chance), freedom=items - 1)
+    return _agreement(value, variance, items, chance, sum(len({*item}) > 1 for item in kept))
 
 
 def _by_numbers(kept: Sequence[Sequence[Any]]) -> tuple[float, Any, float]:
@@ -201,6 +206,27 @@ def _weights(kinds: int, weights: Weights) -> Any:
         return numpy.eye(kinds)
     steps = numpy.abs(numpy.arange(kinds)[:, None] - numpy.arange(kinds)[None, :]) / (kinds - 1)
     return 1 - (steps if weights == "linear" else steps**2)
+
+
+def _agreement(
+    value: float, variance: float, items: int, expected: float, apart: int, reason: str | None = None
+) -> Estimate:
+    """Return a coefficient of at least two items with its interval, and a caution if few items are rated differently.
+
+    Half an item on which the raters disagree as far as possible is added to the variance (as Agresti and Min 2005 do
+    for differences), since a few dozen items may hold none of the rare, large disagreements.
+    """
+    base = _base(expected)
+    share = min(1.0, max(0.0, value * (1 - base) + base))
+    variance += 0.5 * (share / items / (1 - base)) ** 2
+    if reason is None and apart < FEW_APART:
+        reason = f"the interval may be too narrow: {apart} of {counted(items, 'item')} differ, fewer than {FEW_APART}"
+    return bounded(value, variance, items, base, reason, freedom=items - 1)
+
+
+def _apart_items(table: Any) -> int:
+    """Return the number of items to which the raters of a table gave different labels."""
+    return int(table.sum() - table.trace())
 
 
 def _base(expected: float) -> float:
