@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.power import detectable
+from graphkit.analysis.power import detectable, detectable_share
 from graphkit.records.bounds import TOLERANCE, equal
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import ClusterSums, cautioned, clustered_interval, without_interval
@@ -58,7 +58,7 @@ class PairedResult:
         The number of questions on which the second run has the higher, the lower and the same value.
     detectable
         The smallest mean difference that these questions detect with 80% power at the 5% level; None if all differences
-        are equal, or there is one cluster.
+        are equal, there is one cluster, or nothing is large enough.
     smallest_p
         See :func:`smallest_p`.
     accuracy
@@ -70,6 +70,8 @@ class PairedResult:
     spread, error
         The standard deviation of the differences, 0 if all are equal, and the standard error of their mean, over
         clusters if there are any; 0 if nothing shows it.
+    yes_or_no
+        Whether all values are 0 or 1 and each question counts as independent, so that the test is McNemar's.
     """
 
     measure: str
@@ -93,6 +95,7 @@ class PairedResult:
     reason: str | None = None
     spread: float = 0.0
     error: float = 0.0
+    yes_or_no: bool = False
 
     @property
     def units(self) -> int:
@@ -141,6 +144,9 @@ def compare_pairs(
         low, high = clustered_interval(differences, clusters, resamples=resamples, seed=seed, span=span)
         error = 0.0 if sums.clusters < 2 or sums.alike else sums.error
     units = int(differences.size) if sums is None else sums.clusters
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    yes_or_no = sums is None and bool(numpy.isin((one, two), (0.0, 1.0)).all())
+    found = detectable_share(wins + losses, units) if yes_or_no and error else detectable(error, units)
     p_value = randomisation_p(differences if sums is None else sums.sums, resamples=resamples, seed=seed)
     return PairedResult(
         measure=measure,
@@ -153,16 +159,17 @@ def compare_pairs(
         p_value=p_value,
         p_holm=p_value,
         effect=delta / spread if spread > 0 else None,
-        wins=int((differences > 0).sum()),
-        losses=int((differences < 0).sum()),
+        wins=wins,
+        losses=losses,
         ties=int((differences == 0).sum()),
-        detectable=detectable(error, units),
+        detectable=found,
         caution=None if low is None or high is None else caution_of(differences, (low, high), span, sums),
         smallest_p=smallest_p(units, resamples),
         clusters=None if sums is None else units,
         reason=_no_interval(differences, sums) if low is None else None,
         spread=spread,
         error=error,
+        yes_or_no=yes_or_no,
     )
 
 

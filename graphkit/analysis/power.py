@@ -1,14 +1,29 @@
-"""The power of a paired t-test, by the noncentral t distribution: what a sample can detect, and what size it needs."""
+"""The power of a paired test: what a sample can detect, and what size it needs.
+
+Numbers have that of the paired t-test, by the noncentral t distribution, and yes-or-no values the exact one of
+McNemar's test, which is smaller: so few differences are possible that its p-value rarely is just below the level.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache
+
+from graphkit.scoring.score_intervals import wilson_interval
 
 POWER = 0.8
 LEVEL = 0.05
 
 #: More units than these aren't searched for.
 MOST = 10**12
+
+#: Of more questions than these, the t-test has the power of McNemar's.
+MOST_EXACT = 5_000
+
+#: Plans take the upper end of an interval of this confidence for the share of questions that differ: four of five
+#: samples lead to a plan that is large enough (as Browne 1995 recommends for standard deviations).
+PLANNED_CONFIDENCE = 0.6
 
 
 def power(difference: float, error: float, units: int, level: float = LEVEL) -> float:
@@ -56,9 +71,75 @@ def units_needed(difference: float, spread: float, level: float = LEVEL) -> int 
     34
     """
 
-    def enough(units: int) -> bool:
-        return power(difference, spread / units**0.5, units, level) >= POWER
+    return _smallest(lambda units: power(difference, spread / units**0.5, units, level) >= POWER)
 
+
+def mcnemar_power(difference: float, differing: float, questions: int, level: float = LEVEL) -> float:
+    """Return the chance that McNemar's exact test finds a difference of two shares of right answers.
+
+    It is the paired randomisation test of yes-or-no values. Of the questions that differ, ``(1 + difference /
+    differing) / 2`` are won on average; their number is binomial, too (Duffy 1984).
+
+    Parameters
+    ----------
+    differing
+        The share of questions on which the runs differ, at least the difference.
+
+    >>> round(mcnemar_power(1.0, 1.0, 6), 3), mcnemar_power(1.0, 1.0, 5)
+    (1.0, 0.0)
+    """
+    import numpy
+    from scipy import stats
+
+    middle, reach = questions * differing, 9 * (questions * differing * (1 - differing)) ** 0.5 + 1
+    many = numpy.arange(max(0, math.floor(middle - reach)), min(questions, math.ceil(middle + reach)) + 1)
+    won = (1 + difference / differing) / 2
+    # The fewest wins, or losses, whose two-sided p-value is at most the level.
+    fewest = stats.binom.isf(level / 2, many, 0.5) + 1
+    found = stats.binom.sf(fewest - 1, many, won) + stats.binom.cdf(many - fewest, many, won)
+    return float((stats.binom.pmf(many, questions, differing) * numpy.where(fewest <= many, found, 0.0)).sum())
+
+
+def differing_bound(different: int, questions: int) -> float:
+    """Return the share of questions that differ for which to plan, given how many of the present ones do."""
+    return wilson_interval(different / questions, questions, PLANNED_CONFIDENCE)[1]
+
+
+@lru_cache(maxsize=4096)
+def detectable_share(different: int, questions: int) -> float | None:
+    """Return the smallest difference of two shares that McNemar's test of so many questions finds with 80% power.
+
+    None if nothing is large enough. Of the questions, ``different`` differ now.
+    """
+    from scipy import optimize
+
+    if _share_power(1.0, 1.0, questions, LEVEL) < POWER:
+        return None
+    bound = differing_bound(different, questions)
+    return float(optimize.brentq(lambda some: _share_power(some, bound, questions, LEVEL) - POWER, 1e-9, 1.0))
+
+
+def pairs_needed(difference: float, different: int, questions: int, level: float = LEVEL) -> int | None:
+    """Return how many questions a difference of two shares needs, of which now ``different`` of ``questions`` differ.
+
+    None if more than can be searched, or if the difference is above 1.
+    """
+    if difference > 1:
+        return None
+    bound = differing_bound(different, questions)
+    return _smallest(lambda many: _share_power(difference, bound, many, level) >= POWER)
+
+
+def _share_power(difference: float, differing: float, questions: int, level: float) -> float:
+    """Return the power at a difference, to which at least as many questions contribute."""
+    differing = max(differing, difference)
+    if questions <= MOST_EXACT:
+        return mcnemar_power(difference, differing, questions, level)
+    return power(difference, max(differing - difference**2, 1e-12) ** 0.5 / questions**0.5, questions, level)
+
+
+def _smallest(enough: Callable[[int], bool]) -> int | None:
+    """Return the smallest number, at least two, that is enough; None beyond the search."""
     few = 1
     while not enough(many := 2 * few):
         few = many

@@ -1,7 +1,7 @@
 """Plans the number of questions that show a difference between two runs, given the paired differences seen so far.
 
 The same spread is assumed, and the same dependence within clusters. The figures are those of the paired t-test, whose
-power the randomisation test shares.
+power the randomisation test shares, and of yes-or-no measures those of McNemar's exact test, which it is there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from graphkit.analysis.findings import two
 from graphkit.analysis.paired import FEW_QUESTIONS, PairedResult, questions_needed
-from graphkit.analysis.power import LEVEL, MOST, POWER, units_needed
+from graphkit.analysis.power import LEVEL, MOST, POWER, pairs_needed, units_needed
 from graphkit.errors import InputError
 from graphkit.records.words import counted
 
@@ -37,7 +37,7 @@ class SamplePlan:
     detectable
         The smallest difference that the present questions detect.
     caution
-        A sentence on a spread of few questions or clusters, or None.
+        A sentence on a spread of few questions or clusters, or of few questions that differ, or None.
     """
 
     measure: str
@@ -105,19 +105,35 @@ def _planned(result: PairedResult, difference: float, together: int) -> SamplePl
     if not result.error or not result.spread:
         reason = result.reason or "all differences are equal, so nothing shows how far others may lie"
         return dataclasses.replace(plan, reason=reason)
-    spread = result.error * result.units**0.5
-    alone, first = (units_needed(difference, spread, level) for level in (LEVEL, LEVEL / together))
+    if result.yes_or_no and difference > 1:
+        return dataclasses.replace(plan, reason="two shares differ by 1 at most")
+    spread, different = result.error * result.units**0.5, result.wins + result.losses
+    alone, first = (
+        pairs_needed(difference, different, result.questions, level)
+        if result.yes_or_no
+        else units_needed(difference, spread, level)
+        for level in (LEVEL, LEVEL / together)
+    )
     if alone is None or first is None:
         return dataclasses.replace(plan, reason=f"it is more than {MOST:.0e}")
     # The randomisation test of fewer can't be significant.
     alone, first = max(alone, questions_needed(1, LEVEL)), max(first, questions_needed(together, LEVEL))
     size = result.questions / result.units
-    few = counted(result.units, "question" if result.clusters is None else "cluster")
     return dataclasses.replace(
         plan,
         design_effect=None if result.clusters is None else (result.error / result.spread) ** 2 * result.questions,
         needed_questions=math.ceil(alone * size),
         needed_clusters=None if result.clusters is None else alone,
         needed_together=math.ceil(first * size),
-        caution=f"{few} show the spread poorly" if result.units < FEW_QUESTIONS else None,
+        caution=_caution(result, different),
     )
+
+
+def _caution(result: PairedResult, different: int) -> str | None:
+    """Return a sentence on a spread of few questions or clusters, or of few questions that differ."""
+    if result.units < FEW_QUESTIONS:
+        few = counted(result.units, "question" if result.clusters is None else "cluster")
+        return f"{few} show the spread poorly"
+    if different < FEW_QUESTIONS:
+        return f"{counted(different, 'question')} that differ, fewer than {FEW_QUESTIONS}, show the spread poorly"
+    return None
