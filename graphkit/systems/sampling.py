@@ -46,9 +46,10 @@ def shares(counts: dict[str, int], size: int) -> dict[str, int]:
 
 
 def margin(size: int, population: int) -> float:
-    """Return the margin of error of a share: half of its 95 % interval, at worst (a share of 50 %).
+    """Return about the margin of error of a share: half of its 95 % interval, at worst (a share of 50 %).
 
-    It has the correction for a finite population, so a sample of all questions has no margin.
+    It is that of the normal approximation, with the correction for a finite population, so a sample of all questions
+    has no margin. A share of a few questions can lie further off.
 
     >>> round(margin(100, 1_000_000), 3), margin(50, 50)
     (0.098, 0.0)

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from graphkit.analysis.paired import compare_pairs
-from graphkit.analysis.power import detectable, power, units_needed
+from graphkit.analysis.power import detectable, differing_bound, mcnemar_power, power, units_needed
 from graphkit.analysis.sample_plans import planned
 from tests.helpers.cli import inside
 from tests.helpers.clustered import clustered_runs
@@ -73,6 +73,54 @@ def test_a_clustered_plan_has_its_power_in_simulation() -> None:
     means = numpy.array([draw(plan.needed_clusters, 0.15).mean(1) for _ in range(SAMPLES)])
     # The plan rests on a spread that was drawn, too: of 2,000 clusters it is off by 1.6%, the power by about 1%.
     assert abs(_found(means) - 0.8) < NOISE + 0.02
+
+
+@pytest.mark.parametrize(("difference", "differing", "questions"), [(0.3, 0.4, 12), (0.5, 0.5, 9), (0.1, 0.6, 15)])
+def test_the_power_of_mcnemar_is_that_of_all_samples(difference: float, differing: float, questions: int) -> None:
+    """Over all numbers of wins and losses, each with its multinomial probability, so many are significant (scipy)."""
+    won, lost = (differing + difference) / 2, (differing - difference) / 2
+    chances = stats.multinomial(questions, [won, lost, 1 - differing])
+    expected = sum(
+        float(chances.pmf([wins, losses, questions - wins - losses]))
+        for wins in range(questions + 1)
+        for losses in range(questions + 1 - wins)
+        if wins + losses and stats.binomtest(wins, wins + losses).pvalue <= 0.05
+    )
+    assert mcnemar_power(difference, differing, questions) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_plan_of_yes_or_no_has_its_power() -> None:
+    """Most samples of 60 questions lead to a plan whose exact power is 80%; the plan of the t-test falls short."""
+    random, powers = numpy.random.default_rng(37), []
+    for _ in range(60):
+        drawn = random.choice([1.0, -1.0, 0.0], p=[0.2, 0.1, 0.7], size=60)
+        result = compare_pairs("m", (drawn < 0).astype(float), (drawn > 0).astype(float), span=1.0, resamples=99)
+        [plan] = planned([result], 0.15)
+        assert plan.needed_questions is not None
+        powers.append(mcnemar_power(0.15, 0.3, plan.needed_questions))
+    assert numpy.mean(numpy.array(powers) >= 0.8) >= 0.65
+    assert numpy.mean(powers) > 0.8
+    # From the true spread, the t-test asks for 100 questions, which find the difference in 70%.
+    few = units_needed(0.15, (0.3 - 0.15**2) ** 0.5)
+    assert few is not None
+    assert mcnemar_power(0.15, 0.3, few) < 0.75
+
+
+def test_what_yes_or_no_detects() -> None:
+    """The detectable difference has a power of 80% at the bound of the share that differs; few that differ say so."""
+    result = compare_pairs("m", [0.0] * 9 + [1.0] * 31, [1.0] * 6 + [0.0] * 6 + [1.0] * 28, span=1.0)
+    assert (result.wins, result.losses, result.yes_or_no) == (6, 3, True)
+    assert result.detectable is not None
+    # Wilson's bound of 9 of 40 for one side of 80%: z = .8416, z^2 = .7083; (.225 + .00885) / 1.01771 = .22978, and
+    # .8416 * sqrt(.225 * .775 / 40 + .7083 / 6400) / 1.01771 = .05531.
+    assert differing_bound(9, 40) == pytest.approx(0.2851, abs=1e-4)
+    bound = max(0.2851, result.detectable)
+    assert mcnemar_power(result.detectable, bound, 40) == pytest.approx(0.8, abs=1e-3)
+    [plan] = planned([result], 0.2)
+    assert plan.caution == "9 questions that differ, fewer than 20, show the spread poorly"
+    [none] = planned([result], 1.5)
+    assert none.reason == "two shares differ by 1 at most"
+    assert planned([result], 1e-9)[0].needed_questions is None
 
 
 def test_what_is_detectable_needs_the_present_questions() -> None:

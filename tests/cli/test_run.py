@@ -257,6 +257,8 @@ def test_sample(folder: Path) -> None:
     assert [strata.count(name) for name in ("easy", "medium", "hard")] == [2, 2, 1]
     # 1.96 * sqrt(0.25 / 5 * (10 - 5) / (10 - 1)) = 0.3267; each record costs 2.
     assert "sample: 5 of 10 questions (2 easy, 2 medium, 1 hard), seed 3" in done.out
+    # 1.96 * sqrt(.25 / 5 * 5 / 9) = .327, by the normal approximation.
+    assert "lies within about 33 points of that over all" in " ".join(done.out.split())
     assert "within 32.7 points" in done.out
     assert "cost 10 so far, projected 10 for these questions, 20 for the whole dataset" in done.out
     again = run(folder, "--system", "other=systems:later", "--sample", 5, "--seed", 3, "--json")
