@@ -91,7 +91,7 @@ def _resampled(values: Any, resamples: int, seed: int, confidence: float = CONFI
     ).confidence_interval
     mean = math.fsum(values) / values.size
     reach = student_quantile(values.size - 1, confidence) * float(values.std(ddof=1)) / values.size**0.5
-    return float(min(bounds.low, mean - reach)), float(max(bounds.high, mean + reach))
+    return float(numpy.fmin(bounds.low, mean - reach)), float(numpy.fmax(bounds.high, mean + reach))
 
 
 def mean_interval(

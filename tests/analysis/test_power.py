@@ -94,7 +94,8 @@ def test_a_plan_of_yes_or_no_has_its_power() -> None:
     random, powers = numpy.random.default_rng(37), []
     for _ in range(60):
         drawn = random.choice([1.0, -1.0, 0.0], p=[0.2, 0.1, 0.7], size=60)
-        result = compare_pairs("m", (drawn < 0).astype(float), (drawn > 0).astype(float), span=1.0, resamples=99)
+        first, second = ((drawn == one).astype(float).tolist() for one in (-1, 1))
+        result = compare_pairs("m", first, second, span=1.0, resamples=99)
         [plan] = planned([result], 0.15)
         assert plan.needed_questions is not None
         powers.append(mcnemar_power(0.15, 0.3, plan.needed_questions))
