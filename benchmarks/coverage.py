@@ -221,13 +221,14 @@ def repetitions() -> Iterator[Case]:
             weight = (1 - alike) / alike
             right = _random.beta(mean * weight, (1 - mean) * weight, n)
             values = (_random.random((n, 3)) < right[:, None]).astype(float).tolist()
-            one = components(values, 0.0, 1.0, resamples=RESAMPLES)[place]
+            _, between, within, _ = components(values, 0.0, 1.0, resamples=RESAMPLES)
+            one = (between, within)[place]
             return Found(_ends(one.low, one.high))
 
         every = mean * (1 - mean)
         name = f"right {mean:.0%}, {alike:.0%} of the variance between"
-        yield f"between: {name}", every * alike, sizes, partial(variance, 1)
-        yield f"within: {name}", every * (1 - alike), sizes, partial(variance, 2)
+        yield f"between: {name}", every * alike, sizes, partial(variance, 0)
+        yield f"within: {name}", every * (1 - alike), sizes, partial(variance, 1)
 
 
 # Judges ---------------------------------------------------------------------------------------------------------------
