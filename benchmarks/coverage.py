@@ -1,8 +1,9 @@
 """The coverage of the intervals that graphkit prints: ``python -m benchmarks.coverage [SAMPLES] [TABLE...]``.
 
 Samples are drawn, always the same ones, from worlds whose true value is known. A cell is the percentage of samples
-whose interval holds it. From 10 questions on, at least 93% of the samples should be held, or carry a caution: ``*``
-marks a cell where only the cautions make it so, ``!`` one that is too sure, and ``(N)`` N% of samples without interval.
+whose interval holds it. From 10 questions on, at least 93% of the samples, less two standard errors of their number,
+should be held, or carry a caution: ``*`` marks a cell where only cautions make it so, ``!`` one that is too sure, and
+``(N)`` N% of samples without an interval.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def cell(truth: float, samples: Sequence[Found], size: int) -> str:
         return f"–{missing}"
     held = numpy.mean([one.holds(truth) for one in known])
     warned = numpy.mean([one.holds(truth) or one.caution is not None for one in known])
-    mark = "" if held >= ENOUGH else "*" if warned >= ENOUGH or size < 10 else "!"
+    least = ENOUGH - 2 * (ENOUGH * (1 - ENOUGH) / len(known)) ** 0.5  # what 93% look like in so few samples
+    mark = "" if held >= least else "*" if warned >= least or size < 10 else "!"
     return f"{100 * held:.0f}{mark}{missing}"
 
 
