@@ -99,6 +99,8 @@ def print_consistency(found: Sequence[Consistency]) -> None:
     rows = [[one.measure, one.gradings, str(one.stable), str(one.alpha), len(one.flips), one.unscored] for one in found]
     print_table(None, ("measure", "gradings", "stable [95%]", "alpha [95%]", "flips", "unscored"), rows)
     for one in found:
+        if note := _note(one.alpha):
+            print_line(f"alpha of {one.measure}: {note}")
         for question, grades in one.flips:
             print_line(f"{one.measure} of {question}: {' -> '.join(grade or 'none' for grade in grades)}")
 

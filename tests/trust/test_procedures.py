@@ -86,9 +86,13 @@ def test_bias_of_each_variant() -> None:
     order, length = asyncio.run(bias(judge))
     assert [variant for variant, _ in judge.asked] == ["same", "swapped", "padded"]
     assert (order.of, order.difference.value, order.shows) == ("swapped", 0.0, False)
+    # Of twelve answers a share of 1 - .025^(1/12) = .2646 may move, by 1 at most.
+    assert (order.difference.low, order.difference.high) == pytest.approx((-0.2646, 0.2646), abs=1e-4)
+    assert order.difference.reason == "all differences are equal, so nothing shows how far others may lie"
     # Twelve answers, +2/20 and +3/20 in turn: 2.5/20.
     assert length.difference.value == pytest.approx(0.125)
     assert length.shows
+    assert length.difference.reason == "the interval may be too narrow: 12 questions, fewer than 20"
     assert length.changed.value == 1.0
     given = values("Correct", plain)
     assert asyncio.run(bias(judge, ["padded"], plain=given))[0].difference.value == pytest.approx(0.125)
