@@ -1,5 +1,5 @@
 // title: Relations missed most
-// answers: Which relations does the run miss most often, and in how many questions?
+// answers: Which relations does the run miss most often, of how many required edges, and in how many questions?
 // order: 70
 // parameters: run, question = null, limit = 20
 // columns: relation, missed, required, share, questions
@@ -34,13 +34,14 @@ WITH q, a, walked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, edge
   lost: [e IN p.edges WHERE any(m IN p.missed WHERE m[0..3] = e)]}] AS paths
 WITH q, a, walked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, edges: p.edges, missed: p.missed,
   lost: p.lost, share: toFloat(size(p.lost)) / size(p.edges)}] AS paths
-// Of alternatives the one with the smallest share missed counts, of equals the one of the lowest rank.
+// Of alternatives the one with the smallest share missed counts, of equals the one of the lowest rank: as EdgeRecall
+// chooses.
 WITH q, a, walked, [p IN paths WHERE NOT any(o IN paths
   WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
 UNWIND chosen AS p
 UNWIND p.edges AS e
 WITH DISTINCT q.id AS question, e, CASE WHEN e IN p.lost THEN 1 ELSE 0 END AS miss
-WITH question, CASE WHEN e[1] = '' THEN '(none)' ELSE e[1] END AS relation, miss
+WITH question, CASE WHEN e[1] = '' THEN '(no relation)' ELSE e[1] END AS relation, miss
 WITH relation, sum(miss) AS missed, count(*) AS required,
   collect(DISTINCT CASE WHEN miss = 1 THEN question END) AS questions
 WHERE missed > 0

@@ -1,52 +1,63 @@
 """Where runs break: the required edges of each boundary and relation, and how many of them each run walked.
 
-All runs are counted over one set of required edges, so that a row has one number of required edges for every run.
+Each run is counted by the alternatives that its own scores count: relations as EdgeRecall does, boundaries as
+BoundaryRecall does. The page, ``failures`` and the named queries count so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from graphkit.measures.case import Case
-from graphkit.measures.matching import contained
+from graphkit.measures.matching import Edge, contained
+from graphkit.measures.missed import counted_paths
 from graphkit.records.ids import crosses, repo_of
 from graphkit.records.words import counted
 
 Kind = Literal["boundary", "relation"]
 
-#: How the alternatives are chosen, in words.
-ONE_GOLD = (
-    "Every run is counted over the same required edges. Of alternative gold paths, the one that the runs together "
-    "walked most of counts."
+#: What a row counts: its kind, and the relation or the two repositories.
+RowKey = tuple[Kind, tuple[str, ...]]
+
+#: How the edges are counted, in words.
+COUNTED = (
+    "Each run is counted over its answered questions with a logged traversal. Of alternative gold paths, the one that "
+    "its own EdgeRecall (for boundaries, its BoundaryRecall) counts is required of it."
 )
 
 NO_RELATION = "(no relation)"
 
 
-class GoldEdge(NamedTuple):
-    """What is counted of a required edge: the repositories of its ends if they differ, and its relation."""
+class EdgeCount(NamedTuple):
+    """The required edges of one question that a row counts, and how many of them the run walked."""
 
-    boundary: tuple[str, str] | None
-    relation: str | None
-
-    def rows(self) -> list[tuple[Kind, str]]:
-        """Return the rows that count the edge: its kind of row, and the name."""
-        found: list[tuple[Kind, str]] = [("relation", self.relation or NO_RELATION)]
-        return found if self.boundary is None else [("boundary", " → ".join(self.boundary)), *found]
+    kind: Kind
+    names: tuple[str, ...]
+    required: int
+    walked: int
 
 
 @dataclass(frozen=True, slots=True)
-class RequiredEdges:
-    """The edges that a question may require, each once, and what has to be found of them.
+class QuestionEdges:
+    """The required edges of one question by boundary and relation, as one run is counted.
 
-    ``units`` holds the alternatives of each part of gold as numbers of edges, in the order of ``Case.units``; a part
-    without alternatives is its own only one.
+    Attributes
+    ----------
+    counts
+        A count for each boundary and relation.
+    beyond
+        The rows of walked gold edges that aren't among the required ones: optional steps, and steps of alternatives
+        that don't count.
+    left_out
+        Why the question isn't counted: ``"failed"`` (without a record, too) or ``"unlogged"``; empty if it is counted.
     """
 
-    edges: tuple[GoldEdge, ...]
-    units: tuple[tuple[tuple[int, ...], ...], ...]
+    counts: tuple[EdgeCount, ...]
+    beyond: tuple[RowKey, ...] = ()
+    left_out: Literal["", "failed", "unlogged"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +66,50 @@ class BrokenRow:
 
     Attributes
     ----------
-    required
-        The number of required edges, the same for every run. An edge counts once for each question that requires it.
-    walked, unknown
-        For each run, how many of them it walked, and of how many this isn't known, since the traversal isn't logged.
+    names
+        The relation, or the repositories of the boundary.
+    required, walked
+        For each run, the number of required edges of the questions that are counted, and how many it walked. An edge
+        counts once for each question that requires it.
+    failed, unlogged
+        For each run, the number of required edges of the questions that aren't counted, since the run failed on them,
+        or since their traversal isn't logged.
+    beyond
+        Whether some run walked such an edge of gold that wasn't required of it.
     """
 
     kind: Kind
-    name: str
-    required: int
+    names: tuple[str, ...]
+    required: tuple[int, ...]
     walked: tuple[int, ...]
-    unknown: tuple[int, ...]
+    failed: tuple[int, ...]
+    unlogged: tuple[int, ...]
+    beyond: bool = False
+
+    @property
+    def name(self) -> str:
+        """The relation, or the boundary in words."""
+        return " → ".join(self.names)
 
     def share(self, run: int) -> float | None:
-        """Return the share of the known edges that a run walked; None if nothing is known."""
-        known = self.required - self.unknown[run]
-        return self.walked[run] / known if known else None
+        """Return the share of the required edges that a run walked; None if none is counted."""
+        return self.walked[run] / self.required[run] if self.required[run] else None
 
     @property
     def never(self) -> bool:
-        """Whether some traversal is logged, and none holds such an edge."""
-        return not any(self.walked) and any(self.required > unknown for unknown in self.unknown)
+        """Whether an edge was required of some run, and no run walked such an edge of gold."""
+        return any(self.required) and not any(self.walked) and not self.beyond
+
+    def left_out(self, run: int) -> str:
+        """Return how many required edges of a run aren't counted, and why; empty if all are."""
+        parts = [f"{self.failed[run]} in failed questions"] if self.failed[run] else []
+        parts += [f"{self.unlogged[run]} in questions without a logged traversal"] if self.unlogged[run] else []
+        return f"not counted: {', '.join(parts)}" if parts else ""
 
     def sort_key(self) -> tuple[float, int, str]:
         """Return the key that sorts the worst row first: the share over all runs, then the number of edges."""
-        known = sum(self.required - unknown for unknown in self.unknown)
-        return sum(self.walked) / known if known else 2.0, -self.required, self.name
+        required = sum(self.required)
+        return sum(self.walked) / required if required else 2.0, -required, self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +119,14 @@ class BrokenEdges:
     Attributes
     ----------
     needs
-        For each question, the numbers of the rows (boundaries first) that count an edge of it.
+        For each run and question, the numbers of the rows (boundaries first) that hold a required edge of it.
     missed
         For each run and question, the numbers of those rows of which the run missed an edge.
     """
 
     boundaries: tuple[BrokenRow, ...]
     relations: tuple[BrokenRow, ...]
-    needs: tuple[tuple[int, ...], ...]
+    needs: tuple[tuple[tuple[int, ...], ...], ...]
     missed: tuple[tuple[tuple[int, ...], ...], ...]
 
     @property
@@ -106,114 +135,129 @@ class BrokenEdges:
         return *self.boundaries, *self.relations
 
 
-def required_edges(case: Case) -> RequiredEdges:
-    """Return the edges that gold may require of a question, whatever a run did."""
-    numbers = {edge: 0 for unit in case.units for path in unit for edge in path.required}
-    numbers = {edge: number for number, edge in enumerate(numbers)}
-    edges = [
-        GoldEdge((repo_of(edge[0]) or "", repo_of(edge[2]) or "") if crosses(edge[0], edge[2]) else None, edge[1])
-        for edge in numbers
-    ]
-    units = tuple(
-        tuple(tuple(numbers[edge] for edge in dict.fromkeys(path.required)) for path in unit if path.required)
-        for unit in case.units
+def question_edges(case: Case) -> QuestionEdges:
+    """Count the required edges of a question, each once, by boundary and relation."""
+    required: dict[RowKey, set[Edge]] = {}
+    walked: set[Edge] = set()
+    for boundaries in (True, False):
+        for path in counted_paths(case, boundaries):
+            walked |= path.walked
+            for edge in path.required:
+                required.setdefault(_boundary(edge) if boundaries else _relation(edge), set()).add(edge)
+    counts = tuple(
+        EdgeCount(kind, names, len(edges), len(edges & walked)) for (kind, names), edges in sorted(required.items())
     )
-    return RequiredEdges(tuple(edges), tuple(unit for unit in units if unit))
-
-
-def walked_edges(case: Case) -> tuple[int, ...] | None:
-    """Return the numbers of the required edges that a run walked; None if its traversal isn't logged.
-
-    A failed question and one without a record walked nothing.
-    """
     if case.failure is not None:
-        return ()
+        return QuestionEdges(counts, left_out="failed")
     if not case.walk_logged:
-        return None
-    edges = list({edge: None for unit in case.units for path in unit for edge in path.required})
-    found = contained(edges, case.walked, case.untyped)
-    return tuple(number for number, edge in enumerate(edges) if edge in found)
+        return QuestionEdges(counts, left_out="unlogged")
+    found: set[RowKey] = set()
+    for edge in contained(case.gold_edges, case.walked, case.untyped):
+        found |= {_relation(edge)} | ({_boundary(edge)} if crosses(edge[0], edge[2]) else set())
+    return QuestionEdges(counts, tuple(sorted(found - {(one.kind, one.names) for one in counts if one.walked})))
 
 
-def shared_gold(gold: RequiredEdges, walks: Sequence[tuple[int, ...] | None]) -> list[int]:
-    """Return the edges that count for every run: of each part's alternatives, the one that the runs walked most of.
-
-    That is the largest sum of the runs' shares of it; ties go to the first.
-    """
-    known = [frozenset(walk) for walk in walks if walk is not None]
-
-    def together(path: tuple[int, ...]) -> float:
-        return sum(len(walk.intersection(path)) / len(path) for walk in known)
-
-    return sorted({edge for unit in gold.units for edge in max(unit, key=together)})
+def _boundary(edge: Edge) -> RowKey:
+    return "boundary", (repo_of(edge[0]) or "", repo_of(edge[2]) or "")
 
 
-def broken_edges(
-    questions: Sequence[RequiredEdges | None], runs: Sequence[Sequence[tuple[int, ...] | None]]
-) -> BrokenEdges:
-    """Count the required and the walked edges of each boundary and relation.
+def _relation(edge: Edge) -> RowKey:
+    return "relation", (edge[1] or NO_RELATION,)
+
+
+#: What is added up in a row for each run.
+_SUMS = ("required", "walked", "failed", "unlogged")
+
+
+def broken_edges(runs: Sequence[Sequence[QuestionEdges | None]]) -> BrokenEdges:
+    """Add up the required and the walked edges of each boundary and relation.
 
     Parameters
     ----------
-    questions
-        The gold of each question; None for one that isn't scored.
     runs
-        For each run, what :func:`walked_edges` returns of each question.
+        For each run, what :func:`question_edges` returns of each question; None for a question with stale gold. Each
+        run has the same questions.
     """
-    counts: dict[tuple[Kind, str], list[list[int]]] = {}  # required, then walked and unknown of each run
-    needs: list[dict[tuple[Kind, str], None]] = []
-    missed: list[list[dict[tuple[Kind, str], None]]] = [[] for _ in runs]
-    for place, gold in enumerate(questions):
-        walks = [run[place] for run in runs]
-        needs.append({})
-        for lost in missed:
-            lost.append({})
-        for edge in shared_gold(gold, walks) if gold is not None else ():
-            assert gold is not None
-            for row in gold.edges[edge].rows():
-                required, walked, unknown = counts.setdefault(row, [[0], [0] * len(runs), [0] * len(runs)])
-                required[0] += 1
-                needs[-1][row] = None
-                for number, walk in enumerate(walks):
-                    walked[number] += walk is not None and edge in walk
-                    unknown[number] += walk is None
-                    if walk is not None and edge not in walk:
-                        missed[number][-1][row] = None
-    rows = [
-        BrokenRow(kind, name, required[0], tuple(walked), tuple(unknown))
-        for (kind, name), (required, walked, unknown) in counts.items()
-    ]
+    sums: dict[RowKey, dict[str, list[int]]] = {}
+    beyond: set[RowKey] = set()
+    for number, run in enumerate(runs):
+        for one in run:
+            if one is None:
+                continue
+            beyond.update(one.beyond)
+            for count in one.counts:
+                row = sums.setdefault((count.kind, count.names), {what: [0] * len(runs) for what in _SUMS})
+                row[one.left_out or "required"][number] += count.required
+                row["walked"][number] += 0 if one.left_out else count.walked
+    rows = []
+    for key, row in sums.items():
+        required, walked, failed, unlogged = (tuple(row[what]) for what in _SUMS)
+        rows.append(BrokenRow(*key, required, walked, failed, unlogged, beyond=key in beyond))
     boundaries, relations = (
         tuple(sorted((row for row in rows if row.kind == kind), key=BrokenRow.sort_key))
         for kind in ("boundary", "relation")
     )
-    numbers = {(row.kind, row.name): number for number, row in enumerate((*boundaries, *relations))}
-    return BrokenEdges(
-        boundaries,
-        relations,
-        tuple(_numbered(some, numbers) for some in needs),
-        tuple(tuple(_numbered(some, numbers) for some in lost) for lost in missed),
-    )
+    numbers = {(row.kind, row.names): number for number, row in enumerate((*boundaries, *relations))}
+
+    def numbered(one: QuestionEdges | None, missed: bool) -> tuple[int, ...]:
+        if one is None or (missed and one.left_out):
+            return ()
+        some = (count for count in one.counts if not missed or count.walked < count.required)
+        return tuple(sorted(numbers[count.kind, count.names] for count in some))
+
+    needs, missed = (tuple(tuple(numbered(one, lost) for one in run) for run in runs) for lost in (False, True))
+    return BrokenEdges(boundaries, relations, needs, missed)
 
 
-def _numbered(rows: Mapping[tuple[Kind, str], None], numbers: Mapping[tuple[Kind, str], int]) -> tuple[int, ...]:
-    return tuple(sorted(numbers[row] for row in rows))
+def missed_counts(questions: Iterable[QuestionEdges], kind: Kind) -> list[dict[str, Any]]:
+    """Return the rows of the query ``relations-missed`` or ``boundaries-missed``: what a run misses most comes first.
+
+    ``questions`` are those of one run.
+    """
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for one in questions:
+        for count in one.counts if not one.left_out else ():
+            if count.kind == kind:
+                row = rows.setdefault(count.names, [0, 0, 0])
+                row[0] += count.required - count.walked
+                row[1] += count.required
+                row[2] += count.walked < count.required
+    columns = ("relation",) if kind == "relation" else ("from_repo", "to_repo")
+    return [
+        {
+            **dict(zip(columns, names, strict=True)),
+            "missed": missed,
+            "required": required,
+            "share": math.floor(100 * missed / required + 0.5) / 100,
+            "questions": some,
+        }
+        for names, (missed, required, some) in sorted(rows.items(), key=lambda row: (-row[1][0], row[0]))
+        if missed
+    ]
 
 
 def weakest(broken: BrokenEdges, named: int = 3) -> str:
-    """Return a sentence on the boundaries and relations that no run walked; empty if each was walked.
+    """Return sentences on the boundaries and relations of which no required edge was walked; empty if there are none.
 
     ``named`` is how many boundaries it names.
     """
     parts = []
-    never = [row.name.replace(" → ", "→") for row in broken.boundaries if row.never]
-    if never:
-        some = ", ".join(never[:named]) + (", …" if len(never) > named else "")
-        verb = "is" if len(never) == 1 else "are"
+    boundaries = [row for row in broken.boundaries if row.never]
+    if boundaries:
+        names = ["→".join(row.names) for row in boundaries]
+        some = ", ".join(names[:named]) + (", …" if len(names) > named else "")
         every = counted(len(broken.boundaries), "boundary", "boundaries")
-        parts.append(f"{len(never)} of {every} {verb} never crossed ({some}).")
-    relations = [row.name for row in broken.relations if row.never]
+        parts.append(f"No required edge was walked across {len(names)} of {every} ({some}){_logged(boundaries)}.")
+    relations = [row for row in broken.relations if row.never]
     if relations:
-        some = ", ".join(relations[: 2 * named]) + (", …" if len(relations) > 2 * named else "")
-        parts.append(f"{'No run walks' if len(broken.missed) > 1 else 'The run never walks'} {some}.")
+        names = ["untyped" if row.names == (NO_RELATION,) else row.name for row in relations]
+        shown, more = names[: 2 * named], len(names) - 2 * named
+        some = " or ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+        rest = f", nor one of {counted(more, 'other relation')}" if more > 0 else ""
+        parts.append(f"No required {some} edge was walked{rest}{_logged(relations)}.")
     return " ".join(parts)
+
+
+def _logged(rows: Iterable[BrokenRow]) -> str:
+    """Return what limits a sentence on edges that weren't walked: traversals that aren't logged may hold them."""
+    return ", as far as traversals are logged" if any(any(row.unlogged) for row in rows) else ""

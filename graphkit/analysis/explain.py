@@ -42,7 +42,7 @@ def _missed_edge(row: Failure) -> str:
 
 
 def _missed_boundary(row: Failure) -> str:
-    return f"never crossed from {row['from_repo']} to {row['to_repo']}: {_edge(row)}"
+    return f"a required edge from {row['from_repo']} to {row['to_repo']} was not walked: {_edge(row)}"
 
 
 def _wrong_repository(row: Failure) -> str:

@@ -87,9 +87,15 @@ def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> BriefTable:
         questions = _questions(found[name])
         first = ", ".join(questions[:NAMED]) + (", ..." if len(questions) > NAMED else "")
         if not questions:
-            first = ", ".join(str(row.get("relation") or "") for row in found[name][:NAMED])
+            first = ", ".join(_count(row) for row in found[name][:NAMED])
         rows.append((name, str(found[name].total), str(len(questions) or "–"), first))
     return BriefTable(("kind", "rows", "questions", "the worst"), tuple(rows), least=("questions",))
+
+
+def _count(row: Mapping[str, Any]) -> str:
+    """Return a boundary or relation with its missed and required edges."""
+    name = row["relation"] if "relation" in row else f"{row['from_repo']}→{row['to_repo']}"
+    return one_line(f"{name} {row['missed']}/{row['required']}")
 
 
 def _summary(run: str, found: Mapping[str, Failures]) -> str:
@@ -97,7 +103,9 @@ def _summary(run: str, found: Mapping[str, Failures]) -> str:
     if not found:
         return f"{run}: no such failure"
     if not scores:
-        return f"{run}: {counted(sum(rows.total for rows in found.values()), 'failure')}"
+        # A row of a boundary or a relation counts edges whose rows stand under another kind.
+        failures = sum(rows.total for rows in found.values() if _questions(rows))
+        return f"{run}: {counted(failures, 'failure')}"
     failed = sum(row["error"] is not None for row in scores)
     values = [row["edge_recall"] for row in scores if isinstance(row["edge_recall"], float | int)]
     whole = sum(value == 1 for value in values)

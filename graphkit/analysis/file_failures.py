@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graphkit.analysis.broken_edges import Kind, missed_counts, question_edges
 from graphkit.analysis.mixed_commits import incoherent_pairs
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import located
@@ -86,7 +87,7 @@ class RunOnFiles:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of failures that files suffice for, in the order of an overview."""
-        return tuple(FILE_KINDS)
+        return FILE_KINDS
 
     def require_question(self, question: str) -> None:
         """Raise InputError unless the dataset holds a question with this id; the message suggests the closest."""
@@ -112,7 +113,11 @@ class RunOnFiles:
         if question is not None:
             self.require_question(question)
         asked = [question] if question is not None else sorted(self.cases)
-        rows = [{"question": one, **row} for one in asked for row in FILE_KINDS[name](self, one)]
+        if name in _COUNTS:
+            cases = [case for one in asked if (case := self.answered(one)) is not None]
+            counts = missed_counts(map(question_edges, cases), _COUNTS[name])
+            return Failures(counts[:limit], len(counts), name, self.run)
+        rows = [{"question": one, **row} for one in asked for row in _ROWS[name](self, one)]
         if name == "wrong-turns":
             rows.sort(key=lambda row: 0 if row["went_to"] is not None else 1 if row["entered"] else 2)
         return Failures(rows[:limit], len(rows), name, self.run)
@@ -146,7 +151,8 @@ def file_failures(
     ----------
     kind
         One of ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
-        ``incoherent-pairs`` and ``unsupported-claims``. The last one reads the verdicts beside the run.
+        ``boundaries-missed``, ``relations-missed``, ``incoherent-pairs`` and ``unsupported-claims``. The last one reads
+        the verdicts beside the run.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit
@@ -238,8 +244,8 @@ def _of_case(rows: Callable[[Case], Iterable[Row]]) -> Callable[[RunOnFiles, str
     return found
 
 
-#: The kinds that files suffice for, in the order of an overview: each with the rows of a question, without its id.
-FILE_KINDS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
+#: The kinds with rows of questions, each with the rows of one, without its id.
+_ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "failed-questions": _failed,
     "stale-gold": _stale,
     "wrong-turns": _of_case(_turns),
@@ -248,3 +254,12 @@ FILE_KINDS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "unsupported-claims": _unsupported,
     "incoherent-pairs": _of_case(incoherent_pairs),
 }
+
+#: The kinds with a row for each boundary or relation.
+_COUNTS: Mapping[str, Kind] = {"boundaries-missed": "boundary", "relations-missed": "relation"}
+
+#: The kinds that files suffice for, in the order of an overview.
+FILE_KINDS = (
+    *("failed-questions", "stale-gold", "wrong-turns", "missed-edges", "missed-boundaries", "boundaries-missed"),
+    *("relations-missed", "unsupported-claims", "incoherent-pairs"),
+)

@@ -1,12 +1,12 @@
-"""The gold edges that a traversal misses: the rows of the named queries, from a case."""
+"""The required gold edges of a case, by the alternatives that its scores count, and those that a traversal misses."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.matching import Edge, contained
+from graphkit.measures.matching import Edge, best_alternative, contained
 from graphkit.records.ids import crosses, repo_of
 
 Rows = list[dict[str, Any]]
@@ -57,34 +57,48 @@ def _edge(edge: Edge) -> dict[str, str | None]:
     return {"source": edge[0], "relation": edge[1], "target": edge[2]}
 
 
+class CountedPath(NamedTuple):
+    """A gold path that counts: its required edges, each once, and those of them that the run walked."""
+
+    gold: Gold
+    required: set[Edge]
+    walked: set[Edge]
+
+    @property
+    def missed(self) -> list[tuple[int, Edge]]:
+        """The required steps that weren't walked, with their positions."""
+        lost = self.required - self.walked
+        steps = enumerate(zip(self.gold.edges, self.gold.optional, strict=True))
+        return [(position, edge) for position, (edge, optional) in steps if not optional and edge in lost]
+
+
+def counted_paths(case: Case, boundaries: bool) -> list[CountedPath]:
+    """Return the gold paths over which EdgeRecall counts a case, or with ``boundaries`` BoundaryRecall.
+
+    Of alternatives it is the one of which the run walked the largest share, of equals the first of ``Case.units``. A
+    path that requires nothing, or no edge between repositories, doesn't count.
+    """
+
+    def items(gold: Gold) -> set[Edge]:
+        return {edge for edge in gold.needed if crosses(edge[0], edge[2])} if boundaries else gold.needed
+
+    def walked(wanted: set[Edge]) -> set[Edge]:
+        return contained(wanted, case.walked, case.untyped)
+
+    found: list[CountedPath] = []
+    for unit in case.units:
+        best = best_alternative(unit, items, walked)
+        if best[0] is not None:
+            found.append(CountedPath(best[0], best[1], best[2]))
+    return found
+
+
 def _missed(case: Case, boundaries: bool) -> list[tuple[str, int, Edge]]:
     """Return path, position and edge of each missed step, in the order of the queries."""
     if not case.walk_logged:
         return []
     found: list[tuple[str, int, Edge]] = []
-    for unit in case.units:
-        options = [(gold, wanted) for gold in unit if (wanted := _wanted(gold, boundaries))]
-        choices = [(_share(case, wanted), gold, wanted) for gold, wanted in options]
-        if not choices:
-            continue
-        _, gold, wanted = min(choices, key=lambda one: one[0])
-        edges = {edge for _, edge in wanted}
-        lost = edges - contained(edges, case.walked, case.untyped)
-        name = gold.id if gold.id is not None else str(case.gold.index(gold))
-        found += [(name, position, edge) for position, edge in wanted if edge in lost]
+    for path in counted_paths(case, boundaries):
+        name = path.gold.id if path.gold.id is not None else str(case.gold.index(path.gold))
+        found += [(name, position, edge) for position, edge in path.missed]
     return sorted(found, key=lambda one: one[:2])
-
-
-def _wanted(gold: Gold, boundaries: bool) -> list[tuple[int, Edge]]:
-    """Return the required steps of a path with their positions, or those between repositories."""
-    steps = enumerate(zip(gold.edges, gold.optional, strict=True))
-    return [
-        (position, edge)
-        for position, (edge, optional) in steps
-        if not optional and (not boundaries or crosses(edge[0], edge[2]))
-    ]
-
-
-def _share(case: Case, wanted: list[tuple[int, Edge]]) -> float:
-    edges = {edge for _, edge in wanted}
-    return (len(edges) - len(contained(edges, case.walked, case.untyped))) / len(edges)

@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 
 from msgspec import Struct
 
-from graphkit.analysis.broken_edges import RequiredEdges
+from graphkit.analysis.broken_edges import QuestionEdges
 from graphkit.analysis.config import Config
 from graphkit.analysis.layers import Scorecard
 from graphkit.files.dataset import Dataset
@@ -123,7 +123,7 @@ class PageOptions:
 
 @dataclass
 class RunData:
-    """One run: its scores, its outcome, values and walked edges by question, and blocks with the questions' details.
+    """One run: its scores, its outcome, values and required edges by question, and blocks with the questions' details.
 
     ``columns`` holds its packed column of each question's spine, and ``texts`` the compressed text in which a question
     is found, both by the question's place.
@@ -134,7 +134,7 @@ class RunData:
     card: Scorecard = field(init=False)
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     outcomes: list[QuestionOutcome] = field(default_factory=list)
-    walks: list[tuple[int, ...] | None] = field(default_factory=list)
+    edges: list[QuestionEdges | None] = field(default_factory=list)
     columns: dict[int, bytes] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
     answer_hashes: dict[str, str] = field(default_factory=dict)
@@ -156,5 +156,4 @@ class ReportData:
     unordered: bool = False
     undirected: bool = False
     questions: list[ListedQuestion] = field(default_factory=list)
-    gold: list[RequiredEdges | None] = field(default_factory=list)
     backbones: dict[int, bytes] = field(default_factory=dict)

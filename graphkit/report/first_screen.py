@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from graphkit import __version__
-from graphkit.analysis.broken_edges import ONE_GOLD, BrokenEdges, BrokenRow, broken_edges, weakest
+from graphkit.analysis.broken_edges import COUNTED, BrokenEdges, BrokenRow, broken_edges, weakest
 from graphkit.analysis.evaluation_findings import unanswered_findings
 from graphkit.analysis.findings import digits, listed, two
 from graphkit.measures.outcome import STAGES
@@ -43,7 +43,7 @@ class CountRow:
 class FirstScreen(BoardView):
     """What the template of the first screen shows, computed once."""
 
-    one_gold = ONE_GOLD
+    counted_edges = COUNTED
     unfolded = UNFOLDED
 
     def __init__(self, data: ReportData) -> None:
@@ -54,22 +54,22 @@ class FirstScreen(BoardView):
     @cached_property
     def broken(self) -> BrokenEdges:
         """The boundaries and relations."""
-        return broken_edges(self._data.gold, [run.walks for run in self._data.runs])
+        return broken_edges([run.edges for run in self._data.runs])
 
     @property
     def weakest(self) -> str:
-        """The sentence on what no run walked."""
+        """What it says of the boundaries and relations of which no required edge was walked."""
         return visible(weakest(self.broken))
 
     def broken_cells(self, row: BrokenRow) -> Iterator[dict[str, Any]]:
         """Yield the cells of a boundary or a relation: its words, its address, and how bad it is from 0 to 4."""
         for number, run in enumerate(self.runs):
             share = row.share(number)
-            known = row.required - row.unknown[number]
-            missed = {"missed": 1} if row.walked[number] < known else {}
+            missed = {"missed": 1} if row.walked[number] < row.required[number] else {}
             yield {
                 "walked": None if share is None else row.walked[number],
-                "unknown": row.unknown[number],
+                "required": row.required[number],
+                "left_out": row.left_out(number),
                 "heat": 0 if share is None else 4 - int(4 * share) if share else 5,
                 "address": _address(run=run["name"], **{row.kind: visible(row.name)}, **missed),
             }

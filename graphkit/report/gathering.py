@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from graphkit.analysis.broken_edges import RequiredEdges, required_edges, walked_edges
+from graphkit.analysis.broken_edges import QuestionEdges, question_edges
 from graphkit.analysis.config import Config
 from graphkit.analysis.layers import score_layers
 from graphkit.errors import InputError
@@ -208,17 +208,15 @@ def _outdated(what: str, done: str, questions: Sequence[str]) -> tuple[str, ...]
 class _Description(Struct):
     """One question of one run: its row in the table, its details as JSON, its outcome, and its answer's hash by its id.
 
-    ``gold`` are its required edges (None for a question that isn't scored), ``walked`` those that the run walked. The
-    details are text, and the searched text and the two sides of the spine bytes, because these travel best between
-    processes.
+    ``edges`` are its required edges, None for stale gold. The details are text, and the searched text and the two sides
+    of the spine bytes, because these travel best between processes.
     """
 
     listed: ListedQuestion
     details: str
     outcome: QuestionOutcome
     answer_hash: dict[str, str]
-    gold: RequiredEdges | None
-    walked: tuple[int, ...] | None
+    edges: QuestionEdges | None
     backbone: bytes
     column: bytes
     text: bytes
@@ -239,10 +237,8 @@ class _Collector:
         questions, outcomes = self.data.questions, self.run.outcomes
         questions += [UNLISTED] * (place + 1 - len(questions))
         outcomes += [QuestionOutcome() for _ in range(place + 1 - len(outcomes))]
-        self.data.gold += [None] * (place + 1 - len(self.data.gold))
-        self.data.gold[place] = description.gold
-        self.run.walks += [None] * (place + 1 - len(self.run.walks))
-        self.run.walks[place] = description.walked
+        self.run.edges += [None] * (place + 1 - len(self.run.edges))
+        self.run.edges[place] = description.edges
         questions[place] = description.listed
         outcomes[place] = description.outcome
         outcomes[place].block = self._number
@@ -289,10 +285,9 @@ def _describe(case: Case, values: Sequence[float | str], invalid: str | None, un
     answer = case.answer
     hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None else {}
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
-    gold = required_edges(case) if invalid is None else None
+    edges = question_edges(compared) if invalid is None else None
     sides = packed(backbone_of(case)), packed(column)
-    walked = walked_edges(compared)
-    return _Description(listed, page_json(shown), how, hashed, gold, walked, *sides, search_text(case))
+    return _Description(listed, page_json(shown), how, hashed, edges, *sides, search_text(case))
 
 
 def _word(judged: bool | None) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
     """Return the data that the page's script needs before a question is opened."""
     names = _measure_names(data)
     values = [[_values(data, run, name) for name in names] for run in data.runs]
+    needs = [sorted({*itertools.chain(*rows)}) for rows in zip(*broken.needs, strict=True)]
     return {
         "measures": [
             {
@@ -33,7 +35,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
         "best": standings.order[0],
         "baseline": standings.baseline,
         "gold_hash": data.runs[0].evaluation.gold_hash,
-        "edges": {"rows": [[row.kind, visible(row.name)] for row in broken.rows], "needs": broken.needs},
+        "edges": {"rows": [[row.kind, visible(row.name)] for row in broken.rows], "needs": needs},
         **({"statuses": WORDS} if any(run.executions for run in data.runs) else {}),
         "runs": [
             {
@@ -42,9 +44,11 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
                 "means": [one.mean if (one := run.evaluation.measures.get(name)) else None for name in names],
                 "questions": run.outcomes,
                 "missed": missed,
+                # Runs differ where other alternatives count.
+                **({"needs": own} if [*map(list, own)] != needs else {}),
                 **_executed(data, run),
             }
-            for run, of_run, missed in zip(data.runs, values, broken.missed, strict=True)
+            for run, of_run, missed, own in zip(data.runs, values, broken.missed, broken.needs, strict=True)
         ],
     }
 

@@ -78,10 +78,50 @@ def test_where_it_breaks_is_counted_for_every_run(tmp_path: Path) -> None:
     text = _text(page)
     assert "a → b 0 of 1 0 of 1" in text
     assert "CALLS 2 of 3 0 of 3" in text
-    assert "Weakest: 1 of 1 boundary is never crossed (a→b)." in text
+    assert "Weakest: No required edge was walked across 1 of 1 boundary (a→b)." in text
     held = page.json("summary")
     assert held["edges"] == {"rows": [["boundary", "a → b"], ["relation", "CALLS"]], "needs": [[0, 1], [1]]}
     assert [run["missed"] for run in held["runs"]] == [[[0, 1], []], [[0, 1], [1]]]
+
+
+def test_runs_of_other_alternatives_have_their_own_numbers(tmp_path: Path) -> None:
+    """Of two alternatives r walks one over a → b, s the other over a → c: each cell states what its run requires.
+
+    The name of a row leads to the question if some run needs it; each run has its own needs.
+    """
+    paths = [
+        {"group": "g", "steps": [["a:m.py#x", "CALLS", "b:m.py#y"]]},
+        {"group": "g", "steps": [["a:m.py#x", "READS", "c:m.py#y"]]},
+    ]
+    walks = [path["steps"] for path in paths]
+    run = cli.tiny(
+        tmp_path,
+        [{"id": "q1", "question": "?", "paths": paths}],
+        [{"run": "r", "question_id": "q1", "traversal": walks[0]}],
+    )
+    other = write_jsonl(run.parent / "s.jsonl", [{"run": "s", "question_id": "q1", "traversal": walks[1]}])
+    page = _page(run, other)
+    text = _text(page)
+    assert "a → b 1 of 1 –" in text
+    assert "a → c – 1 of 1" in text
+    assert "Weakest" not in text
+    held = page.json("summary")
+    rows = [tuple(row) for row in held["edges"]["rows"]]
+    numbers = [
+        [rows.index(one) for one in names]
+        for names in ([("boundary", "a → b"), ("relation", "CALLS")], [("boundary", "a → c"), ("relation", "READS")])
+    ]
+    assert [run["needs"] for run in held["runs"]] == [[sorted(some)] for some in numbers]
+    assert held["edges"]["needs"] == [[0, 1, 2, 3]]
+
+
+def test_what_failed_is_said_beside_the_counts(tmp_path: Path) -> None:
+    """Of q1 and q2, r failed on q1, whose two edges aren't counted: CALLS is 1 of 1 with a mark that says why."""
+    run = plain(tmp_path)
+    write_jsonl(run, [cli.ANSWERS[1], {"run": "r", "question_id": "q1", "error": "broken"}])
+    page = _page(run)
+    assert "CALLS 1 of 1†" in _text(page)
+    assert "not counted: 2 in failed questions" in {one.get("title") for _, one in page.elements}
 
 
 def test_many_boundaries_are_folded(tmp_path: Path) -> None:
@@ -100,7 +140,7 @@ def test_what_is_not_logged_is_not_counted(tmp_path: Path) -> None:
     text = _text(_page(cli.tiny(tmp_path, answers=answers)))
     assert "a → b –" in text
     assert "of the required edges" not in text
-    assert "never crossed" not in text
+    assert "Weakest" not in text
 
 
 def test_failures_and_gaps_unfold(tmp_path: Path) -> None:

@@ -305,7 +305,7 @@ def test_the_cost_of_an_answer_is_shown(opened: Opened, two: Path) -> None:
 
 
 def test_three_errands(opened: Opened, tmp_path: Path) -> None:
-    """No click shows who won, one which boundary is never crossed, and two why a question got worse."""
+    """No click shows who won, one which boundary breaks, and two why a question got worse."""
     from playwright.sync_api import expect
 
     runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "graph-v2", "bm25")]

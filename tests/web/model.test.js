@@ -78,6 +78,17 @@ test("every filter leaves its questions, and several leave what all leave", () =
   assert.deepEqual(chosen(found, choice({ bound: "0.5", category: "odd" }), null), [1, 3]);
 });
 
+test("a run whose alternatives differ has its own needs; without a run, an edge counts that some run needs", () => {
+  const found = data([[right, wrong], [right, right]]);
+  found.runs[1].needs = [[1], [0, 1]]; // the first run needs edge 0 in q0, the second in q1
+  assert.deepEqual(chosen(found, choice({ edge: 0 }), null), [0]);
+  assert.deepEqual(chosen(found, choice({ run: 1, edge: 0 }), null), [1]);
+  found.edges.needs = [[0, 1], [0, 1]];
+  found.runs[0].needs = [[0, 1], [1]];
+  assert.deepEqual(chosen(found, choice({ edge: 0, anyRun: true }), null), [0, 1]);
+  assert.deepEqual(chosen(found, choice({ edge: 0 }), null), [0]);
+});
+
 test("a search finds every word in ids, questions or texts", () => {
   const found = data([[right, wrong]]);
   assert.deepEqual(chosen(found, choice({ text: "Q1 TEXT" }), null), [1]);

@@ -3,7 +3,7 @@
 /** @typedef {{id: string, text: string, category: string, difficulty: string}} Listed */
 /** @typedef {{block: number, flags: string[], found: number, required: number, answer: string, path: string, stage: string}} Outcome */
 /** @typedef {{status: string, passed: number, total: number}} Execution */
-/** @typedef {{name: string, values: (number | null)[][], means: (number | null)[], questions: Outcome[], missed: number[][], executions?: (Execution | null)[]}} Run */
+/** @typedef {{name: string, values: (number | null)[][], means: (number | null)[], questions: Outcome[], missed: number[][], needs?: number[][], executions?: (Execution | null)[]}} Run */
 /** @typedef {{name: string, definition: string, lower: boolean, range: [number, number]}} Measure */
 /**
  * @typedef {object} Summary What the page knows before a question is opened.
@@ -30,6 +30,7 @@
  * @property {string} bound
  * @property {number} edge The number of a boundary or relation, -1 for any.
  * @property {boolean} missed
+ * @property {boolean} [anyRun] Whether no run was named: then an edge counts that some run needs.
  * @property {string} sort A column, with a minus before it for the descending order; empty for the order of the dataset.
  */
 
@@ -150,7 +151,8 @@ export const chosen = (data, choice, texts) => {
     if (choice.difficulty && difficulty !== choice.difficulty) return;
     if (preset && !preset(one, base ? base.questions[n] : null)) return;
     if (event && !event(one, execution(run, n))) return;
-    if (choice.edge >= 0 && !(choice.missed ? run.missed[n] : data.edges.needs[n]).includes(choice.edge)) return;
+    const needs = (choice.anyRun ? null : run.needs) || data.edges.needs;
+    if (choice.edge >= 0 && !(choice.missed ? run.missed : needs)[n].includes(choice.edge)) return;
     const value = values ? values[n] : null;
     if (bound !== null && (value === null || value > bound)) return;
     if (words.length) {

@@ -88,7 +88,7 @@ const start = (data) => {
     const edge = ["boundary", "relation"].flatMap((kind) => (state.has(kind) ? [data.edges.rows.findIndex((one) => one[0] === kind && one[1] === state.get(kind))] : []));
     const measure = data.measures.findIndex((one) => one.name === state.get("measure"));
     return {
-      run, baseline: baseline(), edge: edge[0] ?? -1, missed: state.has("missed"), measure: measure >= 0 ? measure : list.usualMeasure,
+      run, baseline: baseline(), edge: edge[0] ?? -1, missed: state.has("missed"), anyRun: !state.has("run"), measure: measure >= 0 ? measure : list.usualMeasure,
       preset: state.get("preset") || "", what: state.get("what") || "", text: state.get("text") || "", category: state.get("category") || "",
       difficulty: state.get("difficulty") || "", bound: state.get("bound") || "", sort: state.get("sort") || "",
     };

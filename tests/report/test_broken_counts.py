@@ -1,0 +1,133 @@
+"""Every door counts the boundaries and relations of each run alike: page, terminal, notebook, queries and agents."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.agents.workspace import Workspace
+from graphkit.database.store import Store
+from graphkit.graph.opening import prepared
+from graphkit.graph.runs import load_run
+from graphkit.report import PageOptions, write_report
+from tests.helpers.cli import inside
+from tests.helpers.datasets import SCORED, STOREFRONT
+from tests.helpers.pages import Page
+
+KINDS = ("boundaries-missed", "relations-missed")
+
+#: Missed and required edges by the names of a boundary or a relation.
+Counts = dict[tuple[str, ...], tuple[int, int]]
+
+
+def scored_copy(dataset: Path, folder: Path) -> Path:
+    """Copy what scoring reads of a dataset: an agent's tools read nothing outside their folder."""
+    copy = folder / dataset.name
+    copy.mkdir()
+    for name in SCORED:
+        if (dataset / name).is_dir():
+            shutil.copytree(dataset / name, copy / name)
+        else:
+            shutil.copy(dataset / name, copy / name)
+    return copy
+
+
+def of_page(page: Page) -> list[dict[str, Counts]]:
+    """Return the counts that the cells of a page state: for each run, by the kind of failure."""
+    counts: list[dict[str, Counts]] = []
+    row: tuple[str, tuple[str, ...]] | None = None
+    cell = 0
+    for tag, one in page.elements:
+        href, title = str(one.get("href")), str(one.get("title"))
+        if found := re.fullmatch(r"#questions\?(boundary|relation)=[^&]*", href):
+            row, cell = (KINDS[found[1] == "relation"], ()), 0
+        elif row is not None and row[1] == () and tag == "bdi":
+            row = (row[0], tuple(title.split(" → ")))
+        elif row is not None and tag in ("a", "span") and re.search("required", title):
+            counts += [{kind: {} for kind in KINDS} for _ in range(cell + 1 - len(counts))]
+            if walked := re.fullmatch(r"(\d+) of (\d+) required edges walked", title):
+                counts[cell][row[0]][row[1]] = (int(walked[2]) - int(walked[1]), int(walked[2]))
+            cell += 1
+        elif tag == "tbody":
+            row = None
+    return [{kind: {name: one for name, one in of.items() if one[0]} for kind, of in run.items()} for run in counts]
+
+
+def of_rows(rows: Any) -> Counts:
+    """Return the counts of the rows of a named query."""
+    return {
+        (row["relation"],) if "relation" in row else (row["from_repo"], row["to_repo"]): (
+            row["missed"],
+            row["required"],
+        )
+        for row in rows
+    }
+
+
+def of_missed(run: Path | str, store: Store | None = None) -> dict[str, dict[tuple[str, ...], int]]:
+    """Return how many edges the rows of missed-boundaries and missed-edges name, each once for its question."""
+    found: dict[str, Counter[tuple[str, ...]]] = {kind: Counter() for kind in KINDS}
+    for kind, name in zip(KINDS, ("missed-boundaries", "missed-edges"), strict=True):
+        rows: Any = graphkit.file_failures(run, name) if store is None else graphkit.failures(store, str(run), name)
+        edges = {(row["question"], row["source"], row["relation"], row["target"]): row for row in rows}
+        for row in edges.values():
+            boundary = kind == KINDS[0]
+            found[kind][(row["from_repo"], row["to_repo"]) if boundary else (row["relation"] or "(no relation)",)] += 1
+    return {kind: dict(counts) for kind, counts in found.items()}
+
+
+def of_agent(workspace: Workspace, run: str, kind: str) -> Counts:
+    """Return the counts that an agent reads, reply by reply."""
+
+    def rows() -> Iterator[dict[str, Any]]:
+        offset, total = 0, 1
+        while offset < total:
+            told = json.loads(workspace.failures(run, kind, offset=offset))
+            total = told["counts"][kind]
+            yield from told["rows"]
+            offset += len(told["rows"]) or 1
+
+    return of_rows(rows())
+
+
+@pytest.mark.parametrize("name", ["storefront", "pallets", "traced"])
+def test_every_door_counts_alike(name: str, request: pytest.FixtureRequest, store: Store, tmp_path: Path) -> None:
+    """Page, terminal, notebook, agent and named queries state the same counts of each run of each dataset."""
+    fixtures = {"pallets": "pallets", "traced": "traced_packages"}
+    source = request.getfixturevalue(fixtures[name]) if name in fixtures else STOREFRONT
+    dataset = scored_copy(source, tmp_path)
+    files = sorted((dataset / "runs").glob("*.jsonl*"))
+    page = Page(write_report(files, tmp_path / "page.html", PageOptions()).read_text("utf-8"))
+    on_page = of_page(page)
+    assert len(on_page) == len(files)
+    workspace = Workspace(tmp_path.resolve(), None)
+    prepared(store)
+    graphkit.load(store, dataset)
+    compared = 0
+    for number, file in enumerate(files):
+        run = page.json("summary")["runs"][number]["name"]
+        load_run(store, dataset.name, run, file)
+        named = {"files": of_missed(file), "graph": of_missed(run, store)}
+        for kind in KINDS:
+            doors = {
+                "page": on_page[number][kind],
+                "notebook": of_rows(graphkit.file_failures(file, kind)),
+                "terminal": of_rows(
+                    inside("failures", file, "--kind", kind, "--limit", "0", "--json", cwd=tmp_path).objects()
+                ),
+                "agent": of_agent(workspace, str(file.relative_to(tmp_path)), kind),
+                "query": of_rows(graphkit.failures(store, run, kind)),
+            }
+            assert all(counts == doors["query"] for counts in doors.values()), (run, kind, doors)
+            missed = {one: count for one, (count, _) in doors["query"].items()}
+            assert named["files"][kind] == named["graph"][kind] == missed, (run, kind)
+            compared += len(missed)
+    assert compared > 20
