@@ -16,7 +16,7 @@ from graphkit.analysis.repetitions import repetition_findings
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.errors import InputError
-from graphkit.measures.outcome import RIGHT, UNDECIDED, stage_counts, two_by_two
+from graphkit.measures.outcome import RIGHT, UNDECIDED, Outcome, stage_counts, two_by_two
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
 from graphkit.scoring.clustering import in_words as clustered_in_words
@@ -82,9 +82,9 @@ def gate_findings(gates: Sequence[GateOutcome]) -> Iterator[BriefLine]:
 
 
 def severe_findings(card: Scorecard) -> Iterator[BriefLine]:
-    """Yield the measures of a run below their severe thresholds, in one line."""
+    """Yield the measures of a run below their severe thresholds, in one line, or that nothing was scored."""
     if not card.judged:
-        yield BriefLine("severe", f"{card.run}: {NOT_JUDGED}", 95)
+        yield BriefLine("unscored", f"{card.run}: {NOT_JUDGED}", 95)
     if card.following:
         yield BriefLine("severe", f"{card.run}: {card.unknown}, from which {listed(card.following)} follow", 95)
     alerts = [f"{alert.measure} {two(alert.held)}" for alert in card.own_alerts]
@@ -152,7 +152,7 @@ def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
         if lucky := two_by_two(outcomes).luck:
             luck.append(f"{result.run} {listed(lucky)}")
     if stages:
-        yield BriefLine("where", f"most questions end at: {listed(stages, 4)}", 65)
+        yield BriefLine("where", f"the stage that fails most often: {listed(stages, 4)}", 65)
     if luck:
         yield BriefLine("luck", f"right answers by a wrong path: {listed(luck, 4)}", 50)
 
@@ -288,21 +288,36 @@ def _of_one(result: Evaluation, cards: Sequence[Scorecard]) -> str:
     parts += [f"{count} {what}" for count, what in ((result.failed, "failed"), (result.missing, "missing")) if count]
     if cards:
         parts.append(f"overall {two(cards[0].overall)}{' (partial)' if cards[0].partial else ''}")
-        cells = two_by_two(result.outcomes()).counts
-        if result.outcomes():
-            parts.append(f"{counted(cells['sound'] + cells['luck'], 'right answer')}, {cells['sound']} by a right path")
+        parts += _right_answers(result.outcomes())
     else:
         name = next(iter(result.measures), None)
         parts += [f"{name} {two(_held(result, name))}"] if name is not None else []
     return f"{result.run}: {', '.join(parts)}"
 
 
+def _right_answers(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield how many answers are right, of how many whose question decides it, and how many are by a right path."""
+    decided = [one for one in outcomes if one.answer is not None]
+    right = [one for one in decided if one.answer]
+    if not decided:
+        yield from ["answers not judged"] if outcomes else []
+    elif len(decided) == len(outcomes):
+        yield counted(len(right), "right answer")
+    else:
+        yield f"{len(right)} right of {counted(len(decided), 'judged answer')}"
+    if any(one.path is not None for one in right):
+        yield f"{sum(one.path is True for one in right)} by a right path"
+
+
 def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None) -> Iterator[str]:
-    """Yield what to type next: why the better run fails on its worst question, and the comparison of the best two."""
+    """Yield what to type next: why the better run missed most edges of a question, and the comparison of the best two.
+
+    A run that missed no edge has its page to look at.
+    """
     best = lead.first if lead is not None else evaluated.results[0]
-    card = next((card for card in evaluated.cards if card.run == best.run), None)
-    worst = next((found.questions[0] for found in _weakest(card) if found.questions), None) if card else None
+    worst = max(best.outcomes(), key=lambda one: one.missed_edges, default=None)
     if worst is not None:
-        yield f"graphkit why {names[best.run]} {worst}"
+        broke = f"why {names[best.run]} {worst.stage.question}"
+        yield f"graphkit {broke if worst.missed_edges else f'report {names[best.run]}'}"
     if lead is not None:
         yield f"graphkit compare {names[lead.second.run]} {names[lead.first.run]}"

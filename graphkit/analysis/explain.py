@@ -45,6 +45,19 @@ def _missed_boundary(row: Failure) -> str:
     return f"a required edge from {row['from_repo']} to {row['to_repo']} was not walked: {_edge(row)}"
 
 
+def _missed_of(row: Failure) -> str:
+    return f"{row['missed']} of {counted(row['required'], 'required edge')}"
+
+
+def _boundary_missed(row: Failure) -> str:
+    between = f"from {row['from_repo']} to {row['to_repo']}"
+    return f"{_missed_of(row)} {between} not walked, in {counted(row['questions'], 'question')}"
+
+
+def _relation_missed(row: Failure) -> str:
+    return f"{row['relation']}: {_missed_of(row)} not walked, in {counted(row['questions'], 'question')}"
+
+
 def _wrong_repository(row: Failure) -> str:
     relevant = ", ".join(row["relevant"])
     share = f"{counted(row['chunks'], 'chunk')}, {counted(row['edges'], 'edge')}"
@@ -138,6 +151,8 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "wrong-turns": _wrong_turn,
     "missed-edges": _missed_edge,
     "missed-boundaries": _missed_boundary,
+    "boundaries-missed": _boundary_missed,
+    "relations-missed": _relation_missed,
     "right-files-wrong-path": _right_files,
     "unsupported-claims": _unsupported,
     "bad-citations": _bad_citation,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ SCORES = "questions-by-score"
 #: The kinds whose worst failure is told in a sentence, as far as there is room; and how many kinds the table shows.
 TOLD = ("wrong-turns", "missed-boundaries", "claims-off-gold", "incoherent-pairs", "failed-executions")
 KINDS = 11
+
+#: The kinds of which ``why`` says what is wrong with their questions.
+EXPLAINED = ("missed-edges", "wrong-turns", "failed-questions", "unsupported-claims", "incoherent-pairs", "stale-gold")
 
 #: How many failures of one kind are listed.
 ROWS = 40
@@ -50,10 +54,23 @@ def _brief(run: str, there: Mapping[str, Failures], question: str | None, kind: 
     findings = [BriefLine(name, _with_question(name, there[name][0]), 60 - place) for place, name in enumerate(told)]
     if len(kinds) > KINDS:
         findings.append(BriefLine("more", f"{listed(kinds[KINDS:], 5)}: --full", 70))
-    worst = next((str(row["question"]) for row in there.get(SCORES, ()) if row["error"] is None), None)
+    worst = _worst(there)
     commands = [f"graphkit why {as_typed(run)} {worst}"] if worst is not None else []
     commands += [f"graphkit failures {as_typed(run)} --kind {(told or kinds)[0]}"] if kinds else []
     return Brief(_summary(run, there), _table(there, kinds), tuple(findings), tuple(commands))
+
+
+def _worst(found: Mapping[str, Failures]) -> str | None:
+    """Return the question that lost most required edges, else one that ``why`` finds something wrong with; or None."""
+    lost = Counter(
+        question
+        for question, *_ in {
+            (str(row["question"]), row["source"], row["relation"], row["target"]): None
+            for row in found.get("missed-edges", ())
+        }
+    )
+    explained = (question for kind in EXPLAINED if kind in found for question in _questions(found[kind]))
+    return lost.most_common(1)[0][0] if lost else next(explained, None)
 
 
 def described(kind: str, row: Mapping[str, Any]) -> str:
@@ -124,7 +141,7 @@ def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind:
         return Brief("no such failure")
     count = counted(total, "row") if kind is not None else f"{counted(total, 'row')} of {counted(len(found), 'kind')}"
     summary = f"{run}{what}: {count}{f' of {kind}' if kind is not None else ''}"
-    first = question or next((name for rows in found.values() for name in _questions(rows)), None)
+    first = next((name for kind in EXPLAINED if kind in found for name in _questions(found[kind])), None)
     commands = [f"graphkit why {as_typed(run)} {first}"] if first is not None else []
     option = f" --question {question}" if question is not None else ""
     if total > 1:

@@ -106,7 +106,7 @@ def print_scorecard(card: Scorecard) -> None:
     if card.unscored:
         print_line(f"NOT SCORED {card.run}: {card.unscored}")
     if not card.judged:
-        print_line(f"SEVERE {card.run}: {NOT_JUDGED}")
+        print_line(f"NOT SCORED {card.run}: {NOT_JUDGED}")
     if card.following:
         following = ", ".join(f"{alert.measure} is {alert.in_words}" for alert in card.following_alerts)
         print_line(f"SEVERE {card.run}: {card.unknown}, from which follows: {following}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.identifiers import SHORTEST, defined_identifiers
-from graphkit.measures.text import last_component, named, words_of
-from graphkit.measures.unscored import NO_RETRIEVAL, Unscored
+from graphkit.measures.text import last_component, named, textless, words_of
+from graphkit.measures.unscored import NO_RETRIEVAL, NO_TEXT, Unscored
 from graphkit.records.ids import KnownFiles, split_node
 from graphkit.records.structs import ChunkStruct
 
@@ -24,7 +24,8 @@ class Integration(Measure):
     than 4 characters that a retrieved chunk of the source defines: in its text, as tree-sitter reads it, or as the last
     component of its symbol. The number of expected sources is the question's ``min_sources``, else the number of its
     facts, else 3. Nothing retrieved gives 0; an empty answer uses nothing. A record that logs no answer or no retrieved
-    chunks is not scored. Without the extra ``code``, regular expressions find the identifiers.
+    chunks is not scored, nor is one whose chunks all lack a text. Without the extra ``code``, regular expressions find
+    the identifiers.
     """
 
     source = "multi-source integration; identifiers by tree-sitter"
@@ -40,6 +41,8 @@ class Integration(Measure):
             return Unscored(NO_SOURCE, of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
+        if textless(case.chunks):
+            return Unscored(NO_TEXT)
         return min(len(used_sources(case)) / expected, 1.0)
 
 

@@ -15,6 +15,7 @@ from graphkit.measures.completeness import Completeness
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
+from graphkit.measures.missed import counted_paths
 from graphkit.measures.text import last_component, named, normalised, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.ids import file_of, symbol_of
@@ -71,13 +72,15 @@ class TwoByTwo:
 class Outcome:
     """The outcome of one question: whether its answer and its path are right, None if undecided, and its stage.
 
-    ``undecided`` is the reason why one of the two is undecided.
+    ``undecided`` is the reason why one of the two is undecided, and ``missed_edges`` the number of required gold edges
+    that weren't traversed, as far as the traversal is logged and the gold valid.
     """
 
     answer: bool | None
     path: bool | None
     stage: Stage
     undecided: str = ""
+    missed_edges: int = 0
 
 
 def outcome(case: Case, invalid: str | None = None) -> Outcome:
@@ -95,7 +98,7 @@ def outcome(case: Case, invalid: str | None = None) -> Outcome:
             stage = stage_of(case)
     undecided = next((judged.reason for judged in (answer, path) if isinstance(judged, Unscored)), "")
     rights = [None if isinstance(judged, Unscored) else judged for judged in (answer, path)]
-    return Outcome(rights[0], rights[1], stage, undecided)
+    return Outcome(rights[0], rights[1], stage, undecided, _missed_edges(case) if path is False else 0)
 
 
 def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
@@ -197,6 +200,11 @@ def right_path(case: Case) -> bool | Unscored:
     """Return whether the traversal contains every required gold edge: EdgeRecall is 1."""
     recall = EdgeRecall().score(case)
     return recall if isinstance(recall, Unscored) else recall == 1
+
+
+def _missed_edges(case: Case) -> int:
+    """Return how many edges EdgeRecall misses, each once."""
+    return len({edge for path in counted_paths(case, boundaries=False) for edge in path.required - path.walked})
 
 
 def _ends(path: Gold) -> list[str]:

@@ -10,8 +10,8 @@ from operator import itemgetter, mul
 
 from graphkit.measures.base import CutMeasure, Measure
 from graphkit.measures.case import Case
-from graphkit.measures.text import normalised
-from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
+from graphkit.measures.text import normalised, textless
+from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, NO_TEXT, Unscored
 from graphkit.records.levels import LEVELS
 
 LARGE_GAINS = "the gains are too large to be added up"
@@ -235,8 +235,8 @@ class AnswerContainment(CutMeasure):
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         top = case.chunks[: self.cutoff(case)]
-        if top and all(chunk.text is None for chunk in top):
-            return Unscored("the retrieved chunks carry no text")
+        if textless(top):
+            return Unscored(NO_TEXT)
         texts = [chunk.text for chunk in top if chunk.text is not None]
         if self.exact:
             return float(any(span in text for text in texts))

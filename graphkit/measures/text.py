@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphkit.records.structs import ChunkStruct
 
 
 def folded(text: str) -> str:
@@ -31,6 +36,11 @@ def without_articles(text: str) -> str:
     'usa example'
     """
     return " ".join(_ARTICLES.sub(" ", folded(text).translate(_PUNCTUATION)).split())
+
+
+def textless(chunks: Collection[ChunkStruct]) -> bool:
+    """Return whether something was retrieved, and no chunk of it carries a text."""
+    return bool(chunks) and not any(chunk.text and chunk.text.strip() for chunk in chunks)
 
 
 def last_component(symbol: str) -> str:

@@ -269,7 +269,7 @@ def test_a_run_of_failures_is_not_judged(tmp_path: Path) -> None:
     failures = [{"run": "r", "question_id": one["id"], "error": "timed out"} for one in QUESTIONS]
     run = tiny(tmp_path, answers=failures)
     done = inside("evaluate", "--full", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
-    assert done.out.index("NOT SCORED r: of 2 questions 2 failed") < done.out.index(f"SEVERE r: {NOT_JUDGED}")
+    assert done.out.index("NOT SCORED r: of 2 questions 2 failed") < done.out.index(f"NOT SCORED r: {NOT_JUDGED}")
     assert f"gate failed: r: {NOT_JUDGED}" in done.err
 
 

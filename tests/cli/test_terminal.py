@@ -129,7 +129,7 @@ def test_demo_fits(graph: Graph, tmp_path: Path) -> None:
     fits(screen, piped)
     told = {line[:10].strip(): line[10:] for line in piped.splitlines() if line[:10].strip()}
     assert told["won"].startswith("storefront-graph leads storefront-bm25: better on 3 of 6 measures, worse on 1")
-    assert told["where"] == "most questions end at: storefront-graph 'not retrieved' (14 of 30)"
+    assert told["where"] == "the stage that fails most often: storefront-graph 'not retrieved' (14 of 30)"
     # The gold path of sf-04 begins with this edge, and the third claim of its answer rests on the one taken instead.
     gold = "sf-04: gold goes api:api/sessions.py#open_session -CALLS-> api:api/sessions.py#sweep"
     assert told["failure"] == gold
