@@ -12,6 +12,7 @@ from graphkit.records.structs import ChunkStruct
 
 NO_ANSWER = "the run logs no answer text"
 NO_SOURCE = "the question expects no source"
+NO_IDENTIFIER = "no retrieved chunk defines an identifier"
 
 #: How many sources a question without ``min_sources`` and without facts expects.
 DEFAULT_SOURCES = 3
@@ -24,8 +25,8 @@ class Integration(Measure):
     than 4 characters that a retrieved chunk of the source defines: in its text, as tree-sitter reads it, or as the last
     component of its symbol. The number of expected sources is the question's ``min_sources``, else the number of its
     facts, else 3. Nothing retrieved gives 0; an empty answer uses nothing. A record that logs no answer or no retrieved
-    chunks is not scored, nor is one whose chunks all lack a text. Without the extra ``code``, regular expressions find
-    the identifiers.
+    chunks is not scored, nor is one whose chunks all lack a text, or define no identifier, as prose does. Without the
+    extra ``code``, regular expressions find the identifiers.
     """
 
     source = "multi-source integration; identifiers by tree-sitter"
@@ -43,7 +44,10 @@ class Integration(Measure):
             return Unscored(NO_RETRIEVAL)
         if textless(case.chunks):
             return Unscored(NO_TEXT)
-        return min(len(used_sources(case)) / expected, 1.0)
+        used = used_sources(case)
+        if not used and case.chunks and not any(identifiers_of(chunk, case.known_files) for chunk in case.chunks):
+            return Unscored(NO_IDENTIFIER)
+        return min(len(used) / expected, 1.0)
 
 
 def sources_expected(case: Case) -> int:

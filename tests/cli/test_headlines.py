@@ -83,7 +83,8 @@ def test_a_system_without_a_text_is_not_single_source(tmp_path: Path) -> None:
 
 def test_a_system_without_gold_is_not_severe(tmp_path: Path) -> None:
     """If no question has gold, nothing is scored: that is said, and nothing is called severe."""
-    run = tiny(tmp_path, [{"id": "q1", "question": "?"}], [told([XY])])
+    chunks = [{"id": "doc-1", "text": "Some prose, of no repository."}]
+    run = tiny(tmp_path, [{"id": "q1", "question": "?"}], [told([XY], answer="Some prose.", retrieved=chunks)])
     done = evaluated(run)
     assert "severe" not in done.out
     assert re.search(r"^unscored +r: nothing could be judged", done.out, re.MULTILINE)

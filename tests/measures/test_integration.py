@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graphkit.measures.case import Case
-from graphkit.measures.integration import NO_ANSWER, NO_SOURCE, identifiers_of, used_sources
+from graphkit.measures.integration import NO_ANSWER, NO_IDENTIFIER, NO_SOURCE, identifiers_of, used_sources
 from graphkit.measures.unscored import NO_TEXT
 from graphkit.records.models import Answer, Chunk, Question
 from graphkit.records.structs import ChunkStruct, struct_of
@@ -118,7 +118,7 @@ def test_edges_of_the_domain() -> None:
     """Nothing retrieved, nothing used and an empty answer give 0; no answer and nothing expected aren't scored.
 
     Nor are chunks without a text, even if the answer names their symbols; one text among them is enough: of API and
-    WEB, whose symbol is signIn, both are used.
+    WEB, whose symbol is signIn, both are used. Prose defines no identifier that an answer could name.
     """
     asked = question(min_sources=2)
     assert value("Integration", asked, run("find_customer")) == 0.0
@@ -127,6 +127,9 @@ def test_edges_of_the_domain() -> None:
     for bare in ({"id": "x:a.py"}, WEB, {**WEB, "text": ""}, {**WEB, "text": " "}):
         assert reason("Integration", asked, run("signIn", bare)) == NO_TEXT
     assert value("Integration", asked, run("signIn, find_customer", WEB, API)) == 1.0
+    prose = {"id": "doc-1", "text": "Customers are found by their address."}
+    assert reason("Integration", asked, run("By their address.", prose)) == NO_IDENTIFIER
+    assert value("Integration", asked, run("By their address.", prose, API)) == 0.0
     assert reason("Integration", asked, run(None, API)) == NO_ANSWER
     assert reason("Integration", question(min_sources=0), run("find_customer", API)) == NO_SOURCE
     assert reason("Integration", asked, answer(error="timeout")) == "failed: timeout"

@@ -13,7 +13,7 @@ from graphkit.measures.coherence import NO_CHUNK, NO_COMMIT, NO_PIN, NOTHING_VER
 from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS
 from graphkit.measures.edges import NO_BOUNDARY, NO_BOUNDARY_TRAVERSED, NO_PATH
 from graphkit.measures.files import NO_FILES, NO_SYMBOLS
-from graphkit.measures.integration import NO_ANSWER, NO_SOURCE
+from graphkit.measures.integration import NO_ANSWER, NO_IDENTIFIER, NO_SOURCE
 from graphkit.measures.registry import MEASURES
 from graphkit.measures.repositories import NO_REPOSITORY
 from graphkit.measures.seen import NO_GOLD_IDS
@@ -186,6 +186,17 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
     (
         {"retrieved": [{"id": FIRST, "text": "def first_one(): 1"}, {"id": SECOND, "text": "def second_one(): 1"}]},
         {"Coherence": NO_COMMIT, **every(("Incoherent", "OffPin"), NOTHING_VERSIONED)},
+    ),
+    # Prose defines no identifier, and holds the expected span.
+    (
+        {"retrieved": [{"id": "a:m.py", "commit": "1", "text": "The second_one is called by the first."}]},
+        {
+            # Neither the relevant ids nor their symbols are there, and one of two files.
+            **every(RANKED, 0.0),
+            "Integration": NO_IDENTIFIER,
+            "FileRecall": 0.5,
+            "SymbolRecall": 0.0,
+        },
     ),
 ]
 
