@@ -12,7 +12,7 @@ from typing import Any
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.texts import read_toml
 from graphkit.measures.base import Thresholds
-from graphkit.measures.registry import bounds_of, known_measure, measure_class, parse_measure
+from graphkit.measures.registry import DEFAULT_MEASURES, bounds_of, known_measure, measure_class, parse_measure
 
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "retrieval": {"nDCG@10": 0.30, "Recall@20": 0.25, "RR": 0.15, "CrossRepoPrecision": 0.15, "EdgeRecall": 0.15},
@@ -40,6 +40,10 @@ class Config:
         """Return the measures of all layers that graphkit computes itself, in order."""
         names = [name for weights in self.weights.values() for name in weights]
         return [name for name in names if (kind := measure_class(name)) is not None and kind.computed]
+
+    def default_measures(self) -> list[str]:
+        """Return the default measures of an evaluation, and the computed ones that only these weights weigh."""
+        return list(dict.fromkeys([*DEFAULT_MEASURES, *self.measures()]))
 
     def renamed(self, name: Callable[[str], str]) -> Config:
         """Return a copy with the computed measures of the layers renamed."""

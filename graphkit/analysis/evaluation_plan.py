@@ -19,7 +19,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
-from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
+from graphkit.measures.registry import parse_measure, resolve_measures
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.scores import Score
@@ -108,9 +108,7 @@ class EvaluationPlan:
         InputError
             A measure is unknown.
         """
-        chosen = self._resolved(self.options.measures or DEFAULT_MEASURES)
-        if self.layered:
-            chosen += self._resolved(self.config.measures())
+        chosen = self._resolved(self.options.measures or self.config.default_measures())
         given = {score.measure for score in self.scores}
         named = [*self.gated, *(one.measure for one in self.selection.filters)]
         return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in named if one not in given])]))

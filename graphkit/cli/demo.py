@@ -156,7 +156,6 @@ def _score(
     files: Sequence[Path], dataset: Dataset, store: Store | None = None, progress: Progress | None = None
 ) -> _Scored:
     """Judge and score both runs; without a store, from their files alone."""
-    from graphkit.measures.registry import DEFAULT_MEASURES
     from graphkit.records.progress import quiet
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.grade_run import grade
@@ -164,12 +163,8 @@ def _score(
     # Keep nothing beside the fixture, which may lie in an installed package.
     gradings = [grade(file, dataset, store=store) for file in files]
     judged = [score for graded in gradings for score in graded.scores]
-    measures = [*DEFAULT_MEASURES, "Integration", "Completeness"]
     results = [
-        evaluate(
-            file, dataset, measures=measures, store=store, scores=judged, progress=progress or quiet, outcomes=True
-        )
-        for file in files
+        evaluate(file, dataset, store=store, scores=judged, progress=progress or quiet, outcomes=True) for file in files
     ]
     return _Scored(gradings, results)
 

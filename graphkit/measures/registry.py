@@ -54,10 +54,11 @@ MEASURES: tuple[type[Measure], ...] = (
     judged.PersonGrade,
 )
 
-#: The default measures of ``evaluate``.
+#: The default measures of every evaluation: they include each computed measure that the default weights weigh.
 DEFAULT_MEASURES = (
     *("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision"),
     *("PathExact", "PathInOrder", "PathPrefix", "CrossRepoPrecision", "CrossRepoRecall", "Coherence"),
+    *("Integration", "Completeness"),
     *("nDCG@10", "Recall@20", "RR", "Success@5", "P@5", "AnswerContainment@5"),
     *("FilePrecision", "FileRecall", "SymbolRecall"),
 )

@@ -22,7 +22,7 @@ from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import outcome
-from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
+from graphkit.measures.registry import parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
@@ -126,7 +126,7 @@ def _dataset(options: PageOptions, file: Path) -> Dataset:
 
 
 def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
-    return resolve_measures([*DEFAULT_MEASURES, *config.measures(), "Incoherent", "OffPin", *more])
+    return resolve_measures([*config.default_measures(), "Incoherent", "OffPin", *more])
 
 
 def _scored(
