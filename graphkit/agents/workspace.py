@@ -102,7 +102,11 @@ class Workspace:
             with self._graph(both) as store:
                 compared = plan.of_graph(store, Problems())
         head = {"first": compared.first, "second": compared.second, "questions": compared.questions}
-        head |= {"failed": list(compared.failed), "worse": [one.measure for one in compared.regressions()]}
+        head |= {
+            "verdict": compared.pair.sentence(),
+            "failed": list(compared.failed),
+            "worse": [one.measure for one in compared.regressions()],
+        }
         return reply(head, _differences(compared), "name fewer measures, or ask why(run, question) about a question")
 
     def failures(
@@ -224,12 +228,15 @@ class Workspace:
 
 
 def _differences(compared: RunComparison) -> list[dict[str, Any]]:
-    """Return rows: the warnings, each measure over all questions, and the questions that moved most."""
+    """Return rows: the warnings, each measure with failed questions, and the questions that moved most."""
+    from graphkit.analysis.pair_verdict import judged
+
     rows: list[dict[str, Any]] = [{"warning": warning} for warning in compared.warnings]
-    for one in compared.groups[0].results if compared.groups else ():
+    for one in compared.with_failed:
         low, high = _rounded(one.low), _rounded(one.high)
         means = {"first": _rounded(one.first), "second": _rounded(one.second), "delta": _rounded(one.delta)}
-        rows.append({"measure": one.measure, **means, "interval": [low, high], "scored": one.questions})
+        found = {"interval": [low, high], "scored": one.questions, "verdict": judged(one)}
+        rows.append({"measure": one.measure, **means, **found})
     rows += [
         {"question": one.question, "measure": one.measure, "delta": _rounded(one.delta)} for one in compared.movers
     ]

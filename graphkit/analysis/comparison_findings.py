@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from graphkit.analysis.evaluation_findings import gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
-from graphkit.analysis.paired import PairedResult
-from graphkit.analysis.power import LEVEL
+from graphkit.analysis.pair_verdict import (
+    BETTER,
+    UNCLEAR,
+    WORSE,
+    change,
+    interval_in_words,
+    judged,
+    legend,
+    why_unclear,
+)
 from graphkit.analysis.run_comparisons import Mover, RunComparison
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
-from graphkit.scoring.clustered_intervals import ONE_CLUSTER
 
 #: How many measures, groups and moved questions are shown.
 MEASURES, GROUPS, MOVERS = 11, 4, 1
 
 DELTA, INTERVAL, VERDICT = "delta", "95% interval", "verdict"
-BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
 
 
 def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], second: str, options: str = "") -> Brief:
@@ -40,44 +46,23 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], seco
     if compared.different_gold:
         findings.append(BriefLine("unscored", f"other gold, so not compared: {listed(compared.different_gold)}", 70))
     findings += not_compared(compared)
+    findings += table_notes(compared)
     if (rest := len(compared.with_failed) - MEASURES) > 0:
         findings.append(BriefLine("more", f"{counted(rest, 'more measure')}: --full", 65))
     return Brief(
-        summary=verdict(compared),
+        summary=compared.verdict,
         table=comparison_table(compared),
         findings=tuple(findings),
         commands=tuple(f"{command}{options}" for command in _commands(compared, second)),
     )
 
 
-def verdict(compared: RunComparison, shown: Callable[[str], str] = str) -> str:
-    """Return which run is better, on how many measures, and by how much on the first; names are ``shown``."""
-    results, (first, second) = compared.with_failed, (shown(compared.first), shown(compared.second))
-    better, worse = (
-        [shown(one.measure) for one in results if judged(compared, one) == kind] for kind in (BETTER, WORSE)
-    )
-    of = f"of {counted(len(results), 'measure')}"
-    headline = f"{shown(results[0].measure)} {change(results[0])}" if results else ""
-    if results and all(one.clusters == 1 for one in results):
-        return f"nothing shows whether {second} and {first} differ: {ONE_CLUSTER}; {headline}"
-    if not better and not worse:
-        return f"{second} and {first} don't clearly differ on any {of}; {headline}"
-    verb = "beats" if not worse else "loses to" if not better else "leads" if len(better) > len(worse) else "trails"
-    losses = f"{len(worse)} ({listed(worse)})" if worse and better else str(len(worse) or "none")
-    return f"{second} {verb} {first}: better on {len(better) or 'none'} {of}, worse on {losses}; {headline}"
-
-
-def judged(compared: RunComparison, result: PairedResult) -> str:
-    """Return whether the second run is better or worse by a measure, or that this is unclear."""
-    if result.p_holm >= LEVEL:
-        return UNCLEAR
-    return BETTER if compared.gain(result) > 0 else WORSE
-
-
-def change(result: PairedResult) -> str:
-    """Return the difference of a measure with its interval, and the clusters behind it."""
-    over = f" over {counted(result.clusters, 'cluster')}" if result.clusters is not None and result.clusters > 1 else ""
-    return f"{two(result.delta, sign=True)} {_interval(result)}".rstrip() + over
+def table_notes(compared: RunComparison) -> Iterator[BriefLine]:
+    """Yield why differences are unclear whose intervals exclude 0, and the legend of the mark on intervals."""
+    for reason in why_unclear(compared.with_failed):
+        yield BriefLine(UNCLEAR, reason.removeprefix(f"{UNCLEAR} "), 72)
+    if (marks := legend(compared.with_failed)) is not None:
+        yield BriefLine("*", marks.removeprefix("* "), 71)
 
 
 def not_compared(compared: RunComparison) -> Iterator[BriefLine]:
@@ -88,14 +73,6 @@ def not_compared(compared: RunComparison) -> Iterator[BriefLine]:
     if counts:
         text = ", ".join(f"{name} ({count})" for name, count in counts.items())
         yield BriefLine("unscored", f"questions not scored in both runs: {text}", 40)
-
-
-def _interval(result: PairedResult) -> str:
-    if result.low is None or result.high is None:
-        if result.clusters is not None:
-            return f"({'1 cluster' if result.clusters == 1 else 'too few clusters'})"
-        return "" if result.delta == 0 else "(too few questions)"
-    return f"[{two(result.low, sign=True)}, {two(result.high, sign=True)}]{'*' if result.caution else ''}"
 
 
 def _failed(compared: RunComparison) -> Iterator[BriefLine]:
@@ -122,13 +99,13 @@ def _movers(compared: RunComparison) -> Iterator[BriefLine]:
 
 
 def comparison_table(compared: RunComparison, most: int = MEASURES) -> BriefTable:
-    """Return the first measures of both runs with their differences, failed questions included."""
+    """Return the measure of the verdict and the first others with their differences, failed questions included."""
     rows = [
         (
             *(one.measure, two(one.first), two(one.second)),
-            *(two(one.delta, sign=True), _interval(one), judged(compared, one)),
+            *(two(one.delta, sign=True), interval_in_words(one), judged(one)),
         )
-        for one in compared.with_failed[:most]
+        for one in sorted(compared.with_failed, key=lambda one: one is not compared.headline)[:most]
     ]
     return BriefTable(
         ("measure", compared.first, compared.second, DELTA, INTERVAL, VERDICT),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs
+from graphkit.analysis.config import COMPARED, Config
 from graphkit.analysis.cost_comparison import Draws, compare_cost, usage_of
 from graphkit.analysis.explanations import Explanation, why
 from graphkit.analysis.file_failures import RunOnFiles
@@ -20,7 +21,6 @@ from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_pairs import By
 from graphkit.analysis.sample_plans import require_difference
 from graphkit.analysis.score_file_pairs import compare_scores
-from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING
 from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
@@ -56,6 +56,7 @@ class ComparisonPlan:
     resamples: int = RESAMPLES
     seed: int = SEED
     failed_as: FailedAs = "worst"
+    config: Config = field(default_factory=Config)
     gates: ComparisonGates = field(default_factory=ComparisonGates)
     executor: str | Executor | None = None
     resources: Mapping[str, float] = field(default_factory=dict)
@@ -141,7 +142,7 @@ class ComparisonPlan:
         )
         cost = compare_cost(
             (compared.first, compared.second),
-            compared.with_failed[0],
+            compared.headline,
             (first, second),
             Draws(self.resamples, self.seed),
             compared.clusters,
@@ -169,6 +170,7 @@ class ComparisonPlan:
             resamples=self.resamples,
             seed=self.seed,
             failed_as=self.failed_as,
+            config=self.config,
             executor=self.executor,
             resources=self.resources,
         )
@@ -179,7 +181,7 @@ class ComparisonPlan:
             self.first,
             self.second,
             self.dataset,
-            measures=self.measures or (*COMPARED, *COMPARED_RANKING),
+            measures=self.measures or COMPARED,
             problems=problems,
             progress=progress,
             by=self.by,
@@ -187,6 +189,7 @@ class ComparisonPlan:
             resamples=self.resamples,
             seed=self.seed,
             failed_as=self.failed_as,
+            config=self.config,
             executor=self.executor,
             resources=self.resources,
         )
@@ -205,6 +208,7 @@ class ComparisonPlan:
             seed=self.seed,
             problems=problems,
             failed_as=self.failed_as,
+            config=self.config,
             executor=self.executor,
             resources=self.resources,
         )
@@ -233,6 +237,7 @@ class ComparisonPlan:
             seed=self.seed,
             strict=problems.strict,
             failed_as=self.failed_as,
+            config=self.config,
             executor=self.executor,
             resources=self.resources,
         )
@@ -241,7 +246,7 @@ class ComparisonPlan:
         if not is_file_name(name):
             return name
         of_run = Problems(problems.on_error, strict=problems.strict)
-        measures = self.measures or (*COMPARED, *COMPARED_RANKING)
+        measures = self.measures or COMPARED
         kept = evaluate(Path(name), self.dataset, store=store, measures=measures, problems=of_run, progress=progress)
         problems.merge(of_run)
         return kept.run

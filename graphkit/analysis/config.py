@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,26 @@ WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "reasoning": {"Coherence": 0.40, "Integration": 0.35, "Completeness": 0.25},
     "generation": {"FactualCorrectness": 0.35, "Groundedness": 0.35, "HallucinationRate": 0.15, "Attribution": 0.15},
 }
+
+#: The measures that two runs are compared by: one for each question that a team asks, so that Holm's correction stays
+#: mild.
+COMPARED = (
+    *("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "PathPrefix", "CrossRepoPrecision", "Coherence"),
+    *("nDCG@10", "Recall@20", "RR", "Success@5"),
+)
+
+
+def family_of(names: Iterable[str]) -> list[str]:
+    """Return the measures over which p-values are corrected: the compared ones if all are there, else all that are."""
+    given = list(dict.fromkeys(names))
+    return _by_default(given) or given
+
+
+def _by_default(names: Iterable[str]) -> list[str]:
+    """Return the measures compared by default, perhaps without direction, if all are there; else nothing."""
+    given = set(names)
+    families = (COMPARED, [str(parse_measure(name).undirected()) for name in COMPARED])
+    return next((list(family) for family in families if given.issuperset(family)), [])
 
 
 @dataclass(frozen=True)
@@ -44,6 +65,22 @@ class Config:
     def default_measures(self) -> list[str]:
         """Return the default measures of an evaluation, and the computed ones that only these weights weigh."""
         return list(dict.fromkeys([*DEFAULT_MEASURES, *self.measures()]))
+
+    def deciding(self, names: Iterable[str]) -> list[str]:
+        """Return measures in the order in which they decide between runs: the first that both have a value by does.
+
+        Where the names hold all that are compared by default, that is the order of the weights: layer by layer, the
+        heaviest first, and of equal weights in the order of display; then the others. Else someone chose the measures,
+        and their order stands.
+        """
+        given = list(dict.fromkeys(names))
+        if not _by_default(given):
+            return given
+        weighed = [
+            sorted((name for name in given if name in weights), key=lambda name: -weights[name])
+            for weights in self.weights.values()
+        ]
+        return list(dict.fromkeys([*itertools.chain(*weighed), *given]))
 
     def renamed(self, name: Callable[[str], str]) -> Config:
         """Return a copy with the computed measures of the layers renamed."""

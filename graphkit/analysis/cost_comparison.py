@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from graphkit.analysis.findings import digits, two
 from graphkit.analysis.order_statistics import Quantile, quantile
+from graphkit.analysis.pair_verdict import PairVerdict, corrected, sure
 from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.frontier import beaten
@@ -63,7 +64,8 @@ class FigureDifference:
     logged
         The number of answered questions of each run whose records state it.
     beaten
-        The runs that the other one beats on both quality and this figure: as good for less, or better for as much.
+        The runs that the other one dominates by the means of quality and this figure: as good for less, or better for
+        as much. Means may be chance.
     """
 
     name: str
@@ -85,7 +87,7 @@ class FigureDifference:
         """1 or -1 if the second run clearly takes more or less, of a typical question and on average; else 0."""
         if self.result is None or self.decisive is None:
             return 0
-        clear = _sign(self.decisive)
+        clear = sure(self.decisive)
         return clear if clear * self.result.delta > 0 else 0
 
     @property
@@ -145,13 +147,14 @@ class CostComparison:
         if known is None or known.result is None:
             return f"nothing shows whether the dearer run pays: {_absent(self.figures)}; {self._gained(self.second)}"
         taken, name = known.result, known.name
-        gain, price = _sign(self.quality), known.price
-        gain *= -1 if lower_is_better(self.quality.measure) else 1
-        better = self.second if gain > 0 else self.first
+        quality, price = PairVerdict.of(self.first, self.second, self.quality, self.quality.questions), known.price
+        better = quality.winner
+        gain = better is not None
         if not price and not gain:
             both, gained = f"{self.second} and {self.first}", self._gained(self.second)
             return f"{both} don't clearly differ, neither in quality ({gained}) nor in {name}"
         if not price:
+            assert better is not None
             return f"{better} pays: it is better ({self._gained(better)}) and doesn't clearly take more {name}"
         dearer, other = (self.second, self.first) if taken.delta > 0 else (self.first, self.second)
         more = f"{digits(abs(taken.delta))}{known.unit} more {name} a question than {other}"
@@ -159,7 +162,7 @@ class CostComparison:
         if not gain:
             return f"nothing shows that {dearer} pays: it takes {more}, and isn't clearly better ({gained})"
         if better == dearer:
-            return f"{dearer} is better ({gained}) for {more}: neither beats the other"
+            return f"{dearer} is better ({gained}) for {more}: neither dominates the other"
         return f"{dearer} doesn't pay: it takes {more}, and is worse ({gained})"
 
     def _gained(self, run: str) -> str:
@@ -184,10 +187,10 @@ class CostComparison:
         for run in (self.first, self.second):
             names = [one.name for one in self.figures if run in one.beaten]
             if names:
-                yield f"frontier: {run} is beaten on quality and {', '.join(names)}"
+                yield f"frontier: by the means, {run} is dominated on quality and {', '.join(names)}"
         free = [one.name for one in self.figures if one.result is not None and not one.beaten]
         if free:
-            yield f"frontier: neither run is beaten on quality and {', '.join(free)}"
+            yield f"frontier: by the means, neither run is dominated on quality and {', '.join(free)}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit compare --cost --json`` prints."""
@@ -213,9 +216,13 @@ def compare_cost(
     draws: Draws,
     clusters: QuestionClusters | None = None,
 ) -> CostComparison:
-    """Compare what two runs take on the questions that both answered."""
-    figures = tuple(_difference(name, runs, quality, usage, draws, clusters) for name in FIGURES)
-    return CostComparison(*runs, quality, figures)
+    """Compare what two runs take on the questions that both answered; p-values are corrected over the figures."""
+    figures = [_difference(name, runs, quality, usage, draws, clusters) for name in FIGURES]
+    known = [one.result for one in figures if one.result is not None]
+    by_name = {one.measure: one for one in corrected(known, FIGURES)}
+    return CostComparison(
+        *runs, quality, tuple(dataclasses.replace(one, result=by_name.get(one.name)) for one in figures)
+    )
 
 
 def _difference(
@@ -280,13 +287,6 @@ def _ends(result: PairedResult, written: Callable[[float], str]) -> str:
 
 def _factor(logarithm: float) -> str:
     return digits(math.exp(logarithm))
-
-
-def _sign(result: PairedResult) -> int:
-    """Return 1 or -1 for a difference whose interval excludes 0, and 0 for one that may be chance."""
-    if result.low is None or result.high is None or result.low <= 0 <= result.high:
-        return 0
-    return 1 if result.delta > 0 else -1
 
 
 def _signed(value: float) -> str:

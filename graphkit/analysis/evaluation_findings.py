@@ -1,21 +1,16 @@
-"""The findings of an evaluation: layers, severe thresholds, failures, weaknesses, gates, and which run leads."""
+"""The findings of an evaluation: layers, severe thresholds, failures, weaknesses, gates, and the verdict."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
-from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
-from graphkit.analysis.result_pairs import compare_results
-from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.errors import InputError
+from graphkit.analysis.standings import Lead, leading
 from graphkit.measures.outcome import RIGHT, UNDECIDED, Outcome, stage_counts, two_by_two
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
@@ -31,23 +26,13 @@ REASONS = 3
 PARTIAL = "overall (partial)"
 
 
-@dataclass(frozen=True)
-class Lead:
-    """The run with the best value of the headline measure, and the next best."""
-
-    measure: str
-    first: Evaluation
-    second: Evaluation
-    compared: RunComparison | None
-
-
 def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str = "") -> Brief:
     """Return what to print of an evaluation.
 
     ``names`` are what other commands call its runs, as stored or as files, and ``more`` are options that these need.
     """
     results = evaluated.results
-    lead = leading(results)
+    lead = leading(results, evaluated.plan.layers)
     findings = [*gate_findings(evaluated.gates)]
     for card in evaluated.cards:
         findings += severe_findings(card)
@@ -57,6 +42,8 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
         findings += weak_findings(card, 2 if len(results) == 1 else 1)
     findings += repetition_findings(evaluated.repetitions)
     findings += cluster_findings(evaluated)
+    if lead is not None and lead.verdict.caution is not None:
+        findings.append(BriefLine("caution", f"{lead.verdict.claim()}: {lead.verdict.caution}", 61))
     findings += outcome_findings(results)
     if evaluated.plan.by is not None:
         findings += group_findings(evaluated)
@@ -190,45 +177,6 @@ def unscored_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
         yield BriefLine("unscored", f"{', '.join(layers)}: {NOT_GRADED.removeprefix('not scored: ')}", 45)
 
 
-def leading(results: Sequence[Evaluation]) -> Lead | None:
-    """Return which of several runs has the best value of the first measure that all were scored by, if they compare.
-
-    Runs that were scored by different gold don't.
-    """
-    results = list({result.run: result for result in results}.values())  # a file may be named twice
-    found = ranked(results)
-    if found is None:
-        return None
-    measure, (first, second, *_) = found
-    compared = None
-    if all(result.rows for result in (first, second)):
-        with contextlib.suppress(InputError):  # no question was scored in both
-            clusters = None if first.clustered is None else first.clustered.clusters
-            pair = second.with_zeros(), first.with_zeros()
-            compared = compare_results(*pair, measures=[measure], movers=0, clusters=clusters)
-    return Lead(measure, first, second, compared)
-
-
-def ranked(results: Sequence[Evaluation]) -> tuple[str, list[Evaluation]] | None:
-    """Return the first measure that all of several runs were scored by, and the runs, the best by it first.
-
-    There is none for one run, and none for runs that were scored by different gold.
-    """
-    if len(results) < 2 or len({result.gold_hash for result in results}) > 1:
-        return None
-    for measure in results[0].measures:
-        values = [(value, result) for result in results if (value := _held(result, measure)) is not None]
-        if len(values) == len(results):
-            sign = -1 if lower_is_better(measure) else 1
-            return measure, [result for _, result in sorted(values, key=lambda pair: -sign * pair[0])]
-    return None
-
-
-def unclear(found: PairedResult) -> bool | None:
-    """Return whether a difference may be chance, since its interval holds 0; None without an interval."""
-    return None if found.low is None or found.high is None else found.low <= 0 <= found.high
-
-
 def _held(result: Evaluation, measure: str) -> float | None:
     summary = result.measures.get(measure)
     return None if summary is None else summary.held(result.failed_as)
@@ -263,24 +211,7 @@ def _summary(evaluated: EvaluatedRuns, lead: Lead | None) -> str:
         return repeated_in_words(repeated)
     if lead is None:
         return f"{counted(len(results), 'run')}; they can't be compared"
-    return f"{in_words(lead)}{f', of {len(results)} runs' if len(results) > 2 else ''}"
-
-
-def in_words(lead: Lead) -> str:
-    """Return which run won and by how much, or that the difference isn't clear."""
-    first, second = (_held(result, lead.measure) for result in (lead.first, lead.second))
-    values = f"{lead.measure} {two(first)} to {two(second)}"
-    if lead.compared is None or not lead.compared.with_failed:
-        return f"{lead.first.run} leads {lead.second.run}: {values}"
-    found = lead.compared.with_failed[0]
-    if found.low is None or found.high is None:
-        reason = "too few questions for an interval" if found.clusters is None else f"no interval: {found.reason}"
-        return f"{lead.first.run} leads {lead.second.run}: {values} ({reason})"
-    interval = f"{two(found.delta, sign=True)} [{two(found.low, sign=True)}, {two(found.high, sign=True)}]"
-    interval += "" if found.clusters is None else f" over {counted(found.clusters, 'cluster')}"
-    if unclear(found):
-        return f"{lead.first.run} and {lead.second.run} don't clearly differ: {values}, {interval}"
-    return f"{lead.first.run} beats {lead.second.run}: {values}, {interval}"
+    return f"{lead.verdict.sentence()}{f', of {len(results)} runs' if len(results) > 2 else ''}"
 
 
 def _of_one(result: Evaluation, cards: Sequence[Scorecard]) -> str:

@@ -60,7 +60,8 @@ class EvaluationPlan:
     options
         As in :func:`graphkit.evaluate`. Without measures, these are the defaults, those of the layers and, if a run
         logs its tool calls, those of :attr:`graphkit.scoring.run_pass.RunPass.tool_measures`; each run then has a
-        scorecard. Rows are kept if anything here needs them, and several runs always have the hash of their gold.
+        scorecard. Rows are kept if anything here needs them; several runs are compared, so they always have rows and
+        the hash of their gold.
     scores
         Scores that others gave. A gate may name their measures. A judge of the family of the answering model becomes a
         warning.
@@ -125,7 +126,8 @@ class EvaluationPlan:
         return named.texts
 
     @property
-    def _layers(self) -> Config:
+    def layers(self) -> Config:
+        """The weights and thresholds, with measures that ignore direction if edges are compared so."""
         if not self.undirected:
             return self.config
         return self.config.renamed(lambda name: str(parse_measure(name).undirected()))
@@ -160,7 +162,15 @@ class EvaluationPlan:
         """
         passes = [RunPass(Dataset.of_run(one.run, dataset), one.run) for one in runs]
         repeated = bool(repetitions_by_name(run.name for run in passes if run.name is not None))
-        needed = self.options.keep_rows or self.layered or self.by or self.scores or store is not None or repeated
+        needed = (
+            self.options.keep_rows
+            or self.layered
+            or self.by
+            or self.scores
+            or store is not None
+            or repeated
+            or len(runs) > 1
+        )
         options = dataclasses.replace(
             self.options,
             measures=self._chosen(passes, notify),
@@ -184,7 +194,7 @@ class EvaluationPlan:
             results.append(result)
             progress("runs scored", 1)
         refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
-        cards = [score_layers(result, self._layers) for result in results] if self.layered else []
+        cards = [score_layers(result, self.layers) for result in results] if self.layered else []
         return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
 
     def evaluate_shards(
@@ -208,7 +218,7 @@ class EvaluationPlan:
         problems = Problems(options.on_error, strict=options.strict)
         result = evaluate_pass(run, options, store=store, problems=problems, progress=progress, plan=shards)
         on_problems(problems)
-        cards = [score_layers(result, self._layers)] if self.layered else []
+        cards = [score_layers(result, self.layers)] if self.layered else []
         source = RunSource(Path(run.given), Path(run.given))
         return EvaluatedRuns(self, (result,), tuple(cards), tuple(self._outcomes([source], [result], cards)))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
+from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, questions_needed
 from graphkit.analysis.power import LEVEL
 from graphkit.analysis.run_comparisons import RunComparison
@@ -303,7 +304,7 @@ def _unit(result: PairedResult) -> str:
 def _changed(compared: RunComparison, result: PairedResult) -> str:
     """Return how a measure changed, with the effect of failures."""
     text = f"{result.measure} {result.delta:+.4f} (corrected p {result.p_holm:.4f})"
-    if compared.gain(result) < 0 and result.p_holm < LEVEL:
+    if judged(result) == WORSE:
         text += f", significantly worse than {compared.first}"
     if not (failures := compared.failures(result)):
         return text

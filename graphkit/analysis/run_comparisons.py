@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from graphkit.analysis.cost_comparison import CostComparison
+from graphkit.analysis.pair_verdict import WORSE, PairVerdict, judged, legend, why_unclear, with_counts
 from graphkit.analysis.paired import PairedResult
-from graphkit.analysis.power import LEVEL
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.sample_plans import SamplePlan, planned
 from graphkit.analysis.scales import largest_difference
@@ -90,6 +90,8 @@ class RunComparison:
         How many questions a difference of each measure needs, if requested.
     cost
         The quality against what the runs take, if requested.
+    deciding
+        The measures in the order in which they decide; see :meth:`graphkit.analysis.config.Config.deciding`.
     """
 
     first: str
@@ -110,6 +112,7 @@ class RunComparison:
     clusters: QuestionClusters | None = field(default=None, repr=False)
     plan: tuple[SamplePlan, ...] = field(default=(), repr=False)
     cost: CostComparison | None = field(default=None, repr=False)
+    deciding: tuple[str, ...] = field(default=(), repr=False)
 
     def with_plan(self, difference: float) -> RunComparison:
         """Return the comparison with the number of questions that a difference of each measure needs.
@@ -128,7 +131,7 @@ class RunComparison:
 
     def regressions(self) -> list[PairedResult]:
         """Return the measures on which the second run is significantly worse, failed questions included."""
-        return [one for one in self.with_failed if one.p_holm < LEVEL and self.gain(one) < 0]
+        return [one for one in self.with_failed if judged(one) == WORSE]
 
     @staticmethod
     def gain(result: PairedResult) -> float:
@@ -145,19 +148,29 @@ class RunComparison:
         return {name: rest for name, count in self.left_out.items() if (rest := count - counted.get(name, 0)) > 0}
 
     @property
+    def headline(self) -> PairedResult:
+        """The difference by which the verdict is: that of the measure that decides first, failed questions included."""
+        results = {one.measure: one for one in self.with_failed}
+        return next(results[name] for name in (*self.deciding, *results) if name in results)
+
+    @property
+    def pair(self) -> PairVerdict:
+        """The verdict on both runs."""
+        return PairVerdict.of(self.first, self.second, self.headline, self.questions)
+
+    @property
     def verdict(self) -> str:
-        """A sentence: on which measures the second run is significantly better or worse, failed questions included."""
-        significant = [one for one in self.with_failed if one.p_holm < LEVEL]
-        parts = [
-            f"{word} on {', '.join(f'{one.measure} ({one.delta:+.4f})' for one in some)}"
-            for word, some in (
-                ("better", [one for one in significant if self.gain(one) > 0]),
-                ("worse", [one for one in significant if self.gain(one) < 0]),
-            )
-            if some
-        ]
-        found = " and ".join(parts) if parts else "not significantly better or worse on any measure"
-        return f"{self.second} is {found}, compared with {self.first}"
+        """A sentence: which run is better by the first measure, and on how many measures the second one is."""
+        return self.verdict_of(str)
+
+    def verdict_of(self, shown: Callable[[str], str]) -> str:
+        """Return the verdict with names as they are ``shown``."""
+        return with_counts(self.pair, self.second, self.with_failed, shown)
+
+    def notes(self, shown: Callable[[str], str] = str) -> list[str]:
+        """Return what a mark on an interval means, and why differences are unclear whose intervals exclude 0."""
+        marks = legend(self.with_failed)
+        return [*why_unclear(self.with_failed, shown), *([] if marks is None else [marks])]
 
     def __repr__(self) -> str:
         return f"<RunComparison: {self.verdict}; {counted(self.questions, 'question')}>"
@@ -170,7 +183,8 @@ class RunComparison:
             + "".join(f"; {sign} {edge}" for sign, edges in (("+", one.found), ("-", one.lost)) for edge in edges)
             for one in self.movers
         ]
-        notes = [] if self.clusters is None else [self.clusters.sentence]
+        notes = self.notes()
+        notes += [] if self.clusters is None else [self.clusters.sentence]
         notes += [] if self.cost is None else [self.cost.sentence]
         notes += [*(one.sentence for one in self.plan[:1]), *moved, *self.warnings]
         return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], notes)
@@ -194,6 +208,7 @@ class RunComparison:
             "failed": {self.first: self.failed[0], self.second: self.failed[1]},
             "failed_as": self.failed_as,
             "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
+            "verdict": self.pair.as_json(),
             "regressions": [one.measure for one in self.regressions()],
             "clusters": None if self.clusters is None else self.clusters.as_json(),
             "plan": [one.as_json() for one in self.plan] or None,

@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypedDict
 
+from graphkit.analysis.config import Config
 from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of, holm
 from graphkit.analysis.run_comparisons import Group, Loss, Mover, RunComparison
@@ -73,6 +74,8 @@ class PairingOptions(TypedDict, total=False):
     failed_as
         How ``with_failed``, on which verdict and gates rest, counts a question that one run failed on and the other was
         scored on: as the worst value of its measure, or not at all.
+    config
+        The weights that say by which measure the verdict is; by default graphkit's.
     executor, resources
         Workers that draw the resamples: an executor, or its name as in ``--on``, and what each task needs of the
         cluster. The figures don't depend on them: each measure of each group has draws of its own seed.
@@ -84,6 +87,7 @@ class PairingOptions(TypedDict, total=False):
     seed: int
     movers: int
     failed_as: FailedAs
+    config: Config
     executor: str | Executor | None
     resources: Mapping[str, float]
 
@@ -112,13 +116,14 @@ class Pairs:
         """
         before, after = self.before, self.after
         tables = [self._tasks(before, after, some) for some in (None, *members.values())]
-        if self.failed_as == "worst":
+        complete = self.failed_as == "worst" and any(self.failed)
+        if complete:
             before = _completed(self.before, self.failed[0], self.after)
             tables.append(self._tasks(before, _completed(self.after, self.failed[1], self.before)))
         with opened_executor(self.options.get("executor"), resources=self.options.get("resources")) as executor:
             done = in_order(executor, compare_task, ((task.measure, task) for tasks in tables for task in tasks))
             found = [_corrected([next(done) for _ in tasks]) for tasks in tables]
-        with_failed = found.pop() if self.failed_as == "worst" else found[0]
+        with_failed = found.pop() if complete else found[0]
         overall, *groups = map(Group, (None, *members), found)
         return (overall, *(group for group in groups if group.results)), with_failed
 
@@ -211,6 +216,7 @@ class Pairs:
             losses=self.losses(),
             facts=facts,
             clusters=self.clusters,
+            deciding=tuple(self.options.get("config", Config()).deciding(self.before)),
         )
 
     def _tasks(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from graphkit.analysis.config import COMPARED
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.graph.knowledge import invalid_questions
@@ -13,11 +14,6 @@ from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
 from graphkit.records.scores import GRAPHKIT
 from graphkit.scoring.cypher_scoring import measure_values
-
-#: The default measures: one for each question that a team asks, so that Holm's correction stays mild.
-COMPARED = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "PathPrefix", "CrossRepoPrecision", "Coherence")
-COMPARED_RANKING = ("nDCG@10", "Recall@20", "RR", "Success@5")
-
 
 Values = dict[str, dict[str, float]]
 Gold = dict[str, dict[str, str | None]]
@@ -44,7 +40,7 @@ def values_of(
     invalid = invalid_questions(store, dataset)
     found: tuple[Values, Values] = ({}, {})
     gold: tuple[Gold, Gold] = ({}, {})
-    for measure in measures or (*COMPARED, *COMPARED_RANKING):
+    for measure in measures or COMPARED:
         own = _own(measure)
         name = str(own or measure)
         computed = engine == "cypher" or not _both_hold(name, held)

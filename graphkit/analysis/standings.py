@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graphkit.analysis.comparison_findings import change
-from graphkit.analysis.evaluation_findings import ranked, unclear
+from graphkit.analysis.config import Config, family_of
 from graphkit.analysis.findings import listed, two
+from graphkit.analysis.pair_verdict import PairVerdict, corrected, mirrored
 from graphkit.analysis.paired import PairedResult
-from graphkit.analysis.power import LEVEL
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.errors import InputError
 from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.words import counted
 from graphkit.scoring.intervals import RESAMPLES, mean_interval
+from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.results import Evaluation
 
 #: How many values all comparisons together draw at most; beyond it, each draws fewer resamples, but not below FEWEST.
@@ -43,7 +43,7 @@ class RunVerdict:
 
     def __str__(self) -> str:
         return " ".join(
-            part for part in (f"{self.text}: {self.change}." if self.change else self.text, self.more) if part
+            part for part in (f"{self.text}, {self.change}." if self.change else self.text, self.more) if part
         )
 
 
@@ -54,12 +54,15 @@ class Standings:
     Attributes
     ----------
     headline
-        The first measure that all runs were scored by; None for one run, or without such a measure.
+        The measure that decides: the first of :meth:`graphkit.analysis.config.Config.deciding` by which some questions
+        have a value in all runs. None for one run, or without such a measure.
     order
         The numbers of the runs, the best by the headline first.
     differences
         By baseline and other run, the differences of each measure (the other run minus the baseline), failed questions
-        included, corrected over these measures (Holm).
+        included, corrected over the measures and over all pairs of runs.
+    tests
+        How many measures and pairs of runs the correction covers.
     resamples
         How many resamples each interval and test took.
     """
@@ -68,6 +71,7 @@ class Standings:
     headline: str | None
     order: tuple[int, ...]
     differences: dict[tuple[int, int], dict[str, PairedResult]] = field(repr=False)
+    tests: tuple[int, int] = (1, 1)
     resamples: int = RESAMPLES
 
     @property
@@ -82,9 +86,21 @@ class Standings:
             return ()
         return tuple(range(len(self.results))) if len(self.results) <= BASELINES else (self.baseline,)
 
+    @property
+    def correction(self) -> str:
+        """The comparisons over which p-values are corrected, in words."""
+        measures, pairs = self.tests
+        return counted(measures, "measure") + (f" and {counted(pairs, 'pair')} of runs" if pairs > 1 else "")
+
     def difference(self, baseline: int, run: int, measure: str) -> PairedResult | None:
         """Return the difference of a run to a baseline; None if no question was scored in both."""
         return self.differences.get((baseline, run), {}).get(measure)
+
+    def pair(self, baseline: int, run: int) -> PairVerdict:
+        """Return the verdict on two runs by the headline."""
+        assert self.headline is not None
+        one, other = self.results[baseline], self.results[run]
+        return PairVerdict.of(one.run, other.run, self.difference(baseline, run, self.headline), one.questions)
 
     def verdict(self, baseline: int | None = None) -> RunVerdict:
         """Return the verdict: the best other run against a baseline, by default the second best run."""
@@ -93,47 +109,23 @@ class Standings:
             return of_one(self.results[0])
         if self.headline is None or base is None:
             return RunVerdict(f"{counted(len(self.results), 'run')} without a measure that all were scored by.")
-        best = next(run for run in self.order if run != base)
-        found = self.difference(base, best, self.headline)
-        if found is None:
-            return RunVerdict(f"{self._values(best, base)}; no question was scored in both.")
+        found = self.pair(base, next(run for run in self.order if run != base))
+        if found.result is None:
+            return RunVerdict(f"{found.sentence()}.")
         more = " ".join(part for part in (_doubt(found), self._behind(base)) if part)
-        if unclear(found):
-            return RunVerdict(
-                f"{self._name(best)} and {self._name(base)} don't clearly differ: {self._both(best, base)}",
-                _change(found),
-                more,
-            )
-        return RunVerdict(self._values(best, base), _change(found), more)
+        return RunVerdict(f"{found.claim()}: {found.values()}", found.change, more)
 
     def _behind(self, base: int) -> str:
-        """Return a sentence on the other runs that are clearly worse than the baseline; empty if there are none."""
-        assert self.headline is not None
-        sign = -1 if lower_is_better(self.headline) else 1
-        others = [run for run in self.order if run != base]
-        found = [(run, self.difference(base, run, self.headline)) for run in others[1:]]
-        clear = [
-            f"{self._name(run)} ({_value(self.headline, self.results[run])})"
-            for run, one in found
-            if one is not None and unclear(one) is False and sign * one.delta < 0
-        ]
-        return f"Clearly behind {self._name(base)}: {listed(clear, BASELINES)}." if clear else ""
+        """Return a sentence on the other runs that the baseline beats; empty if there are none."""
+        others = [run for run in self.order if run != base][1:]
+        beaten = [run for run in others if self.pair(base, run).winner == self.results[base].run]
+        shown = [f"{self.results[run].run} ({two(self._mean(base, run))})" for run in beaten]
+        return f"Clearly behind {self.results[base].run}: {listed(shown, BASELINES)}." if shown else ""
 
-    def _name(self, run: int) -> str:
-        return self.results[run].run
-
-    def _both(self, run: int, base: int) -> str:
-        """Return the values of two runs that were named before."""
-        assert self.headline is not None
-        both = " and ".join(_value(self.headline, self.results[number]) for number in (run, base))
-        return f"they walk {both} of the required edges" if self.headline == EDGE_RECALL else f"{self.headline} {both}"
-
-    def _values(self, run: int, base: int) -> str:
-        assert self.headline is not None
-        one, other = (_value(self.headline, self.results[number]) for number in (run, base))
-        if self.headline == EDGE_RECALL:
-            return f"{self._name(run)} walks {one} of the required edges, {self._name(base)} {other}"
-        return f"{self._name(run)} has {self.headline} {one}, {self._name(base)} {other}"
+    def _mean(self, base: int, run: int) -> float | None:
+        """Return the mean of a run over the questions that it is compared on."""
+        found = None if self.headline is None else self.difference(base, run, self.headline)
+        return None if found is None else found.second
 
 
 def of_one(result: Evaluation) -> RunVerdict:
@@ -149,57 +141,111 @@ def of_one(result: Evaluation) -> RunVerdict:
     return RunVerdict(f"{result.run} isn't scored by any measure.")
 
 
-def standings(results: Sequence[Evaluation], measures: Sequence[str]) -> Standings:
-    """Compare each pair of runs by some measures; the results hold their rows."""
-    found = ranked(results)
+def standings(results: Sequence[Evaluation], measures: Sequence[str], config: Config | None = None) -> Standings:
+    """Compare each pair of runs by some measures and by those of the verdict; the results hold their rows."""
+    found = ranked(results, config)
     headline, order = (None, range(len(results))) if found is None else (found[0], [*map(results.index, found[1])])
     pairs = [(base, run) for base in range(len(results)) for run in range(base + 1, len(results))]
+    every = len(pairs)
     if len(results) > BASELINES:
         pairs = [(min(order[1], run), max(order[1], run)) for run in order if run != order[1]]
-    resamples = resamples_for(len(pairs) * len(measures) * max(result.questions for result in results))
+    names = list(dict.fromkeys([*measures, *family_of(shared_by(results))]))
+    resamples = resamples_for(len(pairs) * len(names) * max(result.questions for result in results))
     differences: dict[tuple[int, int], dict[str, PairedResult]] = {}
     for base, run in pairs:
-        one, other = results[base], results[run]
-        shared = [name for name in measures if name in one.measures and name in other.measures]
-        if shared:
-            with contextlib.suppress(InputError):  # no question was scored in both
-                compared = compare_results(
-                    one.with_zeros(),
-                    other.with_zeros(),
-                    measures=shared,
-                    movers=0,
-                    resamples=resamples,
-                    failed_as="unscored" if one.failed_as == "unscored" else "worst",
-                )
-                differences[base, run] = {each.measure: each for each in compared.with_failed}
-                differences[run, base] = {each.measure: mirrored(each) for each in compared.with_failed}
-    return Standings(tuple(results), headline, tuple(order), differences, resamples)
+        some = differences_of_pair(results[base], results[run], names, pairs=every, resamples=resamples)
+        if some:
+            differences[base, run] = {each.measure: each for each in some}
+            differences[run, base] = {each.measure: mirrored(each) for each in some}
+    tests = max((len(some) for some in differences.values()), default=1), max(every, 1)
+    return Standings(tuple(results), headline, tuple(order), differences, tests, resamples)
+
+
+def differences_of_pair(
+    first: Evaluation,
+    second: Evaluation,
+    measures: Sequence[str],
+    *,
+    pairs: int = 1,
+    resamples: int = RESAMPLES,
+    clusters: QuestionClusters | None = None,
+) -> list[PairedResult]:
+    """Return the differences of two of several runs (second minus first), corrected over measures and pairs of runs.
+
+    There are none if no question was scored in both.
+    """
+    shared = [name for name in measures if name in first.measures and name in second.measures]
+    if shared:
+        with contextlib.suppress(InputError):  # no question was scored in both
+            compared = compare_results(
+                first.with_zeros(),
+                second.with_zeros(),
+                measures=shared,
+                clusters=clusters,
+                movers=0,
+                resamples=resamples,
+                failed_as="unscored" if first.failed_as == "unscored" else "worst",
+            )
+            return corrected(compared.with_failed, family_of(shared_by([first, second])), pairs)
+    return []
+
+
+def shared_by(results: Sequence[Evaluation]) -> list[str]:
+    """Return the measures that all of some results hold."""
+    return [name for name in results[0].measures if all(name in one.measures for one in results)]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The best of several runs, the next best, and the verdict on the two."""
+
+    first: Evaluation
+    second: Evaluation
+    verdict: PairVerdict
+
+
+def leading(results: Sequence[Evaluation], config: Config | None = None) -> Lead | None:
+    """Return the best two of several runs, and the verdict on them, which is that of their :class:`Standings`.
+
+    Runs that were scored by different gold can't be compared, nor runs without a common question.
+    """
+    results = list({result.run: result for result in results}.values())  # a file may be named twice
+    found = ranked(results, config)
+    if found is None:
+        return None
+    measure, (first, second, *_) = found
+    pairs = len(results) * (len(results) - 1) // 2
+    clusters = None if first.clustered is None else first.clustered.clusters
+    ordered = [one for one in results if one.run in (first.run, second.run)]
+    names = family_of(shared_by(results))
+    some = differences_of_pair(ordered[0], ordered[1], names, pairs=pairs, clusters=clusters)
+    result = next((one for one in some if one.measure == measure), None)
+    return Lead(first, second, PairVerdict.of(ordered[0].run, ordered[1].run, result, first.questions))
+
+
+def ranked(results: Sequence[Evaluation], config: Config | None = None) -> tuple[str, list[Evaluation]] | None:
+    """Return the measure that decides between several runs, and the runs, the best by it first.
+
+    It is the first in the order of the weights by which some questions have a value in all runs; the means are those
+    over these questions. There is none for one run, and none for runs that were scored by different gold.
+    """
+    if len(results) < 2 or len({result.gold_hash for result in results}) > 1:
+        return None
+    chosen = config if config is not None else Config()
+    for measure in chosen.deciding(shared_by(results)):
+        values = [result.held_values(measure) for result in results]
+        both = set(values[0]).intersection(*values[1:])
+        if both:
+            sign = -1 if lower_is_better(measure) else 1
+            means = [sign * math.fsum(one[question] for question in both) / len(both) for one in values]
+            order = sorted(range(len(results)), key=lambda place: (-means[place], place))
+            return measure, [results[place] for place in order]
+    return None
 
 
 def resamples_for(values: int) -> int:
     """Return how many resamples each of many intervals takes, given the number of values in all of them together."""
     return max(FEWEST_RESAMPLES, min(RESAMPLES, DRAWS // max(values, 1)))
-
-
-def mirrored(result: PairedResult) -> PairedResult:
-    """Return a comparison with its runs swapped: the differences change their sign, the p-values stay."""
-    return dataclasses.replace(
-        result,
-        first=result.second,
-        second=result.first,
-        delta=0.0 - result.delta,
-        low=None if result.high is None else 0.0 - result.high,
-        high=None if result.low is None else 0.0 - result.low,
-        effect=None if result.effect is None else 0.0 - result.effect,
-        wins=result.losses,
-        losses=result.wins,
-        accuracy=None,
-    )
-
-
-def clear(result: PairedResult) -> bool:
-    """Return whether a difference is significant after the correction over the compared measures."""
-    return result.p_holm < LEVEL
 
 
 def _value(measure: str, result: Evaluation) -> str:
@@ -208,11 +254,6 @@ def _value(measure: str, result: Evaluation) -> str:
     return f"{value:.0%}" if measure == EDGE_RECALL else two(value)
 
 
-def _change(found: PairedResult) -> str:
-    """Return a difference with its interval, without the mark of a doubt, which :func:`_doubt` says in words."""
-    return change(dataclasses.replace(found, caution=None))
-
-
-def _doubt(found: PairedResult) -> str:
+def _doubt(found: PairVerdict) -> str:
     """Return why the interval may be too narrow as a sentence; empty if it isn't doubtful."""
     return f"{found.caution[0].upper()}{found.caution[1:]}." if found.caution else ""

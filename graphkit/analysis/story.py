@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.comparison_findings import comparison_table, verdict
+from graphkit.analysis.comparison_findings import comparison_table
 from graphkit.analysis.evaluation_findings import outcome_findings
 from graphkit.analysis.findings import Brief, BriefLine
+from graphkit.analysis.pair_verdict import with_counts
 from graphkit.analysis.result_pairs import compare_results
+from graphkit.analysis.standings import leading
 from graphkit.errors import one_line
 from graphkit.scoring.results import Evaluation
 
@@ -36,9 +38,11 @@ class WrongTurn:
 
 def scores_brief(first: Evaluation, second: Evaluation, measures: Sequence[str]) -> Brief:
     """Return which of two runs won and by how much, and where the second breaks."""
-    compared = compare_results(first, second, measures=measures)
+    compared, best = compare_results(first, second, measures=measures), leading([first, second])
+    pair = compared.pair if best is None else best.verdict
+    won = with_counts(pair, second.run, compared.with_failed)
     breaks = [one for one in outcome_findings([second]) if one.level == "where"]
-    return Brief("", comparison_table(compared), (BriefLine("won", verdict(compared), 99), *breaks))
+    return Brief("", comparison_table(compared), (BriefLine("won", won, 99), *breaks))
 
 
 def wrong_turn(turns: Iterable[Row], claims: Iterable[Row]) -> WrongTurn | None:

@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
+from graphkit.analysis.pair_verdict import UNCLEAR, judged, legend, why_unclear
+from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.power import LEVEL
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.sample_plans import SamplePlan
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
-from graphkit.scoring.clustered_intervals import FEW_APART, FEW_CLUSTERS
 from graphkit.scoring.measure_summaries import FAILURES_UNSCORED
-
-CAUTION = (
-    f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
-    f"fewer than {FEW_DIFFERENT} that differ, all by the same, or so little that rare ones could turn it"
-)
-CLUSTER_CAUTION = (
-    f"* may be too narrow: less than {FEW_CLUSTERS} clusters of one size would tell, "
-    f"fewer than {FEW_APART} of another mean than most, fewer than {FEW_QUESTIONS} questions or {FEW_DIFFERENT} "
-    "that differ, all by the same, or so little that rare ones could turn it"
-)
 
 
 def print_comparison(compared: RunComparison) -> None:
@@ -35,8 +25,8 @@ def print_comparison(compared: RunComparison) -> None:
     for group in compared.groups:
         title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
         print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
-        if any(result.caution for result in group.results):
-            print_line(CAUTION if compared.clusters is None else CLUSTER_CAUTION)
+        if (marks := legend(group.results)) is not None:
+            print_line(marks)
         for result in compared.with_failed if group.name is None else group.results:
             if (accuracy := result.accuracy) is not None:
                 shares = f"{accuracy.first:.1%} to {accuracy.second:.1%}, {accuracy.points:+.1f} points"
@@ -49,9 +39,12 @@ def print_comparison(compared: RunComparison) -> None:
         print_line()
         for line in (compared.cost.sentence, *compared.cost.lines()):
             print_line(f"{line}.")
-    significant = [result for result in compared.with_failed if result.p_holm < LEVEL]
+    significant = [result for result in compared.with_failed if judged(result) != UNCLEAR]
     names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
-    print_line(f"Significant after correction (p < {LEVEL}): {names or 'nothing'}.")
+    print_line(f"Significant after correction (p < {LEVEL}, and the interval excludes 0): {names or 'nothing'}.")
+    for reason in why_unclear(compared.with_failed):
+        print_line(f"{reason[0].upper()}{reason[1:]}.")
+    print_line(f"{compared.verdict}.")
     if compared.movers:
         print_line()
         print_line(f"What moved most, by {compared.movers[0].measure}:")

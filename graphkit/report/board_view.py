@@ -10,8 +10,8 @@ from graphkit.analysis.board import Board, BoardCell, BoardRow, board
 from graphkit.analysis.config import Config
 from graphkit.analysis.findings import two
 from graphkit.analysis.layers import Scorecard
-from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.standings import Standings, clear, resamples_for, standings
+from graphkit.analysis.pair_verdict import UNCLEAR, judged
+from graphkit.analysis.standings import Standings, resamples_for, standings
 from graphkit.records.words import counted
 from graphkit.report.data import letter_of
 from graphkit.report.escaping import visible
@@ -63,7 +63,7 @@ class BoardView:
     @cached_property
     def standings(self) -> Standings:
         """The comparison of each pair of runs by the measures of the board that aren't folded."""
-        return standings(self.results, self.board.measures)
+        return standings(self.results, self.board.measures, self._config)
 
     @property
     def baseline(self) -> int | None:
@@ -112,15 +112,16 @@ class BoardView:
             if baseline == run:
                 yield {**shown, "text": "baseline", "kind": "own", "title": ""}
             elif found is not None:
-                better = RunComparison.gain(found) > 0
-                kind = ("better" if better else "worse") if clear(found) else "unclear"
+                kind = judged(found)
                 low, high = (two(end, sign=True) for end in (found.low, found.high))
                 between = (
                     f"95% interval {low} to {high}" if found.low is not None else "too few questions for an interval"
                 )
                 questions = counted(found.questions, "question")
-                title = f"{kind}: {between}, p {found.p_holm:.3f} after Holm's correction, {questions}"
-                yield {**shown, "text": two(found.delta, sign=True) + "*" * clear(found), "kind": kind, "title": title}
+                over = self.standings.correction
+                title = f"{kind}: {between}, p {found.p_holm:.3f} after correction over {over}, {questions}"
+                star = "" if kind == UNCLEAR else "*"
+                yield {**shown, "text": two(found.delta, sign=True) + star, "kind": kind, "title": title}
 
     @staticmethod
     def drawn(row: BoardRow, cell: BoardCell) -> dict[str, Any] | None:

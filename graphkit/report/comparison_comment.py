@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from graphkit.analysis.comparison_findings import comparison_table, verdict
+from graphkit.analysis.comparison_findings import comparison_table
 from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import digits, listed, two
@@ -118,7 +118,7 @@ def _head(compared: RunComparison) -> _Section:
     title = f"### graphkit: {second} compared with {first} on {asked}"
     clustered = [] if compared.clusters is None else ["", f"{prose(compared.clusters.sentence)}."]
     plan = ["", f"{prose(compared.plan[0].sentence)}."] if compared.plan else []
-    return _Section([MARKER, title, "", f"{verdict(compared, code_span)}.", *clustered, *plan])
+    return _Section([MARKER, title, "", f"{compared.verdict_of(code_span)}.", *clustered, *plan])
 
 
 def _gates(gates: Sequence[GateOutcome]) -> _Section:
@@ -137,7 +137,8 @@ def _measures(compared: RunComparison) -> _Section:
     columns = [cell(name) if name in table.runs else name for name in table.columns]
     above = [row(columns), row(["---", "---:", "---:", "---:", "---", "---"])]
     more = ("", "and {} more measures")
-    return _Section(above, table.rows, lambda cells: row([cell(cells[0]), *cells[1:]]), more)
+    notes = [line for note in compared.notes(code_span) for line in ("", note.replace("*", r"\*", 1))]
+    return _Section(above, table.rows, lambda cells: row([cell(cells[0]), *cells[1:]]), more, notes)
 
 
 def _regressions(compared: RunComparison, explain: Explain | None) -> _Section:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphkit.analysis.standings import clear, mirrored, of_one, resamples_for, standings
+from graphkit.analysis.pair_verdict import judged, mirrored
+from graphkit.analysis.standings import of_one, resamples_for, standings
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation, Row
 

@@ -1,0 +1,229 @@
+"""The verdict on two runs: which one is better, how sure that is, and in which words. Every output takes it from here.
+
+One run beats another by a measure if both agree: the corrected p-value is below the level, and the 95% interval of the
+difference excludes 0. Both rest on the questions that the two runs have a value for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphkit.analysis.findings import listed, two
+from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult, holm
+from graphkit.analysis.power import LEVEL
+from graphkit.measures.registry import lower_is_better
+from graphkit.records.words import counted
+from graphkit.scoring.clustered_intervals import FEW_APART, FEW_CLUSTERS, ONE_CLUSTER
+
+BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
+
+#: The legends of the mark on an interval.
+CAUTION = (
+    f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
+    f"fewer than {FEW_DIFFERENT} that differ, all by the same, or so little that rare ones could turn it"
+)
+CLUSTER_CAUTION = (
+    f"* may be too narrow: less than {FEW_CLUSTERS} clusters of one size would tell, "
+    f"fewer than {FEW_APART} of another mean than most, fewer than {FEW_QUESTIONS} questions or {FEW_DIFFERENT} "
+    "that differ, all by the same, or so little that rare ones could turn it"
+)
+
+
+def sure(result: PairedResult) -> int:
+    """Return 1 or -1, the sign of a difference that corrected p-value and interval both show; 0 if one of them doesn't.
+
+    The sign is that of the second run minus the first.
+    """
+    if result.p_holm >= LEVEL or not _excludes_zero(result):
+        return 0
+    return 1 if result.delta > 0 else -1
+
+
+def judged(result: PairedResult) -> str:
+    """Return whether the second run is better or worse by a measure, or that this is unclear."""
+    gain = sure(result) * (-1 if lower_is_better(result.measure) else 1)
+    return UNCLEAR if not gain else BETTER if gain > 0 else WORSE
+
+
+def why_unclear(results: Sequence[PairedResult], shown: Callable[[str], str] = str) -> list[str]:
+    """Return why differences are unclear although their intervals exclude 0: the correction, or the test itself."""
+    some = [one for one in results if judged(one) == UNCLEAR and _excludes_zero(one)]
+    corrected = [shown(one.measure) for one in some if one.p_value < LEVEL]
+    tested = [f"{shown(one.measure)} (p {one.p_value:.2f})" for one in some if one.p_value >= LEVEL]
+    found = []
+    if corrected:
+        over = counted(len(results), "measure")
+        found.append(f"unclear after correction over {over}, though the interval excludes 0: {listed(corrected, 6)}")
+    if tested:
+        found.append(f"unclear by the randomisation test, though the interval excludes 0: {listed(tested, 6)}")
+    return found
+
+
+def legend(results: Iterable[PairedResult]) -> str | None:
+    """Return what the mark on an interval means; None if no interval has one."""
+    marked = [one for one in results if one.low is not None and one.caution]
+    if not marked:
+        return None
+    return CAUTION if all(one.clusters is None for one in marked) else CLUSTER_CAUTION
+
+
+def interval_in_words(result: PairedResult, mark: bool = True) -> str:
+    """Return the interval of a difference, marked if it may be too narrow, or why there is none."""
+    if result.low is None or result.high is None:
+        if result.clusters is not None:
+            return f"({'1 cluster' if result.clusters == 1 else 'too few clusters'})"
+        return "" if result.delta == 0 else "(too few questions)"
+    marked = "*" if result.caution and mark else ""
+    return f"[{two(result.low, sign=True)}, {two(result.high, sign=True)}]{marked}"
+
+
+def change(result: PairedResult, mark: bool = True) -> str:
+    """Return the difference of a measure with its interval, and the clusters behind it."""
+    over = f" over {counted(result.clusters, 'cluster')}" if result.clusters is not None and result.clusters > 1 else ""
+    return f"{two(result.delta, sign=True)} {interval_in_words(result, mark)}".rstrip() + over
+
+
+def mirrored(result: PairedResult) -> PairedResult:
+    """Return a comparison with its runs swapped: the differences change their sign, the p-values stay."""
+    return dataclasses.replace(
+        result,
+        first=result.second,
+        second=result.first,
+        delta=0.0 - result.delta,
+        low=None if result.high is None else 0.0 - result.high,
+        high=None if result.low is None else 0.0 - result.low,
+        effect=None if result.effect is None else 0.0 - result.effect,
+        wins=result.losses,
+        losses=result.wins,
+        accuracy=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """The verdict on two runs by one measure.
+
+    Attributes
+    ----------
+    leader, other
+        The run with the better mean over the questions of both, and the other one. Of equal ones the first by name
+        leads. That alone says nothing: see ``winner``.
+    result
+        The difference, leader minus other; None if no question has a value in both runs.
+    asked
+        The number of questions, with those that aren't compared.
+    """
+
+    leader: str
+    other: str
+    result: PairedResult | None
+    asked: int
+
+    @classmethod
+    def of(cls, first: str, second: str, result: PairedResult | None, asked: int) -> PairVerdict:
+        """Return the verdict on a difference, second minus first."""
+        if result is None:
+            return cls(min(first, second), max(first, second), None, asked)
+        gain = result.delta * (-1 if lower_is_better(result.measure) else 1)
+        if gain > 0 or (gain == 0 and second < first):
+            return cls(second, first, result, asked)
+        return cls(first, second, mirrored(result), asked)
+
+    @property
+    def winner(self) -> str | None:
+        """The run that beats the other one; None if that isn't sure."""
+        return self.leader if self.result is not None and judged(self.result) == BETTER else None
+
+    def claim(self, shown: Callable[[str], str] = str) -> str:
+        """Return what the values show; names are ``shown``."""
+        leader, other = shown(self.leader), shown(self.other)
+        if self.result is None:
+            return f"{leader} and {other} can't be compared: no question was scored in both"
+        if self.result.low is None:
+            return f"nothing shows whether {leader} and {other} differ"
+        return f"{leader} beats {other}" if self.winner else f"{leader} and {other} don't clearly differ"
+
+    def values(self, shown: Callable[[str], str] = str) -> str:
+        """Return the measure with the means of both runs over the questions of both; empty without such questions."""
+        one = self.result
+        return "" if one is None else f"{shown(one.measure)} {two(one.second)} to {two(one.first)}"
+
+    @property
+    def change(self) -> str:
+        """The difference with its interval and, if not all questions are compared, their number."""
+        if self.result is None:
+            return ""
+        some = self.result.questions
+        over = f" over {some} of {counted(self.asked, 'question')}" if some < self.asked else ""
+        return f"{change(self.result, mark=False)}{over}"
+
+    def sentence(self, shown: Callable[[str], str] = str) -> str:
+        """Return the verdict in one sentence, the same in every output."""
+        if self.result is None:
+            return self.claim(shown)
+        reason = f" ({ONE_CLUSTER})" if self.result.clusters == 1 else ""
+        return f"{self.claim(shown)}{reason}: {self.values(shown)}, {self.change}"
+
+    @property
+    def caution(self) -> str | None:
+        """Why the interval may be too narrow; None if it isn't doubtful."""
+        return None if self.result is None else self.result.caution
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the verdict as JSON."""
+        return {
+            "sentence": self.sentence(),
+            "winner": self.winner,
+            "measure": None if self.result is None else self.result.measure,
+        }
+
+
+def with_counts(
+    verdict: PairVerdict, second: str, results: Sequence[PairedResult], shown: Callable[[str], str] = str
+) -> str:
+    """Return the verdict, and by how many of several measures the second run is better and worse."""
+    if len(results) < 2:
+        return verdict.sentence(shown)
+    better, worse = ([shown(one.measure) for one in results if judged(one) == kind] for kind in (BETTER, WORSE))
+    lost = f"{len(worse)} ({listed(worse)})" if worse else "none"
+    of = counted(len(results), "measure")
+    return f"{verdict.sentence(shown)}; {shown(second)} is better on {len(better) or 'none'} of {of}, worse on {lost}"
+
+
+def corrected(results: Sequence[PairedResult], family: Iterable[str], pairs: int = 1) -> list[PairedResult]:
+    """Return the results of two of several runs, with p-values corrected over the measures and over the pairs of runs.
+
+    The measures of the ``family`` are corrected over these (Holm 1979), the others over all. Each p-value is then
+    multiplied by the number of pairs (Bonferroni), so that a pair has the same figures whichever others are computed.
+
+    Drawn signs give no p-value below 1 / (resamples + 1), which so many comparisons would raise above any level: a
+    bound by the normal distribution replaces such a value where it is smaller.
+    """
+    names = {*family}
+    raw = [one.p_value if pairs == 1 else min(one.p_value, _bound(one)) for one in results]
+    own = [place for place, one in enumerate(results) if one.measure in names]
+    p_values = holm(raw)
+    for place, p_value in zip(own, holm([raw[place] for place in own]), strict=True):
+        p_values[place] = p_value
+    return [
+        dataclasses.replace(one, p_holm=min(1.0, p_value * pairs))
+        for one, p_value in zip(results, p_values, strict=True)
+    ]
+
+
+def _bound(result: PairedResult) -> float:
+    """Return a bound of the exact p-value of the randomisation test over questions (Bentkus and Dzindzalieta 2015)."""
+    from scipy import stats
+
+    count = result.questions
+    squares = (count - 1) * result.spread**2 + count * result.delta**2
+    if result.clusters is not None or squares <= 0:
+        return 1.0
+    return float(_RADEMACHER * 2 * stats.norm.sf(count * abs(result.delta) / squares**0.5))
+
+
+def _excludes_zero(result: PairedResult) -> bool:
+    return result.low is not None and result.high is not None and not result.low <= 0 <= result.high
