@@ -220,8 +220,13 @@ def compare_cost(
     figures = [_difference(name, runs, quality, usage, draws, clusters) for name in FIGURES]
     known = [one.result for one in figures if one.result is not None]
     by_name = {one.measure: one for one in corrected(known, FIGURES)}
+    ratios = {one.measure: one for one in corrected([one.ratio for one in figures if one.ratio is not None], FIGURES)}
     return CostComparison(
-        *runs, quality, tuple(dataclasses.replace(one, result=by_name.get(one.name)) for one in figures)
+        *runs,
+        quality,
+        tuple(
+            dataclasses.replace(one, result=by_name.get(one.name), ratio=ratios.get(one.name)) for one in figures
+        ),
     )
 
 

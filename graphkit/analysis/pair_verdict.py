@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult, holm
+from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult, holm, signs_bound
 from graphkit.analysis.power import LEVEL
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
-from graphkit.scoring.clustered_intervals import FEW_APART, FEW_CLUSTERS, ONE_CLUSTER
+from graphkit.scoring.clustered_intervals import FEW_APART, FEW_CLUSTERS
 
 BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
 
@@ -143,7 +143,7 @@ class PairVerdict:
         if self.result is None:
             return f"{leader} and {other} can't be compared: no question was scored in both"
         if self.result.low is None:
-            return f"nothing shows whether {leader} and {other} differ"
+            return f"nothing shows whether {leader} and {other} differ ({self.result.reason})"
         return f"{leader} beats {other}" if self.winner else f"{leader} and {other} don't clearly differ"
 
     def values(self, shown: Callable[[str], str] = str) -> str:
@@ -158,14 +158,14 @@ class PairVerdict:
             return ""
         some = self.result.questions
         over = f" over {some} of {counted(self.asked, 'question')}" if some < self.asked else ""
-        return f"{change(self.result, mark=False)}{over}"
+        shown = two(self.result.delta, sign=True) if self.result.low is None else change(self.result, mark=False)
+        return f"{shown}{over}"
 
     def sentence(self, shown: Callable[[str], str] = str) -> str:
         """Return the verdict in one sentence, the same in every output."""
         if self.result is None:
             return self.claim(shown)
-        reason = f" ({ONE_CLUSTER})" if self.result.clusters == 1 else ""
-        return f"{self.claim(shown)}{reason}: {self.values(shown)}, {self.change}"
+        return f"{self.claim(shown)}: {self.values(shown)}, {self.change}"
 
     @property
     def caution(self) -> str | None:
@@ -199,8 +199,8 @@ def corrected(results: Sequence[PairedResult], family: Iterable[str], pairs: int
     The measures of the ``family`` are corrected over these (Holm 1979), the others over all. Each p-value is then
     multiplied by the number of pairs (Bonferroni), so that a pair has the same figures whichever others are computed.
 
-    Drawn signs give no p-value below 1 / (resamples + 1), which so many comparisons would raise above any level: a
-    bound by the normal distribution replaces such a value where it is smaller.
+    Drawn signs give no p-value below 1 / (resamples + 1), which so many comparisons would raise above any level:
+    :func:`~graphkit.analysis.paired.signs_bound` replaces it where that is smaller.
     """
     names = {*family}
     raw = [one.p_value if pairs == 1 else min(one.p_value, _bound(one)) for one in results]
@@ -215,14 +215,10 @@ def corrected(results: Sequence[PairedResult], family: Iterable[str], pairs: int
 
 
 def _bound(result: PairedResult) -> float:
-    """Return a bound of the exact p-value of the randomisation test over questions (Bentkus and Dzindzalieta 2015)."""
-    from scipy import stats
-
+    """Return the bound of a p-value over questions; 1 over clusters."""
     count = result.questions
     squares = (count - 1) * result.spread**2 + count * result.delta**2
-    if result.clusters is not None or squares <= 0:
-        return 1.0
-    return float(_RADEMACHER * 2 * stats.norm.sf(count * abs(result.delta) / squares**0.5))
+    return 1.0 if result.clusters is not None else signs_bound(count * result.delta, squares)
 
 
 def _excludes_zero(result: PairedResult) -> bool:

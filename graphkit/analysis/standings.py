@@ -15,7 +15,7 @@ from graphkit.analysis.result_pairs import compare_results
 from graphkit.errors import InputError
 from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.words import counted
-from graphkit.scoring.intervals import RESAMPLES, mean_interval
+from graphkit.scoring.intervals import MANY, RESAMPLES, mean_interval
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.results import Evaluation
 
@@ -172,8 +172,10 @@ def differences_of_pair(
 ) -> list[PairedResult]:
     """Return the differences of two of several runs (second minus first), corrected over measures and pairs of runs.
 
-    There are none if no question was scored in both.
+    There are none if no question was scored in both. Where there are many pairs and many questions, nothing is drawn:
+    see :func:`~graphkit.analysis.paired.compare_pairs`.
     """
+    quick = pairs > 1 and first.questions > MANY
     shared = [name for name in measures if name in first.measures and name in second.measures]
     if shared:
         with contextlib.suppress(InputError):  # no question was scored in both
@@ -183,7 +185,7 @@ def differences_of_pair(
                 measures=shared,
                 clusters=clusters,
                 movers=0,
-                resamples=resamples,
+                resamples=0 if quick else resamples,
                 failed_as="unscored" if first.failed_as == "unscored" else "worst",
             )
             return corrected(compared.with_failed, family_of(shared_by([first, second])), pairs)

@@ -186,7 +186,7 @@ def test_zeros_do_not_decide() -> None:
         for base in (10.0, 20.0)
     ]
     found = compare_cost(("a", "b"), quality, (usage[0], usage[1]), DRAWS)
-    assert "10.0 ms more latency a question than a: neither beats the other" in found.sentence
+    assert "10.0 ms more latency a question than a: neither dominates the other" in found.sentence
 
 
 def priced(folder: Path) -> tuple[Path, Path]:
@@ -225,7 +225,7 @@ def test_every_output_of_a_comparison_of_costs(graph: Graph, tmp_path: Path) -> 
     brief = inside("compare", *files, *ASKED, cwd=tmp_path, code=0).out
     assert f"cost      {found['sentence']}" in brief
     assert "cost: not logged by one and two" in brief
-    assert "frontier: neither run is beaten on quality and tokens, latency" in brief
+    assert "frontier: by the means, neither run is dominated on quality and tokens, latency" in brief
     full = inside("compare", *files, *ASKED, "--full", cwd=tmp_path, code=0).out
     assert found["sentence"] in full
     assert "not logged" in full

@@ -102,7 +102,7 @@ def test_the_results_folder_keeps_it(tmp_path: Path) -> None:
 
 
 def test_runs_are_compared_by_the_same_zeros(tmp_path: Path) -> None:
-    """A run that logs one walk leads by one of four, whichever questions the other leaves unscored."""
+    """A run that logs one walk is ahead by one of four, whichever questions the other leaves unscored."""
     first = four(tmp_path)
     second = first.with_name("s.jsonl")
     write_lines(second, [{"run": "s", "question_id": name, "traversal": [WALK]} for name in ("q0", "q1")])
@@ -116,4 +116,4 @@ def test_runs_are_compared_by_the_same_zeros(tmp_path: Path) -> None:
     done = inside(
         "evaluate", first, second, "--no-store", "-m", "EdgeRecall", "--missing-as", "0", cwd=tmp_path, code=0
     )
-    assert "s leads r: EdgeRecall 0.50 to 0.25" in done.out
+    assert "s and r don't clearly differ: EdgeRecall 0.50 to 0.25, +0.25 [" in done.out

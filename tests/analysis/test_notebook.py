@@ -135,7 +135,7 @@ def test_comparison_and_failures(store: Store, tmp_path: Path) -> None:
     compared = graphkit.compare_runs(store, "storefront-bm25", "storefront-graph", measures=["EdgeRecall", "nDCG@10"])
     page = drawn(compared)
     assert page.text[0] == compared.verdict
-    assert compared.verdict.startswith("storefront-graph is better on EdgeRecall (+0.")
+    assert compared.verdict.startswith("storefront-graph beats storefront-bm25: EdgeRecall 0.48 to 0.00, +0.48 [")
     assert page.tags.count("svg") == 2
     assert all("95% interval" in label for label in page.labels)
     assert len(repr(compared).splitlines()) == 1

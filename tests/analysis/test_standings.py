@@ -31,26 +31,26 @@ def test_the_best_run_is_compared_with_the_second() -> None:
     found = standings([result("flat", EdgeRecall=NONE), result("graph", EdgeRecall=HALF)], ["EdgeRecall"])
     assert (found.headline, found.order, found.baseline, found.baselines) == ("EdgeRecall", (1, 0), 0, (0, 1))
     verdict = found.verdict()
-    assert verdict.text == "graph walks 50% of the required edges, flat 0%"
+    assert verdict.text == "graph beats flat: EdgeRecall 0.50 to 0.00"
     one = found.difference(0, 1, "EdgeRecall")
     assert one is not None
     assert one.low is not None
     assert one.high is not None
-    assert (one.delta, clear(one)) == (0.5, True)
+    assert (one.delta, judged(one)) == (0.5, "better")
     assert 0.3 < one.low < 0.36 < 0.64 < one.high < 0.7  # Student's t: .5 -+ 2.02 * .506 / sqrt(40) = .5 -+ .16
     assert verdict.change == f"+0.50 [+{one.low:.2f}, +{one.high:.2f}]"
-    assert str(verdict) == f"{verdict.text}: {verdict.change}."
-    # Against itself as the baseline, the best run stays where it is and the other is compared with it.
-    assert str(found.verdict(1)).startswith("flat walks 0% of the required edges, graph 50%: -0.50 [-")
+    assert str(verdict) == f"{verdict.text}, {verdict.change}." == f"{found.pair(0, 1).sentence()}."
+    # With the best run as the baseline, the verdict on the two is the same.
+    assert str(found.verdict(1)) == str(verdict)
 
 
 def test_no_clear_winner_is_said() -> None:
     """The two best share 38 of 40 values and have the same mean: nothing is clear but that the third is behind."""
     runs = [result("a", EdgeRecall=HALF), result("b", EdgeRecall=ALIKE), result("c", EdgeRecall=NONE)]
     verdict = standings(runs, ["EdgeRecall"]).verdict()
-    assert verdict.text == "a and b don't clearly differ: they walk 50% and 50% of the required edges"
+    assert verdict.text == "a and b don't clearly differ: EdgeRecall 0.50 to 0.50"
     assert verdict.change.startswith("+0.00 [-")
-    assert verdict.more == "The interval may be too narrow: 2 of 40 differ, fewer than 6. Clearly behind b: c (0%)."
+    assert verdict.more == "The interval may be too narrow: 2 of 40 differ, fewer than 6. Clearly behind b: c (0.00)."
 
 
 def test_without_edge_recall_another_measure_decides() -> None:
@@ -61,7 +61,7 @@ def test_without_edge_recall_another_measure_decides() -> None:
     ]
     found = standings(runs, ["EdgeRecall", "nDCG@10"])
     assert found.headline == "nDCG@10"
-    assert found.verdict().text == "a has nDCG@10 0.50, b 0.00"
+    assert found.verdict().text == "a beats b: nDCG@10 0.50 to 0.00"
     assert found.difference(0, 1, "EdgeRecall") is None
 
 
@@ -69,7 +69,7 @@ def test_less_may_be_better() -> None:
     """The run with fewer hallucinations is the best, and its difference is negative."""
     runs = [result("a", HallucinationRate=HALF), result("b", HallucinationRate=NONE)]
     assert str(standings(runs, ["HallucinationRate"]).verdict()).startswith(
-        "b has HallucinationRate 0.00, a 0.50: -0.50 ["
+        "b beats a: HallucinationRate 0.00 to 0.50, -0.50 ["
     )
 
 
@@ -85,7 +85,8 @@ def test_too_few_questions_have_no_interval() -> None:
     """One question gives a difference of 1 and no interval."""
     runs = [result("a", EdgeRecall=[1.0]), result("b", EdgeRecall=[0.0])]
     assert str(standings(runs, ["EdgeRecall"]).verdict()) == (
-        "a walks 100% of the required edges, b 0%: +1.00 (too few questions)."
+        "nothing shows whether a and b differ (too few questions for an interval: 1 question): "
+        "EdgeRecall 1.00 to 0.00, +1.00."
     )
 
 
