@@ -13,6 +13,7 @@ NAMES = (
     "deciding",
     "engines",
     "scaling",
+    "false_alarms",
 )
 
 
