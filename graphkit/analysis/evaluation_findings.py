@@ -10,7 +10,7 @@ from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
-from graphkit.analysis.standings import Lead, leading
+from graphkit.analysis.standings import Lead, incomparable, leading
 from graphkit.measures.outcome import RIGHT, UNDECIDED, Outcome, stage_counts, two_by_two
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
@@ -210,7 +210,7 @@ def _summary(evaluated: EvaluatedRuns, lead: Lead | None) -> str:
     ) == {one.run for one in results}:
         return repeated_in_words(repeated)
     if lead is None:
-        return f"{counted(len(results), 'run')}; they can't be compared"
+        return incomparable(results)
     return f"{lead.verdict.sentence()}{f', of {len(results)} runs' if len(results) > 2 else ''}"
 
 

@@ -108,7 +108,7 @@ class Standings:
         if len(self.results) == 1:
             return of_one(self.results[0])
         if self.headline is None or base is None:
-            return RunVerdict(f"{counted(len(self.results), 'run')} without a measure that all were scored by.")
+            return RunVerdict(f"{incomparable(self.results)}.")
         found = self.pair(base, next(run for run in self.order if run != base))
         if found.result is None:
             return RunVerdict(f"{found.sentence()}.")
@@ -223,6 +223,13 @@ def leading(results: Sequence[Evaluation], config: Config | None = None) -> Lead
     some = differences_of_pair(ordered[0], ordered[1], names, pairs=pairs, clusters=clusters)
     result = next((one for one in some if one.measure == measure), None)
     return Lead(first, second, PairVerdict.of(ordered[0].run, ordered[1].run, result, first.questions))
+
+
+def incomparable(results: Sequence[Evaluation]) -> str:
+    """Return why several runs have no ranking."""
+    other = len({result.gold_hash for result in results}) > 1
+    reason = "they were scored by different gold" if other else "no question has a value in all of them"
+    return f"{counted(len(results), 'run')} can't be compared: {reason}"
 
 
 def ranked(results: Sequence[Evaluation], config: Config | None = None) -> tuple[str, list[Evaluation]] | None:

@@ -78,7 +78,7 @@ def test_runs_that_share_no_measure_are_not_compared() -> None:
     runs = [result("a", EdgeRecall=["no"] * 2), result("b", EdgeRecall=["no"] * 2)]
     found = standings(runs, ["EdgeRecall"])
     assert (found.headline, found.baseline, found.baselines, found.differences) == (None, None, (), {})
-    assert str(found.verdict()) == "2 runs without a measure that all were scored by."
+    assert str(found.verdict()) == "2 runs can't be compared: no question has a value in all of them."
 
 
 def test_too_few_questions_have_no_interval() -> None:

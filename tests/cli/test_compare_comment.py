@@ -41,13 +41,15 @@ COMMENT = f"""\
 <!-- graphkit compare -->
 ### graphkit: `s` compared with `r` on 3 questions
 
-`s` and `r` don't clearly differ on any of 1 measure; `EdgeRecall` -0.50 [-1.00, +1.00]*.
+`r` and `s` don't clearly differ: `EdgeRecall` 0.75 to 0.25, +0.50 [-1.00, +1.00] over 2 of 3 questions.
 
 No gate was set.
 
 | measure | `r` | `s` | delta | 95% interval | verdict |
 | --- | ---: | ---: | ---: | --- | --- |
 | `EdgeRecall` | 0.75 | 0.25 | -0.50 | [-1.00, +1.00]* | unclear |
+
+\\* may be too narrow: fewer than 20 questions, fewer than 6 that differ, or all by the same
 
 #### Regressions: 1 question worse by at least one measure
 {REGRESSION}

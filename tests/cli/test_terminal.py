@@ -66,17 +66,18 @@ def test_evaluate_fits(count: int, shop: Path) -> None:
     if count == 1:
         assert last.startswith("storefront-bm25: 30 questions, overall 0.19 (partial)")
     else:
-        assert re.search(r"EdgeRecall 0\.\d\d to 0\.\d\d, [+-]0\.\d\d \[[+-]0\.\d\d, [+-]0\.\d\d\]", last)
+        assert re.search(r"nDCG@10 0\.\d\d to 0\.\d\d, [+-]0\.\d\d \[[+-]0\.\d\d, [+-]0\.\d\d\]", last)
     assert " ".join(" ".join(screen.lines).split()).endswith(last)
 
 
 def test_two_runs_say_who_won(shop: Path) -> None:
     """The last line says which run won, by how much, and how sure that is: the figures are those of compare."""
     told = inside("evaluate", "--no-store", *RUNS[:2], cwd=shop, code=0).out.splitlines()
-    compared = inside("compare", *RUNS[:2], "-m", "EdgeRecall", "--json", cwd=shop, code=0).object()
-    [edges] = compared["with_failed"]
-    interval = f"{edges['delta']:+.2f} [{edges['low']:+.2f}, {edges['high']:+.2f}]"
-    assert told[-1] == f"storefront-graph beats storefront-bm25: EdgeRecall 0.48 to 0.00, {interval}"
+    compared = inside("compare", *RUNS[:2], "--json", cwd=shop, code=0).object()
+    [ranks] = (one for one in compared["with_failed"] if one["measure"] == "nDCG@10")
+    interval = f"{ranks['delta']:+.2f} [{ranks['low']:+.2f}, {ranks['high']:+.2f}]"
+    assert told[-1] == f"storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.37, {interval}"
+    assert compared["verdict"] == {"sentence": told[-1], "winner": "storefront-graph", "measure": "nDCG@10"}
     assert "failed    storefront-graph 2 failed; they count as the worst value" in told
     # The reasons for unscored questions share one line.
     [unscored] = [line for line in told if line.startswith("unscored  ") and "generation" not in line]
@@ -102,9 +103,10 @@ def test_compare_fits(shop: Path) -> None:
     assert screen.lines[0].split()[-2:] == ["interval", "verdict"]
     rows = {line.split()[0]: line.split()[-1] for line in screen.lines[2:12]}
     assert (rows["EdgeRecall"], rows["Coherence"]) == ("better", "unclear")
-    assert piped.splitlines()[-1].startswith(
-        "storefront-graph beats storefront-bm25: better on 6 of 10 measures, worse on none; EdgeRecall +0.48 ["
-    )
+    assert piped.splitlines()[-1].startswith("storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.37, +0.10 [")
+    assert piped.splitlines()[-1].endswith("; storefront-graph is better on 6 of 10 measures, worse on none")
+    # The interval of Coherence excludes 0, and its p-value is below .05 only before the correction.
+    assert "unclear   after correction over 10 measures, though the interval excludes 0: Coherence" in piped
 
 
 def test_failures_fit(stored: Graph, shop: Path) -> None:
@@ -128,7 +130,8 @@ def test_demo_fits(graph: Graph, tmp_path: Path) -> None:
     piped = inside("demo", cwd=tmp_path, env=graph.env, code=0).out
     fits(screen, piped)
     told = {line[:10].strip(): line[10:] for line in piped.splitlines() if line[:10].strip()}
-    assert told["won"].startswith("storefront-graph leads storefront-bm25: better on 3 of 6 measures, worse on 1")
+    assert told["won"].startswith("storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.37, +0.10 [")
+    assert "; storefront-graph is better on 3 of 6 measures, worse on 1" in told["won"]
     assert told["where"] == "the stage that fails most often: storefront-graph 'not retrieved' (14 of 30)"
     # The gold path of sf-04 begins with this edge, and the third claim of its answer rests on the one taken instead.
     gold = "sf-04: gold goes api:api/sessions.py#open_session -CALLS-> api:api/sessions.py#sweep"
@@ -305,10 +308,9 @@ def test_failed_gates_fit_as_well(tmp_path: Path) -> None:
 
 
 def test_runs_without_a_common_question_have_no_interval(tmp_path: Path) -> None:
-    """One run answers q1, the other q2: the means say which leads, and there is nothing to compare."""
+    """One run answers q1, the other q2: means over different questions say nothing about who is better."""
     for name, answer in zip("ab", ANSWERS, strict=True):
         tiny(tmp_path, answers=[{**answer, "run": name}]).rename(tmp_path / f"{name}.jsonl")
     asked = ("evaluate", "--no-store", "-d", ".", "--failed-as", "unscored", "a.jsonl", "b.jsonl")
     out = inside(*asked, cwd=tmp_path, code=0).out
-    # a finds one of the two edges of q1, b the only one of q2.
-    assert out.splitlines()[-1] == "b leads a: EdgeRecall 1.00 to 0.50"
+    assert out.splitlines()[-1] == "2 runs can't be compared: no question has a value in all of them"

@@ -28,16 +28,15 @@ def _text(page: Page) -> str:
 
 
 def test_the_verdict_is_the_first_thing_said(tmp_path: Path) -> None:
-    """Of q1 the run r walks one of two edges, of q2 the only one: (1/2 + 1) / 2 = 75%; s walks none.
+    """Both runs retrieve the same, so nDCG@10, which the weights put first, shows no difference.
 
-    Each difference favours r (.5 and 1), but two questions are few.
+    Of q1 the id of gain 1 leads the ranking and that of gain 2 is missing: 1 / (2 + 1 / log2 3) = .38; q2 has 1: .69.
     """
     text = _text(_page(plain(tmp_path), _second(tmp_path)))
     assert (
-        "r and s don't clearly differ: they walk 75% and 0% of the required edges : +0.75 [-1.00, +1.00] ."
-        in text.replace("edges:", "edges :").replace("].", "] .")
+        "nothing shows whether r and s differ (too few questions for an interval: 2 questions): nDCG@10 0.69 to 0.69"
+        in text
     )
-    assert "The interval may be too narrow: 2 questions, fewer than 20." in text
     assert text.index("they walk") < text.index("Board") < text.index("Where it breaks")
 
 

@@ -42,8 +42,8 @@ def test_a_board_says_who_won(tmp_path: Path) -> None:
     """By EdgeRecall r has (1/2 + 1) / 2 = .75 and s 0: the board says it as the page does, and stars what is clear."""
     board = graphkit.board(_two(tmp_path))
     text = _text(board)
-    assert "r and s don't clearly differ: they walk 75% and 0% of the required edges" in text
-    assert text.index("they walk") < text.index("retrieval") < text.index("Overall is the product of the layers.")
+    assert "r and s don't clearly differ: EdgeRecall 0.75 to 0.00, +0.75 [-1.00, +1.00]" in text
+    assert text.index("don't clearly") < text.index("retrieval") < text.index("Overall is the product of the layers.")
     # Two values show their spread poorly, and equal ones not at all: Wilson's bound of 0 of 2 * (1.96 / 12.71)^2 items.
     few = "2/2; the interval may be too narrow: 2 questions, fewer than 10"
     assert f"{few} 0.75‡ +0.75 B 0.00, 95% interval 0.00 to 0.99, target above 0.8: severe; 2/2; {ALL_EQUAL}" in text
