@@ -266,7 +266,7 @@ def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int =
 def signs_bound(total: float, squares: float) -> float:
     """Return a bound of the p-value of :func:`randomisation_p` from the sum of the differences and of their squares.
 
-    For a sum S of values with random signs, P(abs(S) >= x) is at most 3.1787 times that of a normal variable of the same
+    For a sum S of values with random signs, P(abs(S) >= x) is at most 3.1787 times that of a normal variable of its
     variance (Bentkus and Dzindzalieta 2015, *Bernoulli* 21). Unlike the share of drawn signs it has no smallest value.
 
     >>> signs_bound(10.0, 10.0) < 0.006, signs_bound(0.0, 10.0)

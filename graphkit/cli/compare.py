@@ -42,6 +42,7 @@ class ComparingOptions:
     )
     seed: int = option("--seed", "Seed for the bootstrap and the permutation test.", default=SEED)
     failed_as: FailedAs = FAILED_AS
+    config: Path | None = option("--config FILE", "Read from FILE by which measure the verdict is (TOML).")
     engine: Literal["cypher"] | None = option(
         "--engine", "Compute the measures now. [default: read the scores in the graph]"
     )
@@ -135,6 +136,7 @@ def _plan(
 ) -> ComparisonPlan:
     """Return the comparison that the options ask for."""
     from graphkit.analysis.comparison_plan import ComparisonPlan
+    from graphkit.analysis.config import load_config
     from graphkit.analysis.gates import ComparisonGates
 
     return ComparisonPlan(
@@ -150,6 +152,7 @@ def _plan(
         resamples=how.resamples,
         seed=how.seed,
         failed_as=how.failed_as,
+        config=load_config(how.config),
         gates=ComparisonGates(**vars(gates)),
         executor=workers.on,
         resources=workers.reserved(),
