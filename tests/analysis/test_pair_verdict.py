@@ -1,8 +1,9 @@
-"""One verdict on two runs: by corrected p-value and interval, over the questions of both, and the same at every door."""
+"""One verdict on two runs: by corrected p-value and interval, over the questions of both, the same at every door."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -103,8 +104,8 @@ def on_page(first: Path, second: Path, folder: Path) -> str:
 
 def by_agent(first: Path, second: Path, folder: Path) -> str:
     """Return the verdict that an agent is given."""
-    both = (str(one.relative_to(folder)) for one in (first, second))
-    return str(json.loads(Workspace(folder, None).compare(*both))["verdict"])
+    one, two = (str(file.relative_to(folder)) for file in (first, second))
+    return str(json.loads(Workspace(folder, None).compare(one, two))["verdict"])
 
 
 DOORS: Sequence[Callable[[Path, Path, Path], str]] = (
@@ -154,6 +155,29 @@ def test_every_door_has_one_verdict(
         files.append(tmp_path / "runs" / f"storefront-{name}.jsonl")
         files[-1].write_bytes((ROOT / f"fixtures/storefront/runs/storefront-{name}.jsonl").read_bytes())
     assert door(files[0], files[1], tmp_path).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ("pallets", {("bm25", "ppr"): "ppr beats bm25", ("bm25", "bm25-expand"): None}),
+        ("traced_packages", {("agent", "ppr"): "ppr and agent don't clearly differ", ("bm25", "ppr"): None}),
+    ],
+)
+def test_real_runs_have_one_verdict(
+    data: str, expected: dict[tuple[str, str], str | None], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Terminal, page, notebook and agent agree on pairs of real runs; where a claim is given, it is theirs."""
+    folder = tmp_path / "data"  # a copy, since the files of one are links, which an agent isn't to follow
+    shutil.copytree(request.getfixturevalue(data), folder)
+    for names, claim in expected.items():
+        first, second = (next((folder / "runs").glob(f"{name}.jsonl*")) for name in names)
+        told = evaluated(first, second, folder)
+        assert claim is None or told.startswith(f"{claim}: nDCG@10 ")
+        one, two = (str(file.relative_to(folder)) for file in (first, second))
+        assert json.loads(Workspace(folder, None).compare(one, two))["verdict"] == told
+        assert on_page(first, second, tmp_path) == told
+        assert in_notebook(first, second, folder) == told
 
 
 def test_both_agree_or_nobody_wins() -> None:
