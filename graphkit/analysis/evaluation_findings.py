@@ -43,7 +43,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     findings += repetition_findings(evaluated.repetitions)
     findings += cluster_findings(evaluated)
     if lead is not None and lead.verdict.caution is not None:
-        findings.append(BriefLine("caution", f"{lead.verdict.claim()}: {lead.verdict.caution}", 61))
+        findings.append(BriefLine("caution", lead.verdict.caution, 61))
     findings += outcome_findings(results)
     if evaluated.plan.by is not None:
         findings += group_findings(evaluated)
