@@ -236,6 +236,12 @@ def repetitions() -> Iterator[Case]:
 # Judges ---------------------------------------------------------------------------------------------------------------
 
 
+@cache
+def _excess_of(more: int, less: int, size: int) -> Found:
+    same = [0.0] * (size - more - less)
+    return _of(mean_difference([0.0] * more + [1.0] * less + same, [1.0] * more + [0.0] * less + same, 1.0))
+
+
 def judges() -> Iterator[Case]:
     """Yield inflation of yes-or-no grades, kappa, AC1 and alpha, also of judges that nearly always agree."""
     sizes = (10, 15, 30, 60, 120)
@@ -244,7 +250,7 @@ def judges() -> Iterator[Case]:
         def excess(n: int, right: float = right, missed: float = missed, passed: float = passed) -> Found:
             person, chance = _random.random(n) < right, _random.random(n)
             judge = numpy.where(person, chance >= missed, chance < passed)
-            return _of(mean_difference(person.astype(float).tolist(), judge.astype(float).tolist(), 1.0))
+            return _excess_of(int((judge > person).sum()), int((judge < person).sum()), n)
 
         truth = (1 - right) * passed - right * missed
         yield f"inflation {truth:+.3f} of {right:.0%}", truth, sizes, excess
