@@ -136,7 +136,7 @@ def test_a_list_of_failures_names_no_question_in_which_nothing_is_wrong(graph: A
     assert "graphkit why" not in whole
 
 
-@pytest.mark.parametrize("name", ["storefront", "pallets"])
+@pytest.mark.parametrize("name", ["storefront", pytest.param("pallets", marks=pytest.mark.data)])
 def test_next_is_explained_on_real_runs(name: str, request: pytest.FixtureRequest) -> None:
     """Of each run, the named question lost as many edges as any, counted by hand, and why finds them."""
     dataset = STOREFRONT if name == "storefront" else request.getfixturevalue("pallets")

@@ -24,6 +24,9 @@ from tests.helpers.pages import Page
 
 KINDS = ("boundaries-missed", "relations-missed")
 
+#: The fixtures of the other datasets.
+_DATA = {"pallets": "pallets", "traced": "traced_packages"}
+
 #: Missed and required edges by the names of a boundary or a relation.
 Counts = dict[tuple[str, ...], tuple[int, int]]
 
@@ -98,11 +101,11 @@ def of_agent(workspace: Workspace, run: str, kind: str) -> Counts:
     return of_rows(rows())
 
 
-@pytest.mark.parametrize("name", ["storefront", "pallets", "traced"])
+@pytest.mark.slow("three datasets are scored, loaded and asked through every door")
+@pytest.mark.parametrize("name", ["storefront", *(pytest.param(one, marks=pytest.mark.data) for one in _DATA)])
 def test_every_door_counts_alike(name: str, request: pytest.FixtureRequest, store: Store, tmp_path: Path) -> None:
     """Page, terminal, notebook, agent and named queries state the same counts of each run of each dataset."""
-    fixtures = {"pallets": "pallets", "traced": "traced_packages"}
-    source = request.getfixturevalue(fixtures[name]) if name in fixtures else STOREFRONT
+    source = request.getfixturevalue(_DATA[name]) if name in _DATA else STOREFRONT
     dataset = scored_copy(source, tmp_path)
     files = sorted((dataset / "runs").glob("*.jsonl*"))
     page = Page(write_report(files, tmp_path / "page.html", PageOptions()).read_text("utf-8"))
