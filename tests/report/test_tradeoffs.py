@@ -143,7 +143,7 @@ def test_the_page_names_what_is_not_stated(tmp_path: Path) -> None:
     )
     text = " ".join(page.text.split())
     assert "Quality against latency and tokens" in text
-    assert "Latency and tokens are per answered question; a failed one counts in EdgeRecall alone." in text
+    assert "Latency and tokens are per answered question; a failed one counts in nDCG@10 alone." in text
     assert "† not every question states it. b states no latency. No run states cost." in text
     assert "A a 0.75 4.00 120 B b 0.75 – 11.0 C c 0.25 4.00† 120†" in text
     assert ("span", {"class": "dim", "title": "over 1 of 2 questions"}) in page.elements
