@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from graphkit.records.words import counted, short_shas
 
@@ -22,23 +22,65 @@ def _place(row: Failure) -> str:
     return f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
 
 
+def _step(row: Failure) -> str:
+    """Return a step of a gold path by its number; steps count from 1 in words, and from 0 in rows."""
+    return f"step {row['position'] + 1}"
+
+
 def _wrong_turn(row: Failure) -> str:
-    where = _place(row)
-    if not row["entered"]:
-        return f"never entered gold path {row['path']}, which starts at {row['node']}{where}"
-    went = f"went{_by(row['went_by'])} to {row['went_to']}" if row["went_to"] else "stopped there"
+    where, path = f"{row['node']}{_place(row)}", f"gold path {row['path']}"
+    expected = f"{_by(row['expected_by'])} to {row['expected']}"
+    went = f"went{_by(row['went_by'])} to {row['went_to']}" if row["went_to"] else ""
     if not row["ordered"]:
-        also = f"; from there it also {went}" if row["went_to"] else ""
-        step = f"step {row['position']} of gold path {row['path']}{_by(row['expected_by'])} to {row['expected']}"
-        return f"reached {row['node']}{where}, but missed {step}{also}"
-    return (
-        f"left gold path {row['path']} at step {row['position']}, at {row['node']}{where}: "
-        f"expected to go{_by(row['expected_by'])} to {row['expected']}, but {went}"
-    )
+        also = f"; from there it also {went}" if went else ""
+        return f"reached {where}, but missed {_step(row)} of {path}{expected}{also}"
+    match turn_kind(row):
+        case "elsewhere":
+            return f"took {_step(row)} of {path}, from {where}{expected}, but not behind the steps before it"
+        case "turned":
+            return f"left {path} at {_step(row)}, at {where}: expected to go{expected}, but {went}"
+        case "joined":
+            return f"joined {path} at step {row['joined'] + 1}: missed {_step(row)}, from {where}{expected}"
+        case "stopped":
+            return f"left {path} at {_step(row)}, at {where}: expected to go{expected}, but stopped there"
+        case "never":
+            return f"never entered {path}, which starts at {where}"
+        case "other route":
+            return f"reached the end of {path} by another route: missed {_step(row)}, from {where}{expected}"
+        case "beside":
+            return f"came to a node of {path}, but took no step of it: missed {_step(row)}, from {where}{expected}"
+        case _:
+            return f"missed {_step(row)} of {path}, from {where}{expected}"
+
+
+#: What a traversal did at the first step of a gold path that it didn't follow in order.
+TurnKind = Literal["elsewhere", "turned", "joined", "stopped", "never", "other route", "beside", "missed"]
+
+
+def turn_kind(row: Failure) -> TurnKind:
+    """Return what a traversal did where it left a gold path: a row of the query ``wrong-turns``, in order.
+
+    It took the step elsewhere, turned off by an edge outside gold, joined the path behind the step, stopped there,
+    never came to a node of the path, reached its end without a step of it, came to another of its nodes only, or missed
+    the step while it took earlier ones.
+    """
+    if row["elsewhere"]:
+        return "elsewhere"
+    if row["went_to"] is not None:
+        return "turned"
+    if row["joined"] is not None and row["joined"] > row["position"]:
+        return "joined"
+    if row["stopped"]:
+        return "stopped"
+    if not row["entered"]:
+        return "never"
+    if row["joined"] is None:
+        return "other route" if row["reached_end"] else "beside"
+    return "missed"
 
 
 def _missed_edge(row: Failure) -> str:
-    return f"step {row['position']} was not traversed: {_edge(row)}"
+    return f"{_step(row)} was not traversed: {_edge(row)}"
 
 
 def _missed_boundary(row: Failure) -> str:
@@ -113,8 +155,8 @@ def _off_gold(row: Failure) -> str:
 
 
 def _lucky(row: Failure) -> str:
-    went = f"; went to {', '.join(row['went_to'])} instead" if row["went_to"] else ""
-    return f"was judged right, but step {row['position']} was not traversed{_place(row)}: {_edge(row)}{went}"
+    went = f"; from there it went to {', '.join(row['went_to'])}" if row["went_to"] else ""
+    return f"was judged right, but {_step(row)} was not traversed{_place(row)}: {_edge(row)}{went}"
 
 
 #: The outcome of a failed test, by its status.

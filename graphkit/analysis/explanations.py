@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphkit.analysis.explain import TurnKind, turn_kind
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.question_evidence import (
     QuestionEvidence,
@@ -53,10 +54,11 @@ class Explanation:
     verdict
         A sentence of graphkit's own, without text from the log.
     divergence
-        The first gold edge that the traversal didn't follow, such as ``a -CALLS-> b``; None if it followed all, or none
+        The first required gold edge that the traversal misses, such as ``a -CALLS-> b``; None if it has all, or none
         was logged.
     instead
-        What was retrieved instead: the edge that was taken, or the best retrieved ids that aren't relevant.
+        What was retrieved instead: the edge outside gold that was taken there, or the best retrieved ids that are
+        neither relevant nor nodes of a gold path.
     claims
         The claims that depend on it: those resting on an edge outside gold, and those that nothing retrieved supports.
     conflicts
@@ -230,8 +232,11 @@ def _wrong(evidence: QuestionEvidence) -> list[str]:
     if rows["stale-gold"]:
         return ["the question isn't scored: its gold is stale"]
     parts = []
-    if rows["wrong-turns"]:
-        parts.append(_left(rows["wrong-turns"][0]))
+    turn = _turn(evidence)
+    if turn is not None:
+        parts.append(_left(turn))
+    elif rows["wrong-turns"] and not rows["missed-edges"]:
+        parts.append("the traversal has every required gold edge, but no retrieved path has them in this order")
     if missed := len(rows["missed-edges"]):
         parts.append(f"{counted(missed, 'required gold edge')} {_be(missed)} not traversed")
     if lacking := len(_lacking(evidence)):
@@ -249,14 +254,32 @@ def _be(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
+def _turn(evidence: QuestionEvidence) -> Row | None:
+    """Return the first wrong turn at a step that the traversal misses; None if each such step was taken elsewhere.
+
+    A gold path that was walked in another order isn't where an edge was lost.
+    """
+    missed = {(row["path"], row["position"]) for row in evidence.failures["missed-edges"]}
+    return next((row for row in evidence.failures["wrong-turns"] if (row["path"], row["position"]) in missed), None)
+
+
+#: What a traversal did at the step where it left the gold path, by the kind of its turn.
+_TURNS: Mapping[TurnKind, str] = {
+    "turned": "the traversal took another edge at step {step} of the gold path",
+    "joined": "the traversal joined the gold path at step {joined}",
+    "stopped": "the traversal stopped at step {step} of the gold path",
+    "never": "the traversal never entered the gold path",
+    "other route": "the traversal reached the end of the gold path by another route",
+    "beside": "the traversal came to a node of the gold path, but took no step of it",
+    "missed": "the traversal misses step {step} of the gold path",
+}
+
+
 def _left(turn: Row) -> str:
-    if not turn["entered"]:
-        return "the traversal never entered the gold path"
     if not turn["ordered"]:
         return "the traversal misses an edge from a node that it reached"
-    how = "took another edge" if turn["went_to"] is not None else "stopped"
     # A reader sees it beside the spine, whose steps count from 1; positions in rows count from 0.
-    return f"the traversal {how} at step {turn['position'] + 1} of the gold path"
+    return _TURNS[turn_kind(turn)].format(step=turn["position"] + 1, joined=(turn["joined"] or 0) + 1)
 
 
 def _nothing(evidence: QuestionEvidence) -> str:
@@ -278,18 +301,27 @@ def _lacking(evidence: QuestionEvidence) -> list[str]:
 
 
 def _divergence(evidence: QuestionEvidence) -> str | None:
-    turns, missed = evidence.failures["wrong-turns"], evidence.failures["missed-edges"]
-    if turns:
-        return _edge(turns[0]["node"], turns[0]["expected_by"], turns[0]["expected"])
+    turn, missed = _turn(evidence), evidence.failures["missed-edges"]
+    if turn is not None:
+        return _edge(turn["node"], turn["expected_by"], turn["expected"])
     return _edge(missed[0]["source"], missed[0]["relation"], missed[0]["target"]) if missed else None
 
 
+def _taken(evidence: QuestionEvidence) -> str | None:
+    """Return the edge outside gold that the traversal took where it left the gold path."""
+    turn = _turn(evidence)
+    if turn is None or turn["went_to"] is None:
+        return None
+    return _edge(turn["node"], turn["went_by"], turn["went_to"])
+
+
 def _instead(evidence: QuestionEvidence) -> list[str]:
-    turns = evidence.failures["wrong-turns"]
-    if turns and turns[0]["went_to"] is not None:
-        return [_edge(turns[0]["node"], turns[0]["went_by"], turns[0]["went_to"])]
-    relevant = {*evidence.relevant}
-    return [node for node in evidence.ranking if node not in relevant]
+    """Return the edge that was taken, else the retrieved ids that are neither relevant nor nodes of gold."""
+    taken = _taken(evidence)
+    if taken is not None:
+        return [taken]
+    right = {*evidence.relevant, *evidence.gold_nodes}
+    return [node for node in evidence.ranking if node not in right]
 
 
 def _edge(source: str, relation: str | None, target: str) -> str:
@@ -298,11 +330,11 @@ def _edge(source: str, relation: str | None, target: str) -> str:
 
 def _claims(evidence: QuestionEvidence) -> list[str]:
     """Return the claims that nothing supports or that rest on a wrong edge; those on the edge taken come first."""
-    taken = _instead(evidence)[:1] if evidence.failures["wrong-turns"] else []
+    taken = _taken(evidence)
     found: list[tuple[int, str]] = []
     for row in evidence.claims:
         edge = _edge(row["source"], row["relation"], row["target"]) if row["source"] is not None else None
-        if edge is not None and edge in taken:
+        if edge is not None and edge == taken:
             found.append((0, f"{row['claim']} (rests on the edge taken instead)"))
         elif row["support"] == "UNSUPPORTED":
             found.append((1, f"{row['claim']} (nothing retrieved supports it)"))
@@ -324,8 +356,8 @@ def _cypher(evidence: QuestionEvidence, run: str, question: str) -> str:
     rows = evidence.failures
     if rows["failed-questions"] or rows["stale-gold"]:
         return f"MATCH (q:Question {{id: {question}}})-[:EXPECTS]->(g) RETURN g.sources, g.relations, g.targets"
-    entered = any(turn["entered"] for turn in rows["wrong-turns"]) or not rows["wrong-turns"]
-    if entered and (_divergence(evidence) is not None or not _lacking(evidence)):
+    turn = _turn(evidence)
+    if (turn is None or turn["entered"]) and (_divergence(evidence) is not None or not _lacking(evidence)):
         return f"{answer}-[:WALKED]->(p) RETURN p.sources, p.relations, p.targets ORDER BY p.index"
     return f"{answer}-[x:RETRIEVED]->(k) RETURN x.rank AS rank, k.id AS chunk ORDER BY rank"
 

@@ -35,6 +35,8 @@ class QuestionEvidence:
         Whether each judge who graded the answer by the rubric calls it fully correct.
     relevant, ranking
         The relevant ids, most relevant first, and the retrieved ones, each once, best first.
+    gold_nodes
+        The nodes of the gold paths.
     chunks_logged, walk_logged
         Whether the record logs retrieved chunks and a traversal.
     kept
@@ -50,6 +52,7 @@ class QuestionEvidence:
     ranking: Sequence[str]
     chunks_logged: bool
     walk_logged: bool
+    gold_nodes: Sequence[str] = ()
     kept: str | None = None
 
 
@@ -114,6 +117,7 @@ def _in_graph(
             ranking=[*dict.fromkeys(known["ranking"] or ())],
             chunks_logged=known["chunks_logged"],
             walk_logged=known["walk_logged"],
+            gold_nodes=known["gold_nodes"] or (),
             kept=kept,
         )
 
@@ -134,6 +138,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         ranking=[*case.ranks],
         chunks_logged=case.chunks_logged,
         walk_logged=case.walk_logged,
+        gold_nodes=[*dict.fromkeys(node for edge in case.gold_edges for node in (edge[0], edge[2]))],
     )
 
 

@@ -177,13 +177,27 @@ class PathPrefix(PathMeasure):
 class Divergence:
     """The first gold step that the traversal didn't follow, and the step that it took instead.
 
-    ``path`` is the id of the gold path and ``number`` its place among the question's paths; ``position`` is the place
-    of the step in its path, from 0. ``node``, ``repo`` and ``commit`` are the start of the step. ``went_to`` is None
-    if the traversal stopped there. ``entered`` is False if the traversal followed no step of the gold path and never
-    reached ``node``, so that it was never on the path.
+    In a set of edges (``ordered`` is False), the step is the first one that the set lacks although it reaches ``node``.
 
-    In a set of edges (``ordered`` is False), the step is the first one that the set lacks although it reaches
-    ``node``, and ``went_to`` is the end of an edge from there that no gold path has.
+    Attributes
+    ----------
+    path, number, position
+        The id of the gold path, its place among the question's paths, and the place of the step in it, from 0.
+    node, repo, commit
+        The start of the step.
+    went_to, went_by
+        The end and the relation of an edge from there that no gold path has; None without one.
+    entered
+        Whether the traversal came to any node of the gold path.
+    joined
+        The place of the first step of the path, an optional one included, that was traversed anywhere; None if none was.
+    elsewhere
+        Whether the step was traversed, but in no retrieved path behind the steps before it.
+    stopped
+        Whether the traversal ended at ``node``: it came there, each retrieved path with this node ends there, and no
+        later step of the gold path was traversed. A set of edges doesn't stop anywhere.
+    reached_end
+        Whether the traversal came to the last node of the gold path.
     """
 
     path: str | None
@@ -197,11 +211,15 @@ class Divergence:
     went_by: str | None
     entered: bool = True
     ordered: bool = True
+    joined: int | None = None
+    elsewhere: bool = False
+    stopped: bool = False
+    reached_end: bool = False
     number: int = field(default=0, compare=False)
 
     @property
     def turn(self) -> Edge | None:
-        """The edge by which the traversal left the path; None if it stopped, or if its edges have no order."""
+        """The edge outside gold by which the traversal left the path; None without one, or if its edges have no order."""
         return (self.node, self.went_by, self.went_to) if self.ordered and self.went_to is not None else None
 
     def row(self) -> dict[str, Any]:
@@ -233,19 +251,17 @@ def first_divergences(case: Case) -> list[Divergence]:
 def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence | None]:
     """Return how well a gold path was followed, and the divergence if it wasn't to its end."""
     required = gold.required
-    best: tuple[int, bool, TraversalStepStruct | None, list[TraversalStepStruct]] = (0, False, None, [])
+    right = contained(case.walked, case.gold_edges, case.untyped)
+    best: tuple[int, bool, Edge | None, list[TraversalStepStruct]] = (0, False, None, [])
     for walk, edges in zip(case.walks, case.walked_paths, strict=True):
         count, end = followed(required, edges)
         if count == len(required):
             return (1.0, True), None
-        turn = next((step for step in walk[end:] if step.source == required[count][0]), None)
+        turn = next((edge for edge in edges[end:] if edge[0] == required[count][0] and edge not in right), None)
         if (count, turn is not None) > best[:2] or not best[3]:
             best = (count, turn is not None, turn, walk)
     count, _, turn, walk = best
-    node = required[count][0]
-    entered = count > 0 or any(node in (source, target) for source, _, target in case.walked)
-    went = (turn.relation, turn.target) if turn is not None else (None, None)
-    return (count / len(required), turn is not None), _diverged(gold, case, count, walk, went, entered)
+    return (count / len(required), turn is not None), _diverged(gold, case, count, walk, turn)
 
 
 def _unordered_divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence | None]:
@@ -261,35 +277,45 @@ def _unordered_divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], D
     right = contained(walked, case.gold_edges, case.untyped)
     others = (edge for path in case.walked_paths for edge in path if edge[0] == node and edge not in right)
     turn = next(others, None)
-    went = (turn[1], turn[2]) if turn is not None else (None, None)
     steps = [step for walk in case.walks for step in walk]
-    return (share, turn is not None), _diverged(gold, case, lacking[0], steps, went)
+    return (share, turn is not None), _diverged(gold, case, lacking[0], steps, turn)
 
 
-def _diverged(
-    gold: Gold,
-    case: Case,
-    place: int,
-    walk: list[TraversalStepStruct],
-    went: tuple[str | None, str | None],
-    entered: bool = True,
-) -> Divergence:
-    """Return the divergence at a required step; ``went`` is the relation and the node that were taken instead."""
+def _diverged(gold: Gold, case: Case, place: int, walk: list[TraversalStepStruct], turn: Edge | None) -> Divergence:
+    """Return the divergence at a required step; ``turn`` is the edge outside gold that was taken there."""
     source, relation, target = gold.required[place]
+    position = [position for position, optional in enumerate(gold.optional) if not optional][place]
+    found = contained(set(gold.edges), case.walked, case.untyped)
+    traversed = [number for number, edge in enumerate(gold.edges) if edge in found]
+    touched = {node for start, _, end in case.walked for node in (start, end)}
     return Divergence(
         number=case.gold.index(gold),
         path=gold.id,
-        position=[position for position, optional in enumerate(gold.optional) if not optional][place],
+        position=position,
         node=source,
         repo=repo_of(source),
         commit=_commit_at(source, walk) or case.pins.get(repo_of(source) or ""),
         relation=relation,
         expected=target,
-        went_to=went[1],
-        went_by=went[0],
-        entered=entered,
+        went_to=turn[2] if turn is not None else None,
+        went_by=turn[1] if turn is not None else None,
+        entered=any(node in touched for edge in gold.edges for node in (edge[0], edge[2])),
         ordered=case.ordered,
+        joined=traversed[0] if traversed else None,
+        elsewhere=position in traversed,
+        stopped=not any(number >= position for number in traversed) and ended_at(case, source),
+        reached_end=any(end == gold.edges[-1][2] for _, _, end in case.walked),
     )
+
+
+def ended_at(case: Case, node: str) -> bool:
+    """Return whether a traversal came to a node and ended there: each retrieved path with the node ends at it.
+
+    A set of edges doesn't end anywhere.
+    """
+    ends = [walk[-1][2] == node for walk in case.walked_paths if any(node in (edge[0], edge[2]) for edge in walk)]
+    left = any(source == node for source, _, _ in case.walked)
+    return case.ordered and bool(ends) and all(ends) and not left
 
 
 def _commit_at(node: str, walk: list[TraversalStepStruct]) -> str | None:
