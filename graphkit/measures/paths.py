@@ -190,7 +190,7 @@ class Divergence:
     entered
         Whether the traversal came to any node of the gold path.
     joined
-        The place of the first step of the path, an optional one included, that was traversed anywhere; None if none was.
+        The place of the first step of the path, optional ones included, that was traversed; None if none was.
     elsewhere
         Whether the step was traversed, but in no retrieved path behind the steps before it.
     stopped
@@ -219,7 +219,7 @@ class Divergence:
 
     @property
     def turn(self) -> Edge | None:
-        """The edge outside gold by which the traversal left the path; None without one, or if its edges have no order."""
+        """The edge outside gold by which the traversal left the path; None without one or without an order."""
         return (self.node, self.went_by, self.went_to) if self.ordered and self.went_to is not None else None
 
     def row(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
@@ -108,6 +109,43 @@ def file_id(node: str) -> str:
     """
     symbol = symbol_of(node)
     return node if symbol is None else node.removesuffix(f"#{symbol}")
+
+
+def short_name(node: str) -> str:
+    """Return the shortest name of a node: its symbol, else the name of its file, else its id.
+
+    >>> short_name("web:src/login.ts#submit"), short_name("web:src/login.ts"), short_name("submit")
+    ('submit', 'login.ts', 'submit')
+    """
+    return symbol_of(node) or (path_of(node) or "").rpartition("/")[2] or node
+
+
+def distinct_names(nodes: Iterable[str]) -> dict[str, str]:
+    """Return the short name of each node, lengthened by its file, its path and its repository until all differ.
+
+    >>> distinct_names(["a:m.py#leaf", "a:n.py#leaf", "a:m.py#root"])
+    {'a:m.py#leaf': 'm.py#leaf', 'a:n.py#leaf': 'n.py#leaf', 'a:m.py#root': 'root'}
+    >>> distinct_names(["a:m.py#leaf", "b:m.py#leaf"])
+    {'a:m.py#leaf': 'a:m.py#leaf', 'b:m.py#leaf': 'b:m.py#leaf'}
+    """
+    longer = {node: iter(_longer_names(node)) for node in nodes}
+    names = {node: short_name(node) for node in longer}
+    shared = True
+    while shared:
+        counts = Counter(names.values())
+        shared = False
+        for node, name in names.items():
+            if counts[name] > 1 and name != node:
+                names[node], shared = next(longer[node]), True
+    return names
+
+
+def _longer_names(node: str) -> tuple[str, ...]:
+    """Return the names of a node that are longer than its short one; the last is its id."""
+    rest = node.partition(":")[2]
+    path, symbol = split_node(node)
+    beside = f"{(path or '').rpartition('/')[2]}#{symbol}" if path and symbol else rest
+    return *(name for name in dict.fromkeys((beside, rest)) if name), node
 
 
 def crosses(source: str, target: str) -> bool:

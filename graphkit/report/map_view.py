@@ -12,7 +12,7 @@ from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.records.ids import repo_of
 from graphkit.report.commits_view import Commits, read_at
 from graphkit.report.escaping import visible
-from graphkit.report.spine import Break
+from graphkit.report.spine import Break, walked_otherwise
 
 #: Extra edges on the map; the rest is counted.
 EXTRA_EDGES = 80
@@ -48,7 +48,7 @@ def _marks(case: Case, breaks: Sequence[Break]) -> dict[str, list[str]]:
     """Return the marks of the nodes of gold paths."""
     marks = {node: ["gold"] for path in case.gold for edge in path.edges for node in edge[::2]}
     for one in breaks:
-        mark = "left" if one.entered else "never_entered"
+        mark = "left" if one.reached else "unreached" if one.entered else "never_entered"
         # A set of edges lacks some, but has no order, so it leaves no path.
         if case.ordered and mark not in marks[one.node]:
             marks[one.node].append(mark)
@@ -96,15 +96,17 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
 
     An edge of gold is
 
-    - ``matched``: gold and traversed;
+    - ``matched``: required and traversed;
+    - ``uncounted``: traversed and gold, but optional or of an alternative that another one makes unnecessary;
     - ``missed``: required and not traversed;
     - ``optional``: not traversed, and not required;
     - ``alternative``: required only by an alternative that another one makes unnecessary;
     - ``unattempted``: not traversed because the question failed or has no record;
     - ``unlogged``: unknown, since the record has no traversal.
 
-    Any other edge is a ``turn`` if the traversal left a gold path by it, else ``extra``. EdgeRecall is found /
-    required.
+    Any other edge is ``otherwise`` if it is a gold edge in the other direction or with another relation, a ``turn`` if
+    the traversal left a gold path by it, else ``extra``. EdgeRecall is found / required, as many as are ``matched`` of
+    those ``matched`` and ``missed``; the column of the spine counts turns and extra edges as walked off the path.
     """
     attempted = case.answer is not None and case.answer.error is None
     walked = case.walked
@@ -117,7 +119,7 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
     for gold in case.gold:
         for edge in gold.edges:
             if edge in matched:
-                statuses[edge] = "matched"
+                statuses[edge] = "matched" if edge in required else "uncounted"
             elif not attempted:
                 statuses[edge] = "unattempted"
             elif not case.walk_logged:
@@ -125,11 +127,11 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
             else:
                 statuses[edge] = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
     right = contained(walked, case.gold_edges, case.untyped)
-    turns = {one.turn for one in breaks}
+    turns, otherwise = {one.turn for one in breaks}, walked_otherwise(case)
     for walk in case.walked_paths:
         for edge in walk:
             if edge not in right:
-                statuses.setdefault(edge, "turn" if edge in turns else "extra")
+                statuses.setdefault(edge, "otherwise" if edge in otherwise else "turn" if edge in turns else "extra")
     return statuses, len(found), len(required)
 
 

@@ -60,7 +60,7 @@ def detail(
         **listing("chunks", case.chunks, CHUNKS, lambda chunk: _chunk(case, chunk, commits)),
     }
     held["complete"] = 0 < required == found
-    held["turn"] = "turn" in statuses.values()
+    held["turn"] = any(one.turn is not None for one in breaks)
     held["incoherent"] = bool(pairs)
     held["off_pin"] = bool(case.pins) and any(case.pins.get(repo) != sha for repo, sha in case.touched)
     shown: dict[str, Any] = {

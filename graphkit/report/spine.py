@@ -16,9 +16,9 @@ import msgspec
 
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, best_alternative, contained, same_edge
-from graphkit.measures.paths import first_divergences, followed
+from graphkit.measures.paths import ended_at, first_divergences, followed
 from graphkit.records.commits import Version
-from graphkit.records.ids import crosses, path_of, repo_of, symbol_of
+from graphkit.records.ids import crosses, path_of, repo_of, short_name
 from graphkit.records.words import short_shas
 from graphkit.report.commits_view import incoherent_pairs, read_at
 from graphkit.report.escaping import visible
@@ -30,6 +30,9 @@ MarkKind = Literal["walked", "missed", "reversed", "relation", "optional", "alte
 
 #: The marks of a required step that the run lacks.
 LOSSES: frozenset[MarkKind] = frozenset(("missed", "reversed", "relation"))
+
+#: The marks of a step of which the walk has an edge, in whatever direction and with whatever relation.
+SHOWN: frozenset[MarkKind] = frozenset(("walked", "reversed", "relation"))
 
 #: How the question stands in the run: only an answered, valid and logged one has losses.
 State = Literal["scored", "failed", "absent", "invalid", "unlogged"]
@@ -93,17 +96,32 @@ class StepMark:
 class Break:
     """The first required step that a run lacks of a path that counts.
 
-    ``path`` and ``step`` are places from 0, ``node`` the start of the step. ``entered`` is False if the walk has no
-    step of the path and never came to ``node``. ``turn`` is the edge outside gold by which the walk left there, if the
-    first divergence is at this step; ``stopped`` says that the walk came to ``node`` and has no edge from it.
+    Attributes
+    ----------
+    path, step
+        Places from 0.
+    node
+        The start of the step.
+    entered
+        Whether the walk came to any node of the path.
+    reached
+        Whether it came to ``node``.
+    turn
+        The edge outside gold by which the walk left there, if the first divergence is at this step.
+    stopped
+        Whether the walk came to ``node`` and ended there, and no later step of the path is walked.
+    ended
+        Whether the walk came to the last node of the path.
     """
 
     path: int
     step: int
     node: str
     entered: bool
+    reached: bool
     turn: Edge | None
     stopped: bool
+    ended: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +155,7 @@ class Column:
 
     def undirected(self) -> Column:
         """Return the column without what needs directions: where the walk turned or stopped, and its order."""
-        breaks = tuple(replace(one, turn=None, stopped=False) for one in self.breaks)
+        breaks = tuple(replace(one, turn=None, stopped=False, ended=False) for one in self.breaks)
         return replace(self, breaks=breaks, in_order=(True,) * len(self.in_order))
 
 
@@ -222,7 +240,7 @@ def _nodes(case: Case) -> list[str]:
 
 def label_of(node: str) -> str:
     """Return the short name of a node as it is shown: its symbol, else its file, else its id."""
-    return visible(symbol_of(node) or (path_of(node) or "").rpartition("/")[2] or node, NAME)
+    return visible(short_name(node), NAME)
 
 
 def column_of(case: Case, invalid: str | None = None) -> Column:
@@ -278,6 +296,13 @@ def _found(case: Case, wanted: set[Edge]) -> set[Edge]:
     return contained(wanted, case.walked, case.untyped)
 
 
+def walked_otherwise(case: Case) -> set[Edge]:
+    """Return the walked edges outside gold that show a gold step in the other direction or with another relation."""
+    own = _found(case, case.gold_edges)
+    off = case.walked - contained(case.walked, case.gold_edges, case.untyped)
+    return {one for edge in case.gold_edges for one in _mark(case, edge, own, off)[1]}
+
+
 def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[StepMark, set[Edge]]:
     """Return the mark of a required step, and the edges outside gold that it shows."""
     if edge in found:
@@ -302,8 +327,6 @@ def _in_order(case: Case, gold: Gold) -> bool:
 def _breaks(case: Case, marks: Sequence[Sequence[StepMark]], counted: Sequence[int]) -> tuple[Break, ...]:
     """Return where the paths that count broke, by their marks."""
     touched = {node for source, _, target in case.walked for node in (source, target)}
-    sources = {source for source, _, _ in case.walked}
-    right = contained(case.walked, case.gold_edges, case.untyped)
     turns = {(one.number, one.position): one.turn for one in first_divergences(case)}
     found = []
     for place in counted:
@@ -313,16 +336,17 @@ def _breaks(case: Case, marks: Sequence[Sequence[StepMark]], counted: Sequence[i
             continue
         step = lost[0]
         node = gold.edges[step][0]
-        entered = node in touched or any(mark.kind in {"walked", "reversed", "relation"} for mark in marks[place])
-        turn = turns.get((place, step))
+        later = any(mark.kind in SHOWN for mark in marks[place][step:])
         found.append(
             Break(
-                place,
-                step,
-                node,
-                entered,
-                turn if turn is not None and turn not in right else None,
-                case.ordered and node in touched and node not in sources,
+                path=place,
+                step=step,
+                node=node,
+                entered=any(one in touched for edge in gold.edges for one in (edge[0], edge[2])),
+                reached=node in touched,
+                turn=turns.get((place, step)),
+                stopped=not later and ended_at(case, node),
+                ended=any(target == gold.edges[-1][2] for _, _, target in case.walked),
             )
         )
     return tuple(found)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from graphkit.measures.matching import Edge
+from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted
 from graphkit.report.escaping import visible
-from graphkit.report.spine import NAME, Break, Column, Spine, SpinePath, SpineStep, label_of
+from graphkit.report.spine import NAME, SHOWN, Break, Column, Spine, SpinePath, SpineStep
 
 #: Why nothing is said about the steps, by the state of the question.
 NOT_SCORED = {
@@ -50,11 +52,27 @@ def _path(spine: Spine, column: Column, place: int, broken: Break | None) -> str
         every = {1: "the required step", 2: "both required steps"}.get(walked, f"all {walked} required steps")
         return f"walked {every}{order}"
     share = f"{walked} of {counted(len(path.required), 'required step')} walked"
-    if not broken.entered:
-        start = path.steps[broken.step].source
-        rank = f" (retrieved at #{column.ranks[start]})" if column.ranks[start] > 0 else ""
-        return f"the walk never entered the path at {spine.backbone.nodes[start].label}{rank}; {share}"
-    return f"broke at step {broken.step + 1} of {len(path.steps)}: {_how(spine, column, path, broken)}; {share}"
+    if broken.entered:
+        return f"{_where(spine, column, path, broken)}; {share}"
+    start = path.steps[broken.step].source
+    rank = f" (retrieved at #{column.ranks[start]})" if column.ranks[start] > 0 else ""
+    return f"the walk never entered the path at {_names(spine)[spine.backbone.nodes[start].id]}{rank}; {share}"
+
+
+def _where(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
+    """Return where a walk that came to the path misses a step: where it broke or joined, or how it came to the end."""
+    marks, count = column.marks[broken.path], len(path.steps)
+    if marks[broken.step].kind != "missed" or broken.turn is not None or broken.stopped:
+        return f"broke at step {broken.step + 1} of {count}: {_how(spine, column, path, broken)}"
+    edge = _edge(spine, path.steps[broken.step])
+    lost = f"{edge} (step {broken.step + 1}) was not walked"
+    shown = [step for step, mark in enumerate(marks) if mark.kind in SHOWN]
+    if shown and shown[0] > broken.step:
+        return f"the walk joined the path at step {shown[0] + 1} of {count}: {lost}"
+    if not shown and broken.ended and not broken.reached:
+        end = _names(spine)[spine.backbone.nodes[path.steps[-1].target].id]
+        return f"the walk reached the end of the path, {end}, by another route: {lost}"
+    return f"broke at step {broken.step + 1} of {count}: {edge} was not walked"
 
 
 def _how(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
@@ -64,14 +82,22 @@ def _how(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
         return f"{edge} was walked in the other direction"
     if mark.kind == "relation":
         return f"{edge} was walked as {mark.relation or 'another relation'}"
+    names = _names(spine, broken.turn)
+    edge = _edge(spine, step, names)
     if broken.turn is not None:
         _, relation, target = broken.turn
         by = f" by {visible(relation, NAME)}" if relation else ""
-        return f"{edge} was not walked, the walk went{by} to {label_of(target)} instead"
-    start = spine.backbone.nodes[step.source].label
-    return f"{edge} was not walked" + (f", the walk stopped at {start}" if broken.stopped else "")
+        return f"{edge} was not walked, the walk went{by} to {names[visible(target)]} instead"
+    start = names[spine.backbone.nodes[step.source].id]
+    return f"{edge} was not walked, the walk stopped at {start}"
 
 
-def _edge(spine: Spine, step: SpineStep) -> str:
-    target = spine.backbone.nodes[step.target].label
+def _names(spine: Spine, turn: Edge | None = None) -> dict[str, str]:
+    """Return the names of the nodes of the spine and of the end of an edge, as long as it takes to tell them apart."""
+    nodes = [node.id for node in spine.backbone.nodes]
+    return distinct_names([*nodes, visible(turn[2])] if turn is not None else nodes)
+
+
+def _edge(spine: Spine, step: SpineStep, names: dict[str, str] | None = None) -> str:
+    target = (_names(spine) if names is None else names)[spine.backbone.nodes[step.target].id]
     return f"{step.relation} to {target}" if step.relation else f"the step to {target}"

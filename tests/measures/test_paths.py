@@ -56,7 +56,7 @@ def test_worked_case() -> None:
 
 
 def test_worked_first_divergence() -> None:
-    """Position 1, at api:auth.py in api, expected api:users.py, went to api:orders.py."""
+    """Position 1, at api:auth.py in api, expected api:users.py, went to api:orders.py, and from there to the end."""
     assert divergences(WORKED, WORKED_RUN) == [
         Divergence(
             path=None,
@@ -68,6 +68,8 @@ def test_worked_first_divergence() -> None:
             expected="api:users.py",
             went_to="api:orders.py",
             went_by="IMPORTS",
+            joined=0,
+            reached_end=True,
         )
     ]
 
@@ -208,7 +210,7 @@ def test_divergence_of_nothing_traversed() -> None:
 
 
 def test_a_path_that_no_walk_came_to_was_never_entered() -> None:
-    """A gold path is entered if a step was followed, or if a retrieved path holds its first node."""
+    """A gold path is entered if a retrieved path holds any of its nodes."""
     asked = question([A, B])  # x:a -> x:b -> x:c
 
     def entered(*walks: list[StepForm]) -> bool:
@@ -217,10 +219,33 @@ def test_a_path_that_no_walk_came_to_was_never_entered() -> None:
 
     assert not entered()
     assert not entered([D])
-    assert not entered([B])  # what follows on the first node is not its beginning
+    assert entered([B])  # it joined at the second step
     assert entered([A])
     assert entered([("x:a", "R", "x:q")])  # it stood there and went elsewhere
     assert entered([D], [("x:q", "R", "x:a")])  # it came there and stopped
+
+
+def test_what_a_divergence_says_of_the_walk() -> None:
+    """The path x:a, x:b, x:c. What was joined, taken elsewhere, stopped and reached, worked by hand for each walk."""
+
+    def said(*walks: list[StepForm]) -> tuple[int | None, bool, bool, bool]:
+        (found,) = divergences(question([A, B]), answer(*walks))
+        return found.joined, found.elsewhere, found.stopped, found.reached_end
+
+    assert said([B]) == (1, False, False, True)
+    assert said([B, A]) == (0, True, False, True)  # both steps, the second first
+    assert said([A]) == (0, False, True, False)
+    assert said([A, D]) == (0, False, False, False)  # it went on elsewhere
+    assert said([A], [D]) == (0, False, True, False)  # another retrieved path is elsewhere
+    assert said([A], [("x:b", "R", "x:q")]) == (0, False, False, False)
+    assert said([("x:q", "R", "x:c")]) == (None, False, False, True)
+    assert said() == (None, False, False, False)
+
+
+def test_an_edge_of_gold_is_no_wrong_turn() -> None:
+    """From x:b the walk takes the optional step only, which is gold: it went nowhere else."""
+    (found,) = divergences(question([A, optional("x:b", "R", "x:o"), B]), answer([A, ("x:b", "R", "x:o")]))
+    assert (found.position, found.went_to) == (2, None)
 
 
 def test_divergence_counts_positions_with_optional_steps() -> None:

@@ -131,7 +131,7 @@ def test_the_alternative_that_counts_is_named_and_shown() -> None:
 def test_a_walk_that_never_came_to_the_path_never_entered_it() -> None:
     """The ranking found x, the walk is elsewhere; a walk from x that takes no step came to the path and broke there."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
-    away, there = answer([(W, "READS", Z)], retrieved=[X]), answer([(X, "READS", W)])
+    away, there = answer([(W, "READS", W)], retrieved=[X]), answer([(X, "READS", W)])
     spine = spine_of(gold, away, there)
     assert sentences(spine, 0) == [
         "the walk never entered the path at x (retrieved at #1); 0 of 2 required steps walked"
@@ -140,6 +140,49 @@ def test_a_walk_that_never_came_to_the_path_never_entered_it() -> None:
         "broke at step 1 of 2: CALLS to y was not walked, the walk went by READS to w instead; "
         "0 of 2 required steps walked"
     ]
+
+
+def test_a_walk_that_joined_later_entered_the_path() -> None:
+    """The walk has the second of two gold edges and didn't come to x: it joined at step 2, and the first is missed."""
+    spine = spine_of(question([(X, "CALLS", Y), (Y, "CALLS", Z)]), answer([(Y, "CALLS", Z)]))
+    assert sentences(spine, 0) == [
+        "the walk joined the path at step 2 of 2: CALLS to y (step 1) was not walked; 1 of 2 required steps walked"
+    ]
+
+
+def test_a_walk_that_came_to_the_end_otherwise_entered_the_path() -> None:
+    """The walk comes to z, the end of the path, from w: by no gold step, yet it was there."""
+    spine = spine_of(question([(X, "CALLS", Y), (Y, "CALLS", Z)]), answer([(W, "READS", Z)]))
+    assert sentences(spine, 0) == [
+        "the walk reached the end of the path, z, by another route: CALLS to y (step 1) was not walked; "
+        "0 of 2 required steps walked"
+    ]
+
+
+def test_a_walk_stopped_only_where_it_ended() -> None:
+    """Gold goes x, y, z, w. Behind y the first walk goes on at z, the second elsewhere; the third ends at y."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z), (Z, "CALLS", W)])
+    first, away = (X, "CALLS", Y), ("a:p.py#v", "READS", "a:p.py#u")
+    spine = spine_of(
+        gold, answer([first], [(Z, "CALLS", W)]), answer([first, away]), answer([first]), answer([first], [away])
+    )
+    told = [sentences(spine, run)[0].partition(";")[0] for run in range(4)]
+    broke = "broke at step 2 of 3: CALLS to z was not walked"
+    assert told == [broke, broke, f"{broke}, the walk stopped at y", f"{broke}, the walk stopped at y"]
+
+
+def test_names_are_as_long_as_it_takes_to_tell_them_apart() -> None:
+    """Two leaves of two files differ by their files, and two of equal files by their repositories."""
+    for one, two, names in (
+        ("a:m.py#leaf", "a:n.py#leaf", ("m.py#leaf", "n.py#leaf")),
+        ("a:k/m.py#leaf", "a:l/m.py#leaf", ("k/m.py#leaf", "l/m.py#leaf")),
+        ("a:m.py#leaf", "b:m.py#leaf", ("a:m.py#leaf", "b:m.py#leaf")),
+    ):
+        spine = spine_of(question([(X, "CALLS", one)]), answer([(X, "CALLS", two)]))
+        assert sentences(spine, 0) == [
+            f"broke at step 1 of 1: CALLS to {names[0]} was not walked, the walk went by CALLS to {names[1]} instead; "
+            "0 of 1 required step walked"
+        ]
 
 
 def test_without_directions_nothing_is_said_of_turns() -> None:
@@ -192,7 +235,8 @@ def test_an_optional_step_is_no_way_off_the_path(pallets: Path) -> None:
     spine = _pallets(pallets, "pallets-008", "ppr")
     assert kinds(spine) == [["missed", "walked", "walked"]]
     assert sentences(spine, 0) == [
-        "broke at step 1 of 3: CALLS to Environment.get_or_select_template was not walked; 1 of 2 required steps walked"
+        "the walk joined the path at step 2 of 3: CALLS to Environment.get_or_select_template (step 1) was not walked; "
+        "1 of 2 required steps walked"
     ]
 
 
@@ -215,7 +259,7 @@ def test_a_right_answer_of_the_fixture_is_luck() -> None:
     ]
 
 
-NODES = st.sampled_from([X, Y, Z, W, "a:p.py#v"])
+NODES = st.sampled_from([X, Y, Z, W, "a:p.py#v", "b:p.py#v", "b:n.py#x"])
 EDGES = st.tuples(NODES, st.sampled_from(["CALLS", "READS", None]), NODES)
 STEPS = st.lists(st.tuples(EDGES, st.booleans()), min_size=1, max_size=5)
 PATHS = st.lists(st.tuples(STEPS, st.sampled_from([None, "g"])), min_size=1, max_size=3)
@@ -261,21 +305,40 @@ def _check(case: Case, column: Column, place: int, words: str) -> None:
     assert set(required) <= {"walked", "missed", "reversed", "relation"}
     if share := re.search(r"(\d+) of (\d+) required steps? walked$", words):
         assert [int(share[1]), int(share[2])] == [required.count("walked"), len(required)]
+    nodes = {node for edge in gold.edges for node in (edge[0], edge[2])}
+    touched = {node for source, _, target in case.walked for node in (source, target)}
     if "never entered" in words:
-        assert not {"walked", "reversed", "relation"} & {*marks}
+        assert not nodes & touched
+        return
+    shown = [step for step, mark in enumerate(marks) if mark in {"walked", "reversed", "relation"}]
+    lost = next((step for step, free in enumerate(gold.optional) if not free and marks[step] != "walked"), None)
+    if joined := re.search(r"joined the path at step (\d+) of (\d+): .* \(step (\d+)\) was not walked", words):
+        assert [int(joined[1]) - 1, int(joined[2]), int(joined[3]) - 1] == [shown[0], len(marks), lost]
+        assert shown[0] > int(joined[3]) - 1
+        return
+    if reached := re.search(r"reached the end of the path, (\S+), by another route: .* \(step (\d+)\)", words):
+        assert (gold.edges[-1][2].endswith(reached[1]), int(reached[2]) - 1) == (True, lost)
+        assert not shown
+        assert any(target == gold.edges[-1][2] for _, _, target in case.walked)
         return
     if broke := re.search(r"broke at step (\d+) of (\d+): ", words):
         at = int(broke[1]) - 1
-        assert int(broke[2]) == len(marks)
-        assert not gold.optional[at]
-        assert all(mark == "walked" for mark, free in zip(marks[:at], gold.optional[:at], strict=True) if not free)
+        assert (at, int(broke[2])) == (lost, len(marks))
         how = {"was walked in the other direction": "reversed", "was walked as": "relation", "was not walked": "missed"}
         assert [marks[at]] == [mark for text, mark in how.items() if text in words]
-        if went := re.search(r"the walk went(?: by (\w+))? to (\w) instead", words):
-            ends = {(edge[0], edge[1], edge[2].rpartition("#")[2]) for edge in case.walked - case.gold_edges}
-            assert (gold.edges[at][0], went[1], went[2]) in ends
+        if went := re.search(r"to (\S+) was not walked, the walk went(?: by (\w+))? to (\S+) instead", words):
+            # The names are told apart: one edge isn't walked instead of itself.
+            assert went[1] != went[3]
+            ends = [edge[2] for edge in case.walked if (edge[0], edge[1]) == (gold.edges[at][0], went[2])]
+            assert any(
+                end.endswith(went[3]) and (gold.edges[at][0], went[2], end) not in case.gold_edges for end in ends
+            )
         if "the walk stopped" in words:
+            assert all(step < at for step in shown)
             assert not any(source == gold.edges[at][0] for source, _, _ in case.walked)
+            there = [walk for walk in case.walked_paths if any(gold.edges[at][0] in edge[::2] for edge in walk)]
+            assert there
+            assert all(walk[-1][2] == gold.edges[at][0] for walk in there)
         return
     assert {*required} == {"walked"}
 

@@ -9,10 +9,12 @@ import { ROW_HEIGHTS, isGold, linesOf, partsOf, rowsOf, toldBy } from "./map_lay
 
 /** Statuses of edges in the order of the legend, with the sign beside a relation. @type {Record<string, {word: string, sign: string, meaning: string, line: string}>} */
 const EDGE_STATUSES = {
-  matched: { word: "matched", sign: "✓", meaning: "matched: gold and traversed", line: "solid" },
+  matched: { word: "matched", sign: "✓", meaning: "matched: required and traversed", line: "solid" },
+  uncounted: { word: "gold, not counted", sign: "✓", meaning: "gold and traversed, but not counted: optional or of another alternative", line: "thin solid" },
   missed: { word: "missed", sign: "✗", meaning: "missed: required, not traversed", line: "dashed" },
   unattempted: { word: "not attempted", sign: "·", meaning: "not attempted: the question failed or has no record", line: "dash-dot-dot" },
   unlogged: { word: "not logged", sign: "?", meaning: "not logged: the record has no traversal", line: "dash-dot-dot" },
+  otherwise: { word: "walked otherwise", sign: "≠", meaning: "walked otherwise: a gold edge in the other direction or with another relation", line: "thin" },
   turn: { word: "wrong turn", sign: "", meaning: "wrong turn: where the traversal left the path", line: "thick" },
   optional: { word: "optional", sign: "○", meaning: "optional, not traversed: no loss", line: "dotted" },
   alternative: { word: "alternative", sign: "–", meaning: "from another alternative: no loss", line: "dash-dotted" },
@@ -21,7 +23,8 @@ const EDGE_STATUSES = {
 /** Marks of nodes, with their words and what they mean. */
 const NODE_MARKS = [
   ["left", "✕ path left here", "where the traversal left a gold path"],
-  ["never_entered", "never entered", "the start of a gold path that no traversal reached"],
+  ["unreached", "not reached", "where a gold path broke, at a node that the traversal never came to"],
+  ["never_entered", "never entered", "the start of a gold path of which the traversal reached no node"],
 ];
 /** The width in em from which a row takes one line. */
 const ONE_LINE = 52;
@@ -47,7 +50,7 @@ const edgeTable = (nodes, edges) => {
   return folded;
 };
 
-/** Return the legend: the statuses that occur, with the number of their edges and a sample of their line. @param {[string, number][]} counts @param {string} name The name of the map. */
+/** Return the legend: the statuses that occur, with the number of their edges and a sample of their line. @param {[string, string][]} counts @param {string} name The name of the map. */
 const legend = (counts, name) => el("ul", { class: "legend", "aria-label": "Legend" }, counts.map(([status, count]) =>
   el("li", {}, svg("svg", { class: `edge ${status}`, width: "2.6em", height: "1em", viewBox: "0 0 42 16", "aria-hidden": "true" },
     svg("path", { d: "M2 8H38", "marker-end": `url(#${name}-${status})` })), `${count} ${EDGE_STATUSES[status].meaning} (${EDGE_STATUSES[status].line} line)`)));
@@ -141,7 +144,8 @@ export const drawMap = (detail) => {
   /** @type {{nodes: MapNode[], edges: MapEdge[], omitted: number}} */
   const { nodes, edges, omitted } = detail.map;
   if (!nodes.length) return el("p", {}, "The question has no gold path, and the traversal is empty.");
-  const counts = Object.keys(EDGE_STATUSES).map((status) => /** @type {[string, number]} */ ([status, edges.filter((edge) => edge.status === status).length])).filter(([, count]) => count);
+  const counts = Object.keys(EDGE_STATUSES).map((status) => /** @type {[string, number]} */ ([status, edges.filter((edge) => edge.status === status).length])).filter(([, count]) => count)
+    .map(([status, count]) => /** @type {[string, string]} */ ([status, status === "extra" && omitted ? `${count} of ${count + omitted}` : `${count}`]));
   const repositories = new Set(nodes.map(({ id }) => partsOf(id).repo)).size;
   const words = `Gold path and traversal, overlaid: ${counted(repositories, "repository", "repositories")}, ${counted(nodes.length, "node")}; edges: ` +
     `${counts.map(([status, count]) => `${count} ${EDGE_STATUSES[status].word}`).join(", ")}. The table below lists them.`;
