@@ -51,6 +51,7 @@ def _event(one: ExportedScore, at: int) -> dict[str, Any]:
         "graphkit.question": score.question,
         "graphkit.grader": score.grader,
         "graphkit.gold_hash": score.gold_hash,
+        "graphkit.computed": score.computed,
     }
     event: dict[str, Any] = {"timeUnixNano": str(at), "observedTimeUnixNano": str(at), "eventName": EVENT}
     event["attributes"] = _attributes(attributes)

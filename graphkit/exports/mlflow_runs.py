@@ -17,7 +17,18 @@ from graphkit.exports.exported_run import ExportedRun
 
 #: The file of the table, and its columns.
 TABLE = "scores.json"
-COLUMNS = ("question", "measure", "value", "label", "reason", "explanation", "grader", "trace_id", "span_id")
+COLUMNS = (
+    "question",
+    "measure",
+    "computed",
+    "value",
+    "label",
+    "reason",
+    "explanation",
+    "grader",
+    "trace_id",
+    "span_id",
+)
 
 #: The characters that the name of a metric can't hold.
 _OTHERS = re.compile(r"[^\w .:/-]", re.ASCII)
@@ -125,8 +136,8 @@ def table_of(exported: ExportedRun) -> dict[str, list[Any]]:
     """Return the columns of the table of scores; a score without a value has a reason and no number."""
     rows = [
         (
-            *(one.score.question, one.score.measure, one.score.number, one.label, one.score.reason, one.explanation),
-            *(one.score.grader, one.ids.trace, one.ids.span),
+            *(one.score.question, one.score.measure, one.score.computed, one.score.number, one.label),
+            *(one.score.reason, one.explanation, one.score.grader, one.ids.trace, one.ids.span),
         )
         for one in exported.scores
     ]

@@ -18,6 +18,7 @@ from graphkit.graph.known_names import kept_in_words, require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.score_nodes import gradings
 from graphkit.measures.case import Case
+from graphkit.measures.registry import computed_as
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
@@ -122,7 +123,9 @@ _IDS = ("trace_id", "span_id", "response_id")
 
 def _scores(store: Store, run: str, measure: str, version: str | None) -> Iterator[Score]:
     for row in store.read(cypher("read/scores_in_full"), {"run": run, "measure": measure}):
-        fields: dict[str, Any] = {**row, "run": run, "measure": measure, "version": version}
+        k = None if row["k"] is None else int(str(row["k"]))
+        own = {"run": run, "measure": measure, "version": version, "computed": computed_as(measure, k)}
+        fields: dict[str, Any] = {**{name: value for name, value in row.items() if name != "k"}, **own}
         yield Score.model_construct(**fields)  # it was validated when it was loaded
 
 

@@ -46,7 +46,7 @@ def _annotation(one: ExportedScore) -> dict[str, Any]:
     score = one.score
     result = {"label": one.label, "score": score.number, "explanation": one.explanation}
     about = {"run": score.run, "question": score.question, "grader": score.grader, "version": score.version}
-    about |= {"gold_hash": score.gold_hash, "reason": score.reason}
+    about |= {"gold_hash": score.gold_hash, "reason": score.reason, "computed": score.computed}
     return {
         "span_id": one.ids.span,
         "name": score.measure,

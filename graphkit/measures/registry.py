@@ -23,7 +23,7 @@ from graphkit.measures import (
     seen,
     tools,
 )
-from graphkit.measures.base import DEFAULT_K, Measure
+from graphkit.measures.base import DEFAULT_K, CutMeasure, Measure
 from graphkit.measures.own import GROUP, checked, checked_name, import_kind, load_installed, loaded_kind
 from graphkit.records.plugins import installed
 
@@ -192,6 +192,18 @@ def known_measure(text: str) -> Measure | None:
         return parse_measure(text) if measure_class(text) is not None else None
     except MeasureError:
         return None
+
+
+def computed_as(measure: str, k: int | None) -> str | None:
+    """Return the measure that a question with its own cut-off was scored by; None if it is the measure itself.
+
+    >>> computed_as("Recall@5", 1), computed_as("Recall@5", 5), computed_as("EdgeRecall", 1)
+    ('Recall@1', None, None)
+    """
+    known = known_measure(measure) if k else None
+    if not isinstance(known, CutMeasure) or k == (known.k or DEFAULT_K):
+        return None
+    return str(dataclasses.replace(known, k=k))
 
 
 def lower_is_better(measure: str) -> bool:

@@ -61,6 +61,8 @@ class Score(Record):
         Properties of the question, if the file has them.
     gold_hash
         The hash of the question's gold at that time (:mod:`graphkit.records.gold`), if known.
+    computed
+        The measure as it was computed, if the question's own cut-off applied: ``Recall@1`` of a ``Recall@5``.
     answer_hash
         The SHA-256 of the scored answer, if known: the score is out of date if the answer has changed.
     """
@@ -84,6 +86,7 @@ class Score(Record):
     group: StrictStr | None = None
     gold_hash: StrictStr | None = None
     answer_hash: StrictStr | None = None
+    computed: StrictStr | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -106,4 +106,5 @@ def _row(question: str, answer: Mapping[str, object], values: Sequence[float | U
         question,
         tuple(value.reason if isinstance(value, Unscored) else value for value in values),
         tuple(str(label) if label else None for label in labels),
+        k=None if answer["k"] is None else int(str(answer["k"])),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 from xml.etree import ElementTree
@@ -23,7 +24,7 @@ from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mea
 from graphkit.scoring.results import Evaluation
 
 COLUMNS = (
-    *("run", "question", "measure", "value", "reason", "version", "parameters"),
+    *("run", "question", "measure", "value", "reason", "version", "computed", "parameters"),
     *("grader", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens"),
     "gold_hash",
 )
@@ -58,13 +59,22 @@ Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate]], None]
 
 
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
-    """Yield one record per run, question and measure: the score, and the parameters of a measure of graphkit."""
+    """Yield one record per run, question and measure: the score, and the parameters of a measure of graphkit.
+
+    They are those that the question was scored by, so its own cut-off if it has one.
+    """
+
+    @cache
+    def parameters(name: str) -> dict[str, object]:
+        measure = known_measure(name)
+        return {} if measure is None else measure.settings()
+
     for result in results:
-        known = {name: known_measure(name) for name in result.measures}
-        parameters = {name: {} if measure is None else measure.settings() for name, measure in known.items()}
         for score in result.records():
             plain = score.model_dump()
-            plain["parameters"] = parameters.get(score.measure, {})
+            plain["parameters"] = (
+                parameters(score.computed or score.measure) if score.measure in result.measures else {}
+            )
             yield {name: plain[name] for name in COLUMNS}
 
 

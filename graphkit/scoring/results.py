@@ -44,7 +44,8 @@ class Row:
     """The values of one question, in the order of the measures: a number, or the reason for no number.
 
     ``labels`` are its category, difficulty and group. ``outcome`` is the outcome, if requested, and ``gold_hash`` the
-    hash of its gold. ``failure`` is the reason why the run gave no answer; None if it gave one.
+    hash of its gold. ``failure`` is the reason why the run gave no answer; None if it gave one. ``k`` is the question's
+    own cut-off of rankings, if it has one.
     """
 
     question: str
@@ -53,6 +54,7 @@ class Row:
     outcome: Outcome | None = None
     gold_hash: str | None = None
     failure: str | None = None
+    k: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,7 @@ class Evaluation:
     def records(self) -> Iterator[Score]:
         """Yield one score per question and measure, with its value or its reason, given ones too."""
         from graphkit import __version__
+        from graphkit.measures.registry import computed_as
         from graphkit.records.scores import GRAPHKIT, Score
 
         given = {(score.question, score.measure): score for score in self.given}
@@ -293,6 +296,7 @@ class Evaluation:
                     grader=GRAPHKIT,
                     version=__version__,
                     gold_hash=row.gold_hash,
+                    computed=computed_as(name, row.k),
                 )
 
     def to_pandas(self) -> pandas.DataFrame:

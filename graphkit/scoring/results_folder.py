@@ -300,6 +300,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             judged,
             columns["gold_hash"][at],
             columns["failure"][at],
+            columns["k"][at] if "k" in columns else None,  # folders of earlier versions lack it
         )
 
 

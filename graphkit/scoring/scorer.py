@@ -152,7 +152,7 @@ class Scorer:
         self.totals = Totals(len(self.measures), self.job.invalid.values())
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
-        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None]] = []
+        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None, int | None]] = []
         self.described: list[tuple[str, Any]] = []
         self.runs: set[str] = set()
         self.gold = GoldSeen()
@@ -254,7 +254,7 @@ class Scorer:
         question = case.question
         labels = (question.category, question.difficulty, question.group)
         judged = outcome(case, invalid) if self.job.outcomes else None
-        self.about.append((labels, judged, as_hash(self.gold_number), case.failure))
+        self.about.append((labels, judged, as_hash(self.gold_number), case.failure, question.k))
 
     def take_rows(self) -> list[Row]:
         """Add the values since the last call to the totals, and return the rows if the job keeps them."""

@@ -278,6 +278,7 @@ def schema(measures: Sequence[str], outcomes: bool) -> Any:
     pa = arrow()
     text = pa.string()
     fields = [(name, text) for name in ("id", *LABELS, "gold_hash", "failure")]
+    fields.append(("k", pa.int64()))
     if outcomes:
         fields += [("right_answer", pa.bool_()), ("right_path", pa.bool_())]
         fields += [(name, text) for name in ("undecided", "stage", "stage_reason")]
@@ -296,6 +297,7 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], outcomes: bool) -> An
     columns: list[list[Any]] = [[row.question for row in rows]]
     columns += [[row.labels[place] for row in rows] for place in range(len(LABELS))]
     columns += [[row.gold_hash for row in rows], [row.failure for row in rows]]
+    columns.append([row.k for row in rows])
     if outcomes:
         judged = [row.outcome for row in rows]
         columns += [[one.answer for one in judged if one], [one.path for one in judged if one]]

@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -13,11 +14,15 @@ import pytest
 import graphkit
 from graphkit.analysis.summaries import summarize
 from graphkit.errors import InputError
+from graphkit.exports.evaluation_events import exports_of_events
+from graphkit.exports.mlflow_runs import table_of
+from graphkit.exports.run_sources import export_of_file
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.scoring.export import markdown, write_results
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation, Row
+from tests.helpers.cli import tiny
 
 HOSTILE = '=cmd|"/C calc"!A1 </system-out><script>|`x`\x00\x1b[31m'
 
@@ -44,6 +49,7 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
         "value": 0.5,
         "reason": None,
         "version": graphkit.__version__,
+        "computed": None,
         "parameters": {"relation": True, "directed": True, "static": False, "files": False},
         "grader": "graphkit",
         **dict.fromkeys(("grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens")),
@@ -51,6 +57,48 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
     }
     assert (lines[1]["value"], lines[1]["reason"]) == (None, "no relevant ids")
     assert lines[1]["parameters"] == {"k": 10, "level": None, "sets": False}
+
+
+def test_a_row_states_the_cut_off_that_it_was_computed_by(tmp_path: Path) -> None:
+    """q1 has its own k of 1, q2 none. Of three relevant ids at the first ranks, Recall@5 is 1/3 of q1 and 1 of q2."""
+    relevant = dict.fromkeys(("a:1", "a:2", "a:3"), 1)
+    asked = {"question": "?", "relevant": relevant, "paths": [[["a:1", "CALLS", "a:2"]]]}
+    told = {"run": "r", "retrieved": [*relevant], "traversal": []}
+    file = tiny(
+        tmp_path / "d",
+        [{"id": "q1", "k": 1, **asked}, {"id": "q2", **asked}],
+        [{"question_id": "q1", **told}, {"question_id": "q2", **told}],
+    )
+    result = graphkit.evaluate(file, measures=["Recall@5", "EdgeRecall"])
+    expected = [
+        ("q1", "Recall@5", pytest.approx(1 / 3), "Recall@1", 1),
+        ("q1", "EdgeRecall", 0.0, None, None),
+        ("q2", "Recall@5", 1.0, None, 5),
+        ("q2", "EdgeRecall", 0.0, None, None),
+    ]
+
+    def stated(row: Any) -> tuple[Any, ...]:
+        own = row["parameters"]
+        own = json.loads(own) if isinstance(own, str) else own
+        return row["question"], row["measure"], row["value"], row["computed"], own.get("k")
+
+    write_results(tmp_path / "r.jsonl", [result])
+    assert [stated(json.loads(line)) for line in (tmp_path / "r.jsonl").read_text("utf-8").splitlines()] == expected
+    write_results(tmp_path / "r.csv", [result])
+    with (tmp_path / "r.csv").open(encoding="utf-8-sig", newline="") as stream:
+        rows = [stated(row) for row in csv.DictReader(stream)]
+    assert [row[3:] for row in rows] == [("Recall@1", 1), ("", None), ("", 5), ("", None)]
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow isn't installed")
+    write_results(tmp_path / "r.parquet", [result])
+    assert [stated(row) for row in parquet.read_table(tmp_path / "r.parquet").to_pylist()] == expected
+    exported = export_of_file(file, measures=["Recall@5"])
+    assert table_of(exported)["computed"] == ["Recall@1", None]
+    [event, _] = [
+        one
+        for batch in exports_of_events(exported, at=0, version="1")
+        for one in batch["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
+    ]
+    assert {"key": "graphkit.computed", "value": {"stringValue": "Recall@1"}} in event["attributes"]
 
 
 def test_csv_and_parquet_hold_the_same_rows(tmp_path: Path) -> None:
