@@ -18,6 +18,7 @@ from graphkit.analysis.pair_verdict import (
     why_unclear,
 )
 from graphkit.analysis.run_comparisons import Mover, RunComparison
+from graphkit.files.assets import command_text
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
 
@@ -53,7 +54,7 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], seco
         summary=compared.verdict,
         table=comparison_table(compared),
         findings=tuple(findings),
-        commands=tuple(f"{command}{options}" for command in _commands(compared, second)),
+        commands=tuple(_commands(compared, second, options)),
     )
 
 
@@ -116,9 +117,9 @@ def comparison_table(compared: RunComparison, most: int = MEASURES) -> BriefTabl
     )
 
 
-def _commands(compared: RunComparison, second: str) -> Iterator[str]:
+def _commands(compared: RunComparison, second: str, options: str) -> Iterator[str]:
     losing = [one for one in compared.movers if one.delta * (-1 if lower_is_better(one.measure) else 1) < 0]
     if losing:
-        yield f"graphkit why {second} {losing[0].question}"
+        yield command_text("why", second, losing[0].question, options=options)
     else:
-        yield f"graphkit failures {second}"
+        yield command_text("failures", second, options=options)

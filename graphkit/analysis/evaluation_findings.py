@@ -11,6 +11,7 @@ from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
 from graphkit.analysis.standings import Lead, incomparable, leading
+from graphkit.files.assets import command_text
 from graphkit.measures.outcome import RIGHT, UNDECIDED, Outcome, stage_counts, two_by_two
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
@@ -52,10 +53,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
         summary=_summary(evaluated, lead),
         table=_table(evaluated),
         findings=tuple(findings),
-        commands=tuple(
-            f"{command}{more}"
-            for command in _commands(evaluated, dict(zip((one.run for one in results), names, strict=True)), lead)
-        ),
+        commands=tuple(_commands(evaluated, dict(zip((one.run for one in results), names, strict=True)), lead, more)),
     )
 
 
@@ -240,7 +238,7 @@ def _right_answers(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"{sum(one.path is True for one in right)} by a right path"
 
 
-def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None) -> Iterator[str]:
+def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None, more: str) -> Iterator[str]:
     """Yield what to type next: why the better run missed most edges of a question, and the comparison of the best two.
 
     A run that missed no edge has its page to look at.
@@ -248,7 +246,9 @@ def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None
     best = lead.first if lead is not None else evaluated.results[0]
     worst = max(best.outcomes(), key=lambda one: one.missed_edges, default=None)
     if worst is not None:
-        broke = f"why {names[best.run]} {worst.stage.question}"
-        yield f"graphkit {broke if worst.missed_edges else f'report {names[best.run]}'}"
+        if worst.missed_edges:
+            yield command_text("why", names[best.run], worst.stage.question, options=more)
+        else:
+            yield command_text("report", names[best.run], options=more)
     if lead is not None:
-        yield f"graphkit compare {names[lead.second.run]} {names[lead.first.run]}"
+        yield command_text("compare", names[lead.second.run], names[lead.first.run], options=more)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from graphkit.analysis.question_evidence import (
     evidence_on_files,
 )
 from graphkit.errors import InputError
+from graphkit.files.assets import as_typed, command_text
 from graphkit.files.run_files import is_run_file
 from graphkit.records.notebook_html import block
 from graphkit.records.words import counted, short_shas
@@ -160,8 +160,12 @@ def why(
         found = run if isinstance(run, RunOnFiles) else RunOnFiles.read(run, dataset, problems)
         run = found.file if isinstance(run, RunOnFiles) else run
         evidence = evidence_on_files(found, question)
-        options = ["--dataset", str(dataset)] if isinstance(dataset, str | Path) else []
-        query = shlex.join(["graphkit", "failures", str(run), "--question", question, *options])
+        folder = dataset if isinstance(dataset, str | Path) else None
+        options = (
+            f" --question={as_typed(question)}" if question.startswith("-") else f" --question {as_typed(question)}"
+        )
+        options += "" if folder is None else f" --dataset {as_typed(str(folder))}"
+        query = command_text("failures", run, options=options)
         generic = "graphkit failures RUN.jsonl --question ID"
     else:
         if dataset is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from graphkit.analysis.explain import SENTENCES, sentence
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
 from graphkit.errors import one_line
-from graphkit.files.assets import as_typed
+from graphkit.files.assets import as_typed, command_text
 from graphkit.records.failed_rows import Failures
 from graphkit.records.words import counted, short_shas
 
@@ -41,22 +41,20 @@ def failures_brief(
     ``question``, ``kind`` and ``dataset`` are what was asked for; the commands to type next repeat the dataset.
     """
     there = {name: rows for name, rows in found.items() if rows}
-    brief = _brief(run, there, question, kind)
-    named = "" if dataset is None else f" --dataset {as_typed(dataset)}"
-    return dataclasses.replace(brief, commands=tuple(f"{command}{named}" for command in brief.commands))
+    return _brief(run, there, question, kind, "" if dataset is None else f" --dataset {as_typed(dataset)}")
 
 
-def _brief(run: str, there: Mapping[str, Failures], question: str | None, kind: str | None) -> Brief:
+def _brief(run: str, there: Mapping[str, Failures], question: str | None, kind: str | None, options: str) -> Brief:
     if kind is not None or question is not None:
-        return _listed(run, there, question, kind)
+        return _listed(run, there, question, kind, options)
     kinds = [name for name in there if name != SCORES]
     told = [name for name in TOLD if name in there]
     findings = [BriefLine(name, _with_question(name, there[name][0]), 60 - place) for place, name in enumerate(told)]
     if len(kinds) > KINDS:
         findings.append(BriefLine("more", f"{listed(kinds[KINDS:], 5)}: --full", 70))
     worst = _worst(there)
-    commands = [f"graphkit why {as_typed(run)} {worst}"] if worst is not None else []
-    commands += [f"graphkit failures {as_typed(run)} --kind {(told or kinds)[0]}"] if kinds else []
+    commands = [command_text("why", run, worst, options=options)] if worst is not None else []
+    commands += [command_text("failures", run, options=f" --kind {(told or kinds)[0]}{options}")] if kinds else []
     return Brief(_summary(run, there), _table(there, kinds), tuple(findings), tuple(commands))
 
 
@@ -131,7 +129,7 @@ def _summary(run: str, found: Mapping[str, Failures]) -> str:
     return f"{run}: of {counted(scores.total, 'question')} {', '.join(parts)}"
 
 
-def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind: str | None) -> Brief:
+def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind: str | None, options: str) -> Brief:
     """Return the failures of one kind or of one question, one a line; all kinds of a question take turns."""
     findings = list(_in_turn(found, kind))
     total = sum(rows.total for rows in found.values())
@@ -141,11 +139,12 @@ def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind:
         return Brief("no such failure")
     count = counted(total, "row") if kind is not None else f"{counted(total, 'row')} of {counted(len(found), 'kind')}"
     summary = f"{run}{what}: {count}{f' of {kind}' if kind is not None else ''}"
-    first = next((name for kind in EXPLAINED if kind in found for name in _questions(found[kind])), None)
-    commands = [f"graphkit why {as_typed(run)} {first}"] if first is not None else []
-    option = f" --question {question}" if question is not None else ""
+    first = question or next((name for kind in EXPLAINED if kind in found for name in _questions(found[kind])), None)
+    commands = [command_text("why", run, first, options=options)] if first is not None else []
+    # With an equals sign, an id may begin with a dash.
+    option = f" --question={as_typed(question)}" if question is not None else ""
     if total > 1:
-        commands.append(f"graphkit failures {as_typed(run)}{asked}{option} --limit 0")
+        commands.append(command_text("failures", run, options=f"{asked}{option} --limit 0{options}"))
     return Brief(summary, None, tuple(findings), tuple(commands))
 
 

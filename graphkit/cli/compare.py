@@ -120,7 +120,7 @@ def compare(
             print_comparison(compared)
         else:
             after = lines_of_error(gate_error(outcomes, brief=True))
-            print_brief(comparison_brief(compared, outcomes, as_typed(second), more), taken + after)
+            print_brief(comparison_brief(compared, outcomes, second, more), taken + after)
 
     present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)

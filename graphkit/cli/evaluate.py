@@ -146,7 +146,7 @@ def evaluate(
     from graphkit.files.assets import as_typed
 
     pairs = zip(files, evaluated.results, strict=True)
-    names = [as_typed(run if storing.no_store else result.run) for run, result in pairs]
+    names = [str(run) if storing.no_store else result.run for run, result in pairs]
     more = f" --dataset {as_typed(given.dataset)}" if storing.no_store and given.dataset is not None else ""
     show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     present(show, *(evaluated.as_json() if as_json() else ()))

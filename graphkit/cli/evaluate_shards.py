@@ -108,9 +108,8 @@ def _show(evaluated: EvaluatedRuns, taken: int, stored: bool) -> None:
 
     from graphkit.analysis.evaluation_findings import evaluation_brief
     from graphkit.analysis.gates import gate_error
-    from graphkit.files.assets import as_typed
 
-    brief = evaluation_brief(evaluated, [as_typed(evaluated.results[0].run)])
+    brief = evaluation_brief(evaluated, [evaluated.results[0].run])
     if not stored:  # the commands that it names read one file, or the graph
         brief = dataclasses.replace(brief, commands=())
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))

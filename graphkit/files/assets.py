@@ -6,7 +6,7 @@ import os
 import shlex
 from pathlib import Path
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError, did_you_mean, one_line
 
 #: The bundled datasets, by the names that address them.
 BUNDLED = {"@storefront": "storefront", "@storefront-code": "storefront-code"}
@@ -80,6 +80,29 @@ def as_typed(named: str | Path) -> str:
         if path.is_absolute() and path.is_relative_to(folder):
             return shlex.quote("/".join((address, *path.relative_to(folder).parts)).removesuffix(".jsonl"))
     return shlex.quote(str(named))
+
+
+def command_text(name: str, *arguments: str | Path, options: str = "") -> str:
+    r"""Return a command of graphkit as one types it in bash; ``options`` are typed already, a space before each.
+
+    >>> command_text("why", "my run", "q1", options=" --dataset d"), command_text("why", "r", "-1")
+    ("graphkit why 'my run' q1 --dataset d", 'graphkit why -- r -1')
+    >>> command_text("why", "r", "a\nb")
+    "graphkit why r $'a\\u000ab'"
+    """
+    typed = " ".join(map(_in_bash, arguments))
+    if any(str(one).startswith("-") for one in arguments):
+        return f"graphkit {name}{options} -- {typed}"
+    return f"graphkit {name} {typed}{options}"
+
+
+def _in_bash(named: str | Path) -> str:
+    """Return a name or path as one types it in bash; what isn't printable is written out."""
+    text = str(named)
+    if text.isprintable():
+        return as_typed(named)
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{one_line(escaped)}'"
 
 
 def is_bundled(path: Path) -> bool:

@@ -17,8 +17,7 @@ from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.gates import GateOutcome
 from graphkit.analysis.run_comparisons import Loss, RunComparison
-from graphkit.errors import one_line
-from graphkit.files.assets import as_typed
+from graphkit.files.assets import command_text
 from graphkit.records.secrets import masked_message
 from graphkit.records.unanswered import FAILED, MISSING
 from graphkit.records.words import counted
@@ -246,11 +245,11 @@ def _of_runs(counts: Sequence[int], runs: Sequence[str]) -> str:
 def _agent(compared: RunComparison, commands: NextCommands) -> _Section:
     failed = list(compared.facts[1].failed)
     options = commands.options
-    wanted = [_command("failures", [commands.run], options)]
+    wanted = [command_text("failures", commands.run, options=options)]
     if failed:
-        wanted.append(_command("failures", [commands.run], f" --kind failed-questions{options}"))
+        wanted.append(command_text("failures", commands.run, options=f" --kind failed-questions{options}"))
     losing = [*compared.losses[:EXPLAINED]]
-    wanted += [_command("why", [commands.run, one.question], options) for one in losing]
+    wanted += [command_text("why", commands.run, one.question, options=options) for one in losing]
     # A command is exact, or it isn't there.
     exact = [one for one in wanted if len(one) <= LONGEST and masked_message(one) == one]
     beyond = len(compared.losses) - len(losing) + len(wanted) - len(exact)
@@ -262,22 +261,3 @@ def _agent(compared: RunComparison, commands: NextCommands) -> _Section:
     ]
     more = ("# and {} more questions: graphkit why RUN QUESTION",)
     return _Section([*above, f"{ticks}bash"], exact, more=more, below=[ticks], beyond=beyond)
-
-
-def _command(name: str, arguments: Sequence[str], options: str) -> str:
-    typed = " ".join(map(_typed, arguments))
-    if any(one.startswith("-") for one in arguments):
-        return f"graphkit {name}{options} -- {typed}"
-    return f"graphkit {name} {typed}{options}"
-
-
-def _typed(text: str) -> str:
-    r"""Return a name as one types it in bash; what isn't printable is written out.
-
-    >>> _typed("q 1"), _typed("a\nb")
-    ("'q 1'", "$'a\\u000ab'")
-    """
-    if text.isprintable():
-        return as_typed(text)
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"$'{one_line(escaped)}'"

@@ -125,11 +125,14 @@ class PageOptions:
 class RunData:
     """One run: its scores, its outcome, values and required edges by question, and blocks with the questions' details.
 
+    ``source`` names its file in commands to copy, and ``options`` its dataset, if the file doesn't lie beside it.
     ``columns`` holds its packed column of each question's spine, and ``texts`` the compressed text in which a question
     is found, both by the question's place.
     """
 
     details: Spool[DetailsBlock]
+    source: str = ""
+    options: str = ""
     evaluation: Evaluation = field(init=False)
     card: Scorecard = field(init=False)
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)

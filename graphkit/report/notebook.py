@@ -17,6 +17,7 @@ from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.layers import score_layers
 from graphkit.errors import GraphkitError, InputError, did_you_mean
+from graphkit.files.assets import as_typed, command_text
 from graphkit.files.dataset import Dataset
 from graphkit.files.execution_files import EXECUTIONS, read_executions
 from graphkit.files.problems import Problems
@@ -71,11 +72,14 @@ class QuestionSpine:
         The id of the question, and the question.
     spine
         The marks behind what is drawn.
+    commands
+        The command that explains the question in each run.
     """
 
     question: str
     text: str
     spine: Spine
+    commands: tuple[str, ...] = ()
 
     def sentences(self) -> dict[str, list[str]]:
         """Return what each run did in words: where it broke, one sentence for each path that counts."""
@@ -92,7 +96,11 @@ class QuestionSpine:
         html = (
             environment()
             .get_template("notebook_spine.html")
-            .render(question=visible(self.question), text=visible(self.text), spine=fragment(self.spine, self.question))
+            .render(
+                question=visible(self.question),
+                text=visible(self.text),
+                spine=fragment(self.spine, self.question, self.commands),
+            )
         )
         return _styled(html, "spine.css")
 
@@ -196,8 +204,18 @@ def spine(
     lucky = tuple(answer is True and path is False for answer, path in outcomes)
     names, right = tuple(name for name, _ in found), tuple(answer for answer, _ in outcomes)
     return QuestionSpine(
-        question, cases[0].question.question, Spine(backbone_of(cases[0]), names, columns, right, lucky)
+        question,
+        cases[0].question.question,
+        Spine(backbone_of(cases[0]), names, columns, right, lucky),
+        tuple(_why_command(run, question, dataset) for run in given),
     )
+
+
+def _why_command(run: str | Path, question: str, dataset: str | Path | Dataset | None) -> str:
+    """Return the command that explains a question of a run, which is named as it was given."""
+    folder = dataset.folder if isinstance(dataset, Dataset) else dataset
+    options = "" if folder is None or not is_run_file(run) else f" --dataset {as_typed(str(folder))}"
+    return command_text("why", run, question, options=options)
 
 
 def _read(

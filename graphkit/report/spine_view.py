@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
+from graphkit.files.assets import command_text
 from graphkit.records.progress import Progress, expect
 from graphkit.report.data import ReportData, letter_of
 from graphkit.report.escaping import middle, packed, visible
@@ -66,8 +66,12 @@ def breakable(name: str) -> Markup:
     return Markup("<wbr>").join(_PARTS.findall(name))
 
 
-def fragment(spine: Spine, question: str) -> Markup:
-    """Return the spine of a question as HTML, with every text escaped."""
+def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Markup:
+    """Return the spine of a question as HTML, with every text escaped.
+
+    ``commands`` explain the question in each run; by default they name runs in the graph.
+    """
+    commands = commands or [command_text("why", name, question) for name in spine.runs]
     shown = spine.shown
     runs = [
         {
@@ -76,7 +80,7 @@ def fragment(spine: Spine, question: str) -> Markup:
             "sentences": sentences(spine, number),
             "lucky": spine.lucky[number],
             "clashes": [words for words in dict.fromkeys(spine.columns[number].clashes) if words],
-            "command": visible(shlex.join(["graphkit", "why", name, question])),
+            "command": visible(commands[number]),
             "cypher": _both_subgraphs(name, question),
         }
         for number, name in enumerate(spine.runs)
@@ -174,7 +178,8 @@ class Fragments:
         lucky = [one is True and outcome.path == "wrong" for one, outcome in zip(right, outcomes, strict=True)]
         columns = [run.columns[place] for run in data.runs]
         names = [run.evaluation.run for run in data.runs]
-        return fragment(Spine.unpacked(data.backbones[place], columns, names, right, lucky), question)
+        commands = [command_text("why", run.source, question, options=run.options) for run in data.runs]
+        return fragment(Spine.unpacked(data.backbones[place], columns, names, right, lucky), question, commands)
 
     def worst(self) -> Iterator[dict[str, Any]]:
         """Yield the questions of which the runs walk the least, with their spines."""
