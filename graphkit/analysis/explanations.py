@@ -175,7 +175,7 @@ def why(
             what, remedy = f"{str(run)!r} names no file", "Give store=graphkit.open_store() for a run in the graph."
             raise InputError(what, remedy=remedy)
         return _in_graph(evidence_in_graph(store, str(run), question))
-    return _fitting(evidence, _printable(query), generic)
+    return explained(evidence, _printable(query), generic)
 
 
 def explanations_in_graph(store: Store, run: str, questions: Sequence[str]) -> dict[str, Explanation]:
@@ -188,11 +188,14 @@ def explanations_in_graph(store: Store, run: str, questions: Sequence[str]) -> d
 
 def _in_graph(evidence: QuestionEvidence) -> Explanation:
     query = _cypher(evidence, json.dumps(evidence.run), json.dumps(evidence.question))
-    return _fitting(evidence, _printable(query), _cypher(evidence, "$run", "$question"))
+    return explained(evidence, _printable(query), _cypher(evidence, "$run", "$question"))
 
 
-def _fitting(evidence: QuestionEvidence, query: str, generic: str) -> Explanation:
-    """Return the largest explanation that has at most 2 KB."""
+def explained(evidence: QuestionEvidence, query: str = "", generic: str = "") -> Explanation:
+    """Return the largest explanation of what is known that has at most 2 KB.
+
+    ``query`` is how to look further, ``generic`` the same without the names, for where these take too much room.
+    """
     for text in (query, generic):
         for count, room in _SIZES:
             found = _explanation(evidence, text, count, room)
@@ -208,6 +211,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         return tuple(_cut(text, room) for text in [*dict.fromkeys(texts)][:count])
 
     divergence, parts = _divergence(evidence), _wrong(evidence)
+    instead = [*dict.fromkeys(_instead(evidence) if divergence is not None or _lacking(evidence) else ())][:count]
     error = next((str(row[name]) for kind, name in _ERRORS for row in evidence.failures[kind] if row[name]), None)
     return Explanation(
         kept=_cut(evidence.kept, 4 * room) if evidence.kept else None,
@@ -215,8 +219,8 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         question=_cut(evidence.question, 4 * room),
         wrong=bool(parts),
         verdict="; ".join(parts) if parts else _nothing(evidence),
-        divergence=None if divergence is None else _cut(divergence, 2 * room),
-        instead=cut(_instead(evidence)) if divergence is not None or _lacking(evidence) else (),
+        divergence=None if divergence is None else _cut(divergence, 2 * room, next(iter(instead), None)),
+        instead=tuple(_cut(text, room, divergence) for text in instead),
         claims=cut(_claims(evidence)),
         conflicts=cut(map(_conflict, evidence.failures["incoherent-pairs"])),
         error=None if error is None else _cut(error, 2 * room),
@@ -366,10 +370,20 @@ def _cypher(evidence: QuestionEvidence, run: str, question: str) -> str:
     return f"{answer}-[x:RETRIEVED]->(k) RETURN x.rank AS rank, k.id AS chunk ORDER BY rank"
 
 
-def _cut(text: str, room: int) -> str:
-    """Return text of somebody else's on one line, without control characters, cut in its middle."""
+def _cut(text: str, room: int, other: str | None = None) -> str:
+    """Return text of somebody else's on one line, without control characters, cut in its middle.
+
+    Where this would drop what tells it from ``other``, it is cut around the first difference instead.
+    """
     plain = _printable(text)
-    return plain if len(plain) <= room else f"{plain[: room - room // 3 - 3]}...{plain[-(room // 3) :]}"
+    if len(plain) <= room:
+        return plain
+    head, tail = room - room // 3 - 3, room // 3
+    pairs = enumerate(zip(plain, _printable(other), strict=False)) if other is not None else ()
+    differs = next((place for place, (one, two) in pairs if one != two), 0)
+    if head <= differs < len(plain) - tail and room > 6:
+        return f"...{plain[differs - 1 : differs + room - 7]}..."
+    return f"{plain[:head]}...{plain[-tail:]}"
 
 
 def _printable(text: str) -> str:
