@@ -82,6 +82,13 @@ class Outcome:
     undecided: str = ""
     missed_edges: int = 0
 
+    @property
+    def ended(self) -> str:
+        """The stage in words; where only the stage is undecided, the answer is named beside it."""
+        if self.stage.name == UNDECIDED and self.answer is not None:
+            return f"{'right' if self.answer else 'wrong'} answer, the stage at which it failed is undecided"
+        return self.stage.name
+
 
 def outcome(case: Case, invalid: str | None = None) -> Outcome:
     """Judge one question.

@@ -103,15 +103,19 @@ class BoardView:
         ]
 
     def differences(self, measure: str, run: int) -> Iterator[dict[str, Any]]:
-        """Yield the difference of a run to each baseline by a measure; nothing for a folded measure."""
+        """Yield the difference of a run to each baseline by a measure; nothing for a folded measure.
+
+        Where one of the two has no value, there is no difference either, though both may have failed on questions.
+        """
         if measure not in self.board.measures:
             return
+        cells = next(row.cells for row in self.rows if row.measure == measure)
         for baseline in self.baselines:
             found = self.standings.difference(baseline, run, measure)
             shown: dict[str, Any] = {"baseline": baseline, "default": baseline == self.baseline}
             if baseline == run:
                 yield {**shown, "text": "baseline", "kind": "own", "title": ""}
-            elif found is not None:
+            elif found is not None and None not in (cells[run].value, cells[baseline].value):
                 kind = judged(found)
                 low, high = (two(end, sign=True) for end in (found.low, found.high))
                 between = (

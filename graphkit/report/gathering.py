@@ -274,7 +274,7 @@ def _describe(case: Case, values: Sequence[float | str], invalid: str | None, un
     shown, flags, found, required = detail(compared, values, invalid, column)
     judged = outcome(case, invalid)
     shown["stage"] = {
-        "name": judged.stage.name,
+        "name": judged.ended,
         "reason": visible(judged.stage.reason, CHUNK_TEXT),
         "missing": [visible(node) for node in judged.stage.missing[:CHUNKS]],
     }

@@ -85,6 +85,14 @@ def test_expected_ids_where_no_files_are() -> None:
     assert stage_of(Case(by_nodes, ranking(STEP[0], answer="?"))).missing == (STEP[2],)
 
 
+def test_a_wrong_answer_isnt_called_undecided() -> None:
+    """The answer lacks the fact, so it is wrong; no retrieval is logged, so the stage alone is undecided."""
+    wanted = question([("a:m.py#x", "CALLS", "a:m.py#y")], facts=[{"text": "retries three times"}])
+    judged = outcome(Case(wanted, unlogged(answer="It gives up.")))
+    assert (judged.answer, judged.stage.name) == (False, "undecided")
+    assert judged.ended == "wrong answer, the stage at which it failed is undecided"
+
+
 def test_reasons_count_their_nouns() -> None:
     """The verb of a reason agrees with the number of its ids or nodes."""
     for ids, reported in ((["x"], "1 of 1 relevant id is"), (["x", "y"], "2 of 2 relevant ids are")):
