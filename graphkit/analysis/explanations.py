@@ -22,7 +22,7 @@ from graphkit.analysis.question_evidence import (
     evidence_on_files,
 )
 from graphkit.errors import InputError
-from graphkit.files.assets import as_typed, command_text
+from graphkit.files.assets import as_typed, command_text, dataset_option
 from graphkit.files.run_files import is_run_file
 from graphkit.records.notebook_html import block
 from graphkit.records.words import counted, short_shas
@@ -160,11 +160,11 @@ def why(
         found = run if isinstance(run, RunOnFiles) else RunOnFiles.read(run, dataset, problems)
         run = found.file if isinstance(run, RunOnFiles) else run
         evidence = evidence_on_files(found, question)
-        folder = dataset if isinstance(dataset, str | Path) else None
+        folder = dataset if dataset is None or isinstance(dataset, str | Path) else dataset.folder
         options = (
             f" --question={as_typed(question)}" if question.startswith("-") else f" --question {as_typed(question)}"
         )
-        options += "" if folder is None else f" --dataset {as_typed(str(folder))}"
+        options += dataset_option(run, folder)
         query = command_text("failures", run, options=options)
         generic = "graphkit failures RUN.jsonl --question ID"
     else:

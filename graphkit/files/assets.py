@@ -96,6 +96,17 @@ def command_text(name: str, *arguments: str | Path, options: str = "") -> str:
     return f"graphkit {name} {typed}{options}"
 
 
+def dataset_option(run: str | Path, folder: str | Path | None) -> str:
+    """Return the option of a command that names the dataset of a run file, a space before it.
+
+    It is empty if the run's own dataset is meant: None, or the folder whose ``runs/`` holds the file.
+    """
+    file = Path(run)
+    if folder is None or (file.parent.name == "runs" and file.parent.parent.resolve() == Path(folder).resolve()):
+        return ""
+    return f" --dataset {as_typed(folder)}"
+
+
 def _in_bash(named: str | Path) -> str:
     """Return a name or path as one types it in bash; what isn't printable is written out."""
     text = str(named)

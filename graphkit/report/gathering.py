@@ -15,7 +15,7 @@ from graphkit.analysis.broken_edges import QuestionEdges, question_edges
 from graphkit.analysis.config import Config
 from graphkit.analysis.layers import score_layers
 from graphkit.errors import InputError
-from graphkit.files.assets import as_typed
+from graphkit.files.assets import dataset_option
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import answering_model
@@ -108,7 +108,11 @@ def gather(
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)
         details = spools.enter_context(Spool(DetailsBlock, together=1))
-        collector = _Collector(data, RunData(details, str(file), _dataset_option(options, file)), progress)
+        collector = _Collector(
+            data,
+            RunData(details, str(file), dataset_option(file, options.dataset or options.folders.get(file))),
+            progress,
+        )
         run = _scored(collector, one, name, known, of_run, options)
         _add_records(run, options, file, data.questions)
         if problems is not None:
@@ -124,13 +128,6 @@ def gather(
 def _dataset(options: PageOptions, file: Path) -> Dataset:
     folder = options.dataset or options.folders.get(file)
     return Dataset(folder) if folder is not None else Dataset.of_run(file)
-
-
-def _dataset_option(options: PageOptions, file: Path) -> str:
-    """Return the option that names the dataset of a run in a command; empty if the file lies beside it."""
-    folder = options.dataset or options.folders.get(file)
-    beside = folder is None or (file.parent.name == "runs" and file.parent.parent.resolve() == Path(folder).resolve())
-    return "" if beside else f" --dataset {as_typed(str(folder))}"
 
 
 def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:

@@ -17,7 +17,7 @@ from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.layers import score_layers
 from graphkit.errors import GraphkitError, InputError, did_you_mean
-from graphkit.files.assets import as_typed, command_text
+from graphkit.files.assets import command_text, dataset_option
 from graphkit.files.dataset import Dataset
 from graphkit.files.execution_files import EXECUTIONS, read_executions
 from graphkit.files.problems import Problems
@@ -214,7 +214,7 @@ def spine(
 def _why_command(run: str | Path, question: str, dataset: str | Path | Dataset | None) -> str:
     """Return the command that explains a question of a run, which is named as it was given."""
     folder = dataset.folder if isinstance(dataset, Dataset) else dataset
-    options = "" if folder is None or not is_run_file(run) else f" --dataset {as_typed(str(folder))}"
+    options = dataset_option(run, folder) if is_run_file(run) else ""
     return command_text("why", run, question, options=options)
 
 
