@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, best_alternatives, contained
-from graphkit.records.ids import repo_of
+from graphkit.records.ids import distinct_names, repo_of, short_name
 from graphkit.report.commits_view import Commits, read_at
 from graphkit.report.escaping import visible
 from graphkit.report.spine import Break, walked_otherwise
@@ -22,14 +22,19 @@ def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commi
     """Return the map of a question: its nodes, its edges, and how many extra edges it omits.
 
     Nodes are in the order in which the edges name them, the gold paths first; an edge names its ends by their places
-    in that order. A node has a commit, rank, mark or word about its pin only if there is one.
+    in that order. A node has a commit, rank, mark or word about its pin only if there is one, and a name if another
+    node has the same short one.
     """
     drawn, omitted = _drawn_edges(statuses)
     nodes = {node: number for number, node in enumerate(dict.fromkeys(node for edge in drawn for node in edge[::2]))}
-    marks, read = _marks(case, breaks), read_at(case)
+    marks, read, names = _marks(case, breaks), read_at(case), distinct_names(nodes)
     positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
     return {
-        "nodes": [_node(case, node, read.get(node, []), marks.get(node, []), commits) for node in nodes],
+        "nodes": [
+            _node(case, node, read.get(node, []), marks.get(node, []), commits)
+            | ({"name": visible(names[node])} if names[node] != short_name(node) else {})
+            for node in nodes
+        ],
         "edges": [
             {
                 "source": nodes[edge[0]],

@@ -258,6 +258,14 @@ def test_calls_are_reported_with_what_they_showed() -> None:
     assert (len(many["calls"]["made"][0]["seen"]), many["calls"]["made"][0]["more_seen"]) == (20, 5)
 
 
+def test_nodes_of_the_map_with_one_short_name_are_told_apart() -> None:
+    """Two leaves of two files carry a longer name; the other nodes of the map need none."""
+    leaves = "a:m.py#leaf", "a:n.py#leaf"
+    shown, *_ = detail(Case(question([(X, "CALLS", leaves[0])]), answer([(X, "CALLS", leaves[1])])), ())
+    names = {node["id"]: node.get("name") for node in shown["map"]["nodes"]}
+    assert names == {X: None, leaves[0]: "m.py#leaf", leaves[1]: "n.py#leaf"}
+
+
 def test_chunks_carry_their_gain_and_what_was_lost_is_named() -> None:
     """Each chunk has the gain of the annotation, and a relevant id that was not retrieved is listed with its own."""
     gold = question(relevant={X: 3, Z: 2})

@@ -5,7 +5,8 @@
  * @property {string} id
  * @property {number[]} [commits] Places of the commits at which it was read.
  * @property {string} [pin] "off pin" or "pinned".
- * @property {string[]} [marks] "gold", "left" and "never_entered".
+ * @property {string} [name] The name, if another node has the same short one.
+ * @property {string[]} [marks] "gold", "left", "unreached" and "never_entered".
  * @property {number} [rank]
  */
 /** @typedef {{source: number, target: number, relation: string, status: string, gold_path?: string, position?: number}} MapEdge */
