@@ -50,7 +50,7 @@ WITH q, ordered, gold, walks, p, taken, entered, reached_end, walk, state, [e IN
 WITH q, ordered, walks, p, taken, entered, reached_end, walk, CASE WHEN ordered THEN state[0] ELSE size(p.wanted) - size(lacking) END AS followed,
   CASE WHEN ordered THEN p.wanted[state[0]]
     ELSE [e IN lacking WHERE any(w IN walk.steps WHERE e[0] IN [w[0], w[2]])][0] END AS e,
-  [w IN walk.steps[CASE WHEN ordered THEN state[1] ELSE 0 END..size(walk.steps)] WHERE NOT any(e IN gold
+  [w IN walk.steps[(CASE WHEN ordered THEN state[1] ELSE 0 END)..size(walk.steps)] WHERE NOT any(e IN gold
     WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))] AS rest
 WITH q, ordered, walks, p, taken, entered, reached_end, walk, followed, e, [w IN rest WHERE w[0] = e[0]][0] AS turn
 // The alternative, and of its walks the one, of which the largest share was followed: as PathPrefix chooses. Only of equal

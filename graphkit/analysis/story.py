@@ -51,7 +51,8 @@ def wrong_turn(turns: Iterable[Row], claims: Iterable[Row]) -> WrongTurn | None:
     ``turns`` and ``claims`` are rows of the queries wrong-turns and claims-off-gold.
     """
     resting = {(row["question"], row["source"], row["relation"], row["target"]): row["claim"] for row in claims}
-    rows = list(turns)
+    # A step that was taken in another order was taken: nothing was walked instead of it.
+    rows = [row for row in turns if not row["elsewhere"]]
     for row in rows:
         claim = resting.get((row["question"], row["node"], row["went_by"], row["went_to"]))
         if claim is not None:

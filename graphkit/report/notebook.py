@@ -79,7 +79,7 @@ class QuestionSpine:
     question: str
     text: str
     spine: Spine
-    commands: tuple[str, ...] = ()
+    commands: tuple[str, ...] = field(default=(), compare=False)
 
     def sentences(self) -> dict[str, list[str]]:
         """Return what each run did in words: where it broke, one sentence for each path that counts."""
