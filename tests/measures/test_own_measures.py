@@ -347,6 +347,7 @@ def test_it_is_scored_and_exported(process: Process, folder: Path) -> None:
         "value": 1.0,
         "reason": None,
         "version": package.__version__,
+        "computed": None,
         "parameters": {"allowed": 3},
         "grader": "graphkit",
         **dict.fromkeys(("grade", "label", "confidence", "explanation", "cost", "prompt_tokens", "output_tokens")),
