@@ -224,9 +224,7 @@ def compare_cost(
     return CostComparison(
         *runs,
         quality,
-        tuple(
-            dataclasses.replace(one, result=by_name.get(one.name), ratio=ratios.get(one.name)) for one in figures
-        ),
+        tuple(dataclasses.replace(one, result=by_name.get(one.name), ratio=ratios.get(one.name)) for one in figures),
     )
 
 

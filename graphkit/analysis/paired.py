@@ -16,8 +16,8 @@ from graphkit.analysis.power import detectable, detectable_share
 from graphkit.records.bounds import TOLERANCE, equal
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import ClusterSums, cautioned, clustered_interval, without_interval
-from graphkit.scoring.intervals import CONFIDENCE, DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, SEED, alike, interval
-from graphkit.scoring.score_intervals import unseen_share
+from graphkit.scoring.intervals import DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, SEED, alike, interval
+from graphkit.scoring.score_intervals import CONFIDENCE, unseen_share
 
 #: With fewer questions than these, or fewer that differ, an interval covers the true difference in less than 95%:
 #: see the simulation in docs/decisions.md.
