@@ -1,6 +1,6 @@
 // title: Incoherent commits
 // answers: Is there no compatible row or deployment that holds every commit retrieved and traversed?
-// parameters: dataset, run, questions, unversioned, no_commits_known, no_sets, unlogged
+// parameters: dataset, run, questions, unversioned, untouched, no_commits_known, no_sets, unlogged
 // columns: question, value, reason
 // Known to a dataset are the commits that it lists or pins, and those of its repositories whose history was read.
 WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) }
@@ -31,6 +31,8 @@ RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(touched) = 0 OR NOT known THEN null
     WHEN fits THEN 0.0 WHEN sets THEN 1.0 END AS value,
   CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(touched) = 0 AND NOT (a.chunks_logged OR a.walk_logged) THEN $unlogged
-    WHEN size(touched) = 0 THEN $unversioned WHEN NOT known THEN $no_commits_known
+    WHEN size(touched) = 0 AND (EXISTS { MATCH (a)-[:RETRIEVED]->(:Chunk) } OR EXISTS { MATCH (a)-[:WALKED]->(:RetrievedPath) })
+      THEN $unversioned
+    WHEN size(touched) = 0 AND NOT (a.chunks_logged AND a.walk_logged) THEN $unlogged
+    WHEN size(touched) = 0 THEN $untouched WHEN NOT known THEN $no_commits_known
     WHEN NOT fits AND NOT sets THEN $no_sets END AS reason

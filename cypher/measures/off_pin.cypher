@@ -1,6 +1,6 @@
 // title: Off pin
 // answers: Does a commit that was retrieved or traversed differ from the question's pins?
-// parameters: run, questions, unscored, unversioned, unlogged
+// parameters: run, questions, unscored, unversioned, untouched, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
 MATCH (q:Question {id: question})
@@ -21,5 +21,7 @@ RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(pins) = 0 OR size(touched) = 0 THEN null
     WHEN all(commit IN touched WHERE commit IN pins) THEN 0.0 ELSE 1.0 END AS value,
   CASE WHEN size(pins) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(touched) = 0 AND NOT (a.chunks_logged OR a.walk_logged) THEN $unlogged
-    WHEN size(touched) = 0 THEN $unversioned END AS reason
+    WHEN size(touched) = 0 AND (EXISTS { MATCH (a)-[:RETRIEVED]->(:Chunk) } OR EXISTS { MATCH (a)-[:WALKED]->(:RetrievedPath) })
+      THEN $unversioned
+    WHEN size(touched) = 0 AND NOT (a.chunks_logged AND a.walk_logged) THEN $unlogged
+    WHEN size(touched) = 0 THEN $untouched END AS reason

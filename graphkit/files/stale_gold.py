@@ -12,6 +12,7 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.evidence import beyond_static
 from graphkit.records.ids import repo_of
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct, StepStruct
+from graphkit.records.unanswered import STALE
 
 
 @dataclass
@@ -138,7 +139,7 @@ def invalid_reason(stale: Sequence[str]) -> str | None:
     """Return a sentence about a question's stale gold, or None if none is stale."""
     if not stale:
         return None
-    return f"invalid, stale gold: {stale[0]}" + (f" (and {len(stale) - 1} more)" if len(stale) > 1 else "")
+    return f"{STALE}{stale[0]}" + (f" (and {len(stale) - 1} more)" if len(stale) > 1 else "")
 
 
 def _stale(question: QuestionStruct, graphs: list[_Graph], commits: CommitGraph) -> Iterator[str]:

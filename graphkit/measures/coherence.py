@@ -11,11 +11,12 @@ from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import Fit, Version
 
 NO_CHUNK = "nothing was retrieved"
-NO_COMMIT = "no retrieved chunk carries a commit"
+NO_COMMIT = "no retrieved chunk carries a commit (not logged)"
 NO_COMMITS_KNOWN = "nothing is known about commits: the dataset has no commits, compatibility rows or deployments"
 NO_SETS = "nothing says which commits belong together: the dataset has no compatible rows or deployments"
 NO_PIN = "the question pins no commit"
-NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit"
+NOTHING_TOUCHED = "nothing was retrieved or traversed"
+NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit (not logged)"
 
 
 class Coherence(Measure):
@@ -68,7 +69,9 @@ def is_judged(case: Case) -> bool:
 
 
 def _unversioned(case: Case) -> Unscored:
-    return Unscored(NOTHING_VERSIONED if case.chunks_logged or case.walk_logged else NEITHER_LOGGED)
+    if case.chunks or case.walked:
+        return Unscored(NOTHING_VERSIONED)
+    return Unscored(NOTHING_TOUCHED if case.all_logged else NEITHER_LOGGED)
 
 
 def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
@@ -96,6 +99,7 @@ class Incoherent(Measure):
     query = "incoherent"
     query_parameters = {
         "unversioned": NOTHING_VERSIONED,
+        "untouched": NOTHING_TOUCHED,
         "no_commits_known": NO_COMMITS_KNOWN,
         "no_sets": NO_SETS,
         "unlogged": NEITHER_LOGGED,
@@ -124,7 +128,12 @@ class OffPin(Measure):
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "off_pin"
-    query_parameters = {"unscored": NO_PIN, "unversioned": NOTHING_VERSIONED, "unlogged": NEITHER_LOGGED}
+    query_parameters = {
+        "unscored": NO_PIN,
+        "unversioned": NOTHING_VERSIONED,
+        "untouched": NOTHING_TOUCHED,
+        "unlogged": NEITHER_LOGGED,
+    }
     higher_is_better = False
     needs_commits = True
 

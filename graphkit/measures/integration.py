@@ -10,7 +10,7 @@ from graphkit.measures.unscored import NO_RETRIEVAL, NO_TEXT, Unscored
 from graphkit.records.ids import KnownFiles, split_node
 from graphkit.records.structs import ChunkStruct
 
-NO_ANSWER = "the run logs no answer text"
+NO_ANSWER = "the run logs no answer text (not logged)"
 NO_SOURCE = "the question expects no source"
 NO_IDENTIFIER = "no retrieved chunk defines an identifier"
 

@@ -15,6 +15,7 @@ from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, NO_TEXT, Unsco
 from graphkit.records.levels import LEVELS
 
 LARGE_GAINS = "the gains are too large to be added up"
+NO_SPAN = "no expected answer span"
 
 
 def discount(rank: int) -> float:
@@ -231,7 +232,7 @@ class AnswerContainment(CutMeasure):
     def value(self, case: Case) -> float | Unscored:
         span = case.question.expected_output or case.question.gold_answer
         if not span or not span.strip():
-            return Unscored("no expected answer span", of_question=True)
+            return Unscored(NO_SPAN, of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         top = case.chunks[: self.cutoff(case)]

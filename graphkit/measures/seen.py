@@ -17,8 +17,8 @@ from graphkit.records.structs import ToolCallStruct
 
 NO_GOLD_IDS = "no gold path with a required step, and no relevant ids"
 NOTHING_SEEN = "no call showed anything"
-NOT_KNOWN = "what the calls showed isn't known"
-NOT_KNOWN_BEFORE = "what a call showed isn't known that came before all gold was seen"
+NOT_KNOWN = "what the calls showed isn't known (not logged)"
+NOT_KNOWN_BEFORE = "what a call showed isn't known that came before all gold was seen (not logged)"
 
 #: An id that is a number, however it is written.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)

@@ -13,7 +13,7 @@ NO_TEXT = "the retrieved chunks carry no text"
 # A field that a record doesn't log is unknown. An empty list says that nothing was retrieved, traversed or called.
 NO_TRAVERSAL = "the record has no traversal (not logged)"
 NO_RETRIEVAL = "the record has no retrieved chunks (not logged)"
-NO_ORDER = "the traversal is a set of edges: it has no order"
+NO_ORDER = "the traversal is a set of edges: its order isn't known (not logged)"
 NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was traversed (not logged)"
 
 
@@ -21,7 +21,8 @@ NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was travers
 class Unscored:
     """The reason why a case has no value. It never counts as 0: a mean ignores it and shows how many it ignored.
 
-    ``of_question`` marks a reason that lies in the question alone, such as missing gold: no answer could be scored.
+    ``of_question`` marks a reason that lies in the question alone, such as missing gold: no answer could be scored. A
+    reason that ends in " (not logged)" lies in the record, which lacks what the measure needs.
     """
 
     reason: str

@@ -1,23 +1,33 @@
-"""Reasons why a question has no answer to score: its record has an error, or the run has no record.
+"""Reasons why a question has no answer to score: an error, no record, or a record that doesn't log what is needed.
 
-Both are the system's responsibility. A mean ignores such questions; a gate counts each as the worst value of its
+All of them are the system's responsibility. A mean ignores such questions; a gate counts each as the worst value of its
 measure (:mod:`graphkit.analysis.gates`).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
-#: Whether a gate counts a question without an answer as the worst value, or ignores it.
-FailedAs = Literal["worst", "unscored"]
+#: Which questions without a value a gate counts as the worst value: failed, missing and unlogged ones (``worst``), only
+#: failed and missing ones (``failed``), or none (``unscored``).
+FailedAs = Literal["worst", "failed", "unscored"]
 
 #: The same, or whether every question without a value counts as 0, whatever the reason.
-CountedAs = Literal["worst", "unscored", "zero"]
+CountedAs = Literal["worst", "failed", "unscored", "zero"]
+
+#: The ways to count, the default first.
+COUNTED_AS: tuple[CountedAs, ...] = get_args(CountedAs)
 
 MISSING = "the run has no record for this question"
 
 #: The beginning of the reason for a record with an error.
 FAILED = "failed: "
+
+#: The beginning of the reason for stale gold.
+STALE = "invalid, stale gold: "
+
+#: The end of the reason for a record that doesn't log what a measure needs.
+NOT_LOGGED = " (not logged)"
 
 
 def failed(error: str) -> str:
@@ -32,3 +42,12 @@ def is_failure(reason: str | None) -> bool:
     (True, True, False, False)
     """
     return reason is not None and (reason == MISSING or reason.startswith(FAILED))
+
+
+def is_unlogged(reason: str | None) -> bool:
+    """Return whether a reason says that the record doesn't log what the measure needs.
+
+    >>> is_unlogged("the record has no traversal (not logged)"), is_unlogged(failed("search (not logged)"))
+    (True, False)
+    """
+    return reason is not None and reason.endswith(NOT_LOGGED) and not is_failure(reason)

@@ -10,6 +10,7 @@ from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import question_ranges, read_questions
 from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.owners import text_of
 from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW
 from graphkit.records.unanswered import MISSING
 from graphkit.scoring.results import Evaluation, Row
@@ -104,7 +105,7 @@ def _row(question: str, answer: Mapping[str, object], values: Sequence[float | U
     labels = (answer["category"], answer["difficulty"], answer["group"])
     return Row(
         question,
-        tuple(value.reason if isinstance(value, Unscored) else value for value in values),
+        tuple(text_of(value) if isinstance(value, Unscored) else value for value in values),
         tuple(str(label) if label else None for label in labels),
         k=None if answer["k"] is None else int(str(answer["k"])),
     )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from graphkit.measures.base import Unscored
+from graphkit.measures.owners import text_of
 from graphkit.records.unanswered import FAILED, MISSING
 
 #: How many reasons of one measure are listed separately.
@@ -15,7 +16,7 @@ OTHER_REASONS = "other reasons"
 
 def count_reasons(values: Iterable[float | str | Unscored]) -> tuple[Counter[str], int, int]:
     """Return the number of each reason, without failed and missing questions, and the numbers of these."""
-    reasons = (value.reason if isinstance(value, Unscored) else value for value in values)
+    reasons = (text_of(value) if isinstance(value, Unscored) else value for value in values)
     return apart_from_failures(Counter(one for one in reasons if isinstance(one, str)))
 
 

@@ -17,6 +17,7 @@ from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import Outcome, outcome
+from graphkit.measures.owners import text_of
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -367,4 +368,4 @@ class _Pack:
 
 
 def _plain(values: Sequence[float | Unscored]) -> tuple[float | str, ...]:
-    return tuple([value.reason if isinstance(value, Unscored) else value for value in values])
+    return tuple([text_of(value) if isinstance(value, Unscored) else value for value in values])

@@ -75,5 +75,5 @@ def test_nothing_to_judge() -> None:
     """No record, one with an error, and one without the text of an answer; an empty answer is one."""
     assert unjudged(Case(question(), None)) == "the run has no record for this question"
     assert unjudged(Case(question(), answer(answer="x", error="boom"))) == "failed: boom"
-    assert unjudged(Case(question(), answer())) == "the run logs no answer text"
+    assert unjudged(Case(question(), answer())) == "the run logs no answer text (not logged)"
     assert unjudged(Case(question(), answer(answer=""))) is None

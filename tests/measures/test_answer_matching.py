@@ -45,4 +45,4 @@ def test_what_is_missing_is_unscored(measure: str) -> None:
     """A question without a gold answer, and a record without an answer."""
     assert reason(measure, question(), answer(answer="x")) == "no gold answer"
     assert reason(measure, question(gold_answers=["!"]), answer(answer="x")) == "no gold answer"
-    assert reason(measure, TWO, unlogged()) == "the run logs no answer text"
+    assert reason(measure, TWO, unlogged()) == "the run logs no answer text (not logged)"

@@ -227,7 +227,7 @@ def test_unscored(worked: CommitGraph) -> None:
     """Nothing retrieved, chunks without commits, and no known commit are different reasons."""
     assert reason("Coherence", question(), chunks(), worked) == "nothing was retrieved"
     for nothing in (chunks("x", "y"), answer(retrieved=[{"id": "x:1", "commit": ""}])):
-        assert reason("Coherence", question(), nothing, worked) == "no retrieved chunk carries a commit"
+        assert reason("Coherence", question(), nothing, worked) == "no retrieved chunk carries a commit (not logged)"
     assert reason("Coherence", question(), chunks("x@A", "x@B")) == NOTHING_KNOWN
 
 
@@ -296,8 +296,10 @@ def test_incoherent_looks_at_the_traversal_too(stacks: CommitGraph) -> None:
 def test_incoherent_unscored(stacks: CommitGraph) -> None:
     """Without any commit, and without known commits, it isn't scored."""
     empty = answer(retrieved=[{"id": "x:1", "commit": ""}])
-    for nothing in (chunks(), chunks("x"), answer([("x:1", "R", "y:2")]), empty):
-        assert reason("Incoherent", question(), nothing, stacks) == "nothing retrieved or traversed carries a commit"
+    bare = "nothing retrieved or traversed carries a commit (not logged)"
+    for nothing in (chunks("x"), answer([("x:1", "R", "y:2")]), empty):
+        assert reason("Incoherent", question(), nothing, stacks) == bare
+    assert reason("Incoherent", question(), chunks(), stacks) == "nothing was retrieved or traversed"
     assert reason("Incoherent", question(), chunks("x@A")) == NOTHING_KNOWN
 
 
@@ -324,7 +326,7 @@ def test_off_pin_unscored(stacks: CommitGraph) -> None:
     assert reason("OffPin", question(), chunks("x@A"), stacks) == "the question pins no commit"
     assert reason("OffPin", question(stack="none"), chunks("x@A"), stacks) == "the question pins no commit"
     assert reason("OffPin", question(stack="one"), chunks("x"), stacks) == (
-        "nothing retrieved or traversed carries a commit"
+        "nothing retrieved or traversed carries a commit (not logged)"
     )
 
 
@@ -460,7 +462,7 @@ def test_chunk_without_a_commit_takes_that_of_its_artifact() -> None:
     # What was walked is versioned where the walk says so, and else not.
     walk = answer([("x:0.py", "R", "x:1.py")])
     assert reason("OffPin", question(commits={"x": "v1"}), walk, known) == (
-        "nothing retrieved or traversed carries a commit"
+        "nothing retrieved or traversed carries a commit (not logged)"
     )
 
 

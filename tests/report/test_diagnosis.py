@@ -73,7 +73,7 @@ def test_a_weakness_names_the_questions_of_each_run(tmp_path: Path) -> None:
 def test_reasons_count_each_run(tmp_path: Path) -> None:
     """Neither run logs an answer, at 2 questions in each; only s, the second, logs no traversal."""
     said = _said(_page(tmp_path, _run("r"), [{**one, "traversal": None} for one in _run("s")]))
-    assert "since the run logs no answer text: Integration (2)." in said
+    assert "since the run logs no answer text (not logged): Integration (2)." in said
     assert "since the record has no traversal (not logged): EdgeRecall (2 in B)" in said
 
 

@@ -123,7 +123,7 @@ def named_commits(folder: Path) -> Path:
 def test_engines_agree_on_what_names_of_commits_mean(store: Store, tmp_path: Path) -> None:
     """Tags, beginnings of shas, and commits of artifacts are the same commits from the files, over and in the graph."""
     run = named_commits(tmp_path / "named")
-    nothing, none = "nothing retrieved or traversed carries a commit", "nothing was retrieved"
+    nothing, none = "nothing retrieved or traversed carries a commit (not logged)", "nothing was retrieved"
     expected: dict[str, tuple[float | str, ...]] = {
         # Coherence, Incoherent, OffPin. TWO and FOUR are the deployment prod.
         "tags": (1.0, 0.0, 0.0),
@@ -133,8 +133,8 @@ def test_engines_agree_on_what_names_of_commits_mean(store: Store, tmp_path: Pat
         "its-graph": (1.0, 0.0, 0.0),  # FIVE, which only the question knows
         "pin": (1.0, 0.0, 0.0),
         "walk": (none, 0.0, 0.0),
-        "nothing": ("no retrieved chunk carries a commit", nothing, nothing),
-        "fresh": (none, nothing, nothing),
+        "nothing": ("no retrieved chunk carries a commit (not logged)", nothing, nothing),
+        "fresh": (none, *["nothing was retrieved or traversed"] * 2),
     }
     chosen = ["Coherence", "Incoherent", "OffPin"]
     stale = f"x:art.py is known at {ONE}, not at the annotated commit {TWO}"

@@ -1,0 +1,73 @@
+"""Whose reason it is that a question has no value: decided by the text of the reason, which travels with the values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from enum import StrEnum
+
+from graphkit.measures.answer_matching import NO_GOLD_ANSWER
+from graphkit.measures.coherence import NO_COMMITS_KNOWN, NO_PIN, NO_SETS
+from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS, NO_RESOLUTION
+from graphkit.measures.edges import NO_BOUNDARY, NO_PATH
+from graphkit.measures.files import NO_FILES, NO_SYMBOLS
+from graphkit.measures.integration import NO_SOURCE
+from graphkit.measures.ranking import LARGE_GAINS, NO_SPAN
+from graphkit.measures.repositories import NO_REPOSITORY
+from graphkit.measures.seen import NO_GOLD_IDS
+from graphkit.measures.tools import NO_ARGUMENTS, NOTHING_EXPECTED
+from graphkit.measures.unscored import NO_GOLD, NO_RELEVANT, Unscored
+from graphkit.records.unanswered import STALE, is_failure, is_unlogged
+
+#: The end of the reason of a user's own measure that lies in the question.
+OF_QUESTION = " (of the question)"
+
+#: The reasons of graphkit's measures and graders that lie in the question, whatever a run answers.
+OF_QUESTIONS = frozenset(
+    (
+        *(NO_GOLD, NO_RELEVANT, NO_PATH, NO_BOUNDARY, NO_GOLD_IDS, NO_FILES, NO_SYMBOLS, NO_REPOSITORY, NO_SPAN),
+        *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_SETS, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
+        *(NOTHING_EXPECTED, NO_ARGUMENTS, LARGE_GAINS),
+        *("neither a gold answer nor facts", "the gold answer makes no claim"),  # the graders' own
+    )
+)
+
+
+class Owner(StrEnum):
+    """Whose reason it is."""
+
+    QUESTION = "question"
+    FAILED = "failed"
+    NOT_LOGGED = "not logged"
+    #: Nothing to measure in the answer, or no verdict of a grader: they count alike.
+    NOTHING = "nothing to measure"
+
+
+def owner_of(reason: str) -> Owner:
+    """Return whose reason it is that a question has no value.
+
+    >>> [owner_of(one).value for one in (NO_GOLD, "failed: timeout", "it has no rank (not logged)", "no claims")]
+    ['question', 'failed', 'not logged', 'nothing to measure']
+    """
+    if is_failure(reason):
+        return Owner.FAILED
+    if is_unlogged(reason):
+        return Owner.NOT_LOGGED
+    if reason in OF_QUESTIONS or reason.startswith(STALE) or reason.endswith(OF_QUESTION):
+        return Owner.QUESTION
+    return Owner.NOTHING
+
+
+def text_of(unscored: Unscored) -> str:
+    """Return the reason as a text, from which :func:`owner_of` tells whose it is."""
+    if unscored.of_question and owner_of(unscored.reason) is not Owner.QUESTION:
+        return f"{unscored.reason}{OF_QUESTION}"
+    return unscored.reason
+
+
+def owners(reasons: Mapping[str, int]) -> Counter[Owner]:
+    """Return how many questions each owner keeps from a value, from the number of each reason."""
+    found: Counter[Owner] = Counter()
+    for reason, count in reasons.items():
+        found[owner_of(reason)] += count
+    return found
