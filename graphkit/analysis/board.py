@@ -172,9 +172,8 @@ def _cell(name: str, result: Evaluation, thresholds: Thresholds, resamples: int)
     caution = None if low is None else mean_caution(sample, *bounds_of(name))
     one = Measured(name, held, thresholds=thresholds)
     state = "" if one.met is None else "met" if one.met else "severe" if one.severe else "missed"
-    zeros, as_worst = summary.zeros(result.failed_as), 0
-    if not zeros and result.failed_as != "unscored" and summary.with_failed is not None:
-        as_worst = summary.unanswered
-    brief = zeros or summary.unanswered
+    zeros = summary.zeros(result.failed_as)
+    as_worst = 0 if zeros else summary.as_worst(result.failed_as)
+    brief = zeros or summary.unanswered or summary.not_logged
     counts = summary.counts(result.failed_as) if brief else scored_in_words(summary, result.failed_as)
     return BoardCell(held, low, high, counts, summary.scored + zeros + as_worst == summary.total, state, caution)

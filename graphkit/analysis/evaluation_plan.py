@@ -47,8 +47,16 @@ class PlannedGates:
     max_failed: int | None = None
     severe: bool = False
     stale: bool = False
-    min_scored: float | None = None
+    min_scored: float | Sequence[tuple[str | None, float]] | None = None
     min_kappa: float | None = None
+    sure: bool = False
+
+    def shares(self) -> tuple[float | None, dict[str, float]]:
+        """Return the share that each measure must be scored on, and those of single measures."""
+        if self.min_scored is None or isinstance(self.min_scored, int | float):
+            return self.min_scored, {}
+        shares = dict(self.min_scored)
+        return shares.get(None), {name: share for name, share in shares.items() if name is not None}
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,9 @@ class EvaluationPlan:
     def gated(self) -> dict[str, str]:
         """The measures of the gates: the text of the user, and the name in the results."""
         given = {score.measure for score in self.scores}
-        texts = dict.fromkeys(text for text, _ in (*self.gates.under, *self.gates.over))
+        texts = dict.fromkeys(
+            text for text, _ in (*self.gates.under, *self.gates.over, *self.gates.shares()[1].items())
+        )
         return {text: text if text in given else str(self._resolved([text])[0]) for text in texts}
 
     @cached_property
@@ -164,6 +174,7 @@ class EvaluationPlan:
         repeated = bool(repetitions_by_name(run.name for run in passes if run.name is not None))
         needed = (
             self.options.keep_rows
+            or self.gates.sure
             or self.layered
             or self.by
             or self.scores
@@ -238,13 +249,16 @@ class EvaluationPlan:
         self, runs: Sequence[RunSource], results: Sequence[Evaluation], cards: Sequence[Scorecard]
     ) -> list[GateOutcome]:
         gates, gated = self.gates, self.gated
+        share, shares = gates.shares()
         named = map(str, self._resolved(self.options.measures))
         outcomes = RunGates(
             under=[(gated[text], bound) for text, bound in gates.under],
             over=[(gated[text], bound) for text, bound in gates.over],
             severe=gates.severe,
             stale=gates.stale,
-            min_scored=gates.min_scored,
+            min_scored=share,
+            min_scored_of={gated[text]: own for text, own in shares.items()},
+            sure=gates.sure,
             measures=[*dict.fromkeys([*named, *gated.values()])] or None,
             max_failed=gates.max_failed,
         ).outcomes(results, cards)

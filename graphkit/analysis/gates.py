@@ -1,14 +1,15 @@
 """Gates: conditions on results for a build to pass. Each function returns the outcome for each run.
 
 A value that equals its bound passes, to within :data:`graphkit.records.bounds.TOLERANCE`. A question that the run
-failed on, or has no record for, counts as the worst value of its measure, so that failing never helps; questions
-without gold, or with stale gold, don't count. :func:`hold` raises if a gate fails.
+failed on, has no record for, or whose record doesn't log what the measure needs, counts as the worst value of its
+measure, so that neither failing nor keeping silent helps; questions without gold, or with stale gold, don't count. A
+bound also fails where too few questions have a value (:func:`min_scored`). :func:`hold` raises if a gate fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
@@ -20,6 +21,7 @@ from graphkit.errors import GateError
 from graphkit.measures.registry import worst_of
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import Score
+from graphkit.records.unanswered import NOT_LOGGED, is_unlogged
 from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 #: The number of questions that a sentence names.
 NAMED = 5
+
+#: On this share of the questions that it could score, a bounded measure must have a value.
+LEAST_SCORED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +79,39 @@ class GateOutcome:
         return f"{self.run}: {self.what}"
 
 
-def fail_under(results: Iterable[Evaluation], bounds: Iterable[tuple[str, float]]) -> list[GateOutcome]:
-    """Check means against lower bounds; a measure that was scored on no question fails."""
+def fail_under(
+    results: Iterable[Evaluation], bounds: Iterable[tuple[str, float]], *, sure: bool = False
+) -> list[GateOutcome]:
+    """Check means against lower bounds; a measure that was scored on no question fails.
+
+    If ``sure``, the lower end of the mean's interval is checked, and a mean without an interval fails.
+    """
     bounds = list(bounds)
-    return [_held("fail-under", result, *bound, under) for result in results for bound in bounds]
+    return [_held("fail-under", result, *bound, under, sure) for result in results for bound in bounds]
 
 
-def fail_over(results: Iterable[Evaluation], bounds: Iterable[tuple[str, float]]) -> list[GateOutcome]:
-    """Check means against upper bounds; a measure that was scored on no question fails."""
+def fail_over(
+    results: Iterable[Evaluation], bounds: Iterable[tuple[str, float]], *, sure: bool = False
+) -> list[GateOutcome]:
+    """Check means against upper bounds; a measure that was scored on no question fails.
+
+    If ``sure``, the upper end of the mean's interval is checked, and a mean without an interval fails.
+    """
     bounds = list(bounds)
-    return [_held("fail-over", result, *bound, over) for result in results for bound in bounds]
+    return [_held("fail-over", result, *bound, over, sure) for result in results for bound in bounds]
 
 
 def _held(
-    gate: str, result: Evaluation, measure: str, bound: float, beyond: Callable[[float, float], bool]
+    gate: str, result: Evaluation, measure: str, bound: float, beyond: Callable[[float, float], bool], sure: bool
 ) -> GateOutcome:
     summary = _summary(result, measure)
     if summary.mean is None:
-        what = f"{measure} was scored on no question"
-        what += f" ({summary.failures})" if summary.unanswered else ""
-        return GateOutcome(gate, result.run, False, what, measure, bound)
+        return GateOutcome(gate, result.run, False, _nothing_scored(result, measure, summary), measure, bound)
+    if summary.worst is None and summary.not_logged and result.failed_as in ("worst", "zero"):
+        what = f"{measure} has no worst value that {summary.not_logged} not logged could count as: log it for each"
+        return GateOutcome(gate, result.run, False, what, measure, bound, summary.mean)
+    if sure:
+        return _surely(gate, result, measure, bound, beyond, summary)
     held = summary.held(result.failed_as)
     assert held is not None  # since there is a mean
     # Failing must not help either if the bound lies on the other side of the worst value.
@@ -106,6 +124,37 @@ def _held(
     return GateOutcome(
         gate, result.run, False, f"{measure} is {text}, {beyond.__name__} {bound:.12g}", measure, bound, value
     )
+
+
+def _nothing_scored(result: Evaluation, measure: str, summary: Summary) -> str:
+    """Return why a gate has no value to check, and what to log if no record of the run logs it."""
+    if not summary.never_logged:
+        return f"{measure} was scored on no question" + (f" ({summary.failures})" if summary.unanswered else "")
+    reasons = [one for one in result.unscored.get(measure, ()) if is_unlogged(one)]
+    why = f" ({reasons[0].removesuffix(NOT_LOGGED)})" if reasons else ""
+    failures = f" ({summary.failures})" if summary.unanswered else ""
+    return f"{measure} was never logged{why}{failures}: log what it needs, or leave out the gate"
+
+
+def _surely(
+    gate: str,
+    result: Evaluation,
+    measure: str,
+    bound: float,
+    beyond: Callable[[float, float], bool],
+    summary: Summary,
+) -> GateOutcome:
+    """Check the end of the interval that lies nearer to the bound's wrong side."""
+    text, found = summary.in_words(result.failed_as), result.interval(measure)
+    if found is None:
+        why = "too few values" if result.rows else "the values of its questions weren't kept"
+        what = f"{measure} is {text}, and --sure needs its interval: {why}"
+        return GateOutcome(gate, result.run, False, what, measure, bound)
+    value = found[0] if beyond is under else found[1]
+    passed = not beyond(value, bound)
+    what = f"{measure} is {text}, surely {'at least' if beyond is under else 'at most'} {value:.4f}"
+    what += "" if passed else f", {beyond.__name__} {bound:.12g}"
+    return GateOutcome(gate, result.run, passed, what, measure, bound, value)
 
 
 def max_failed(
@@ -137,9 +186,9 @@ def max_failed(
 
 
 def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[str] | None = None) -> list[GateOutcome]:
-    """Check the share of all questions of the dataset that each measure was scored on.
+    """Check on which share of the questions that it could score each measure has a value.
 
-    Every reason counts: the question failed, has no record or stale gold, or nothing that the measure could score.
+    A question that counts as the worst value has one. One without gold or with stale gold can't be scored.
 
     Parameters
     ----------
@@ -150,9 +199,10 @@ def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[s
     for result in results:
         for measure in result.measures if measures is None else measures:
             summary = _summary(result, measure)
-            part = summary.scored / summary.total if summary.total else 0.0
-            passed = not under(summary.scored, share * summary.total)
-            what = f"{measure} was scored on {summary.scored} of {counted(summary.total, 'question')}"
+            could, part = summary.total - summary.of_question, summary.share(result.failed_as)
+            have = round(part * could)
+            passed = not under(have, share * could)
+            what = f"{measure} has a value on {have} of {counted(could, 'question')} that it could score"
             what += f" ({100 * part:.4g}%)" + ("" if passed else f", fewer than {100 * share:.12g}%")
             outcomes.append(GateOutcome("min-scored", result.run, passed, what, measure, share, part))
     return outcomes
@@ -310,7 +360,7 @@ def _changed(compared: RunComparison, result: PairedResult) -> str:
         return text
     paired = next((one for one in compared.overall if one.measure == result.measure), None)
     both = "" if paired is None else f"; {paired.delta:+.4f} over the {paired.questions} answered by both"
-    return f"{text}, with {failures} failed as {worst_of(result.measure):g}{both}"
+    return f"{text}, with {failures} failed or not logged as {worst_of(result.measure):g}{both}"
 
 
 def drops(compared: RunComparison, bound: float) -> list[GateOutcome]:
@@ -345,7 +395,13 @@ class RunGates:
     severe, stale
         Whether severe alerts and stale gold fail a run.
     min_scored, measures
-        The share and the measures of :func:`min_scored`; None means all measures of the result.
+        The share and the measures of :func:`min_scored`; None means all measures of the result. Without a share, each
+        bounded measure must have a value on ``LEAST_SCORED`` of the questions that it could score, except a precision
+        beside a bound on its recall or F1.
+    min_scored_of
+        Other shares of single measures.
+    sure
+        Whether the ends of intervals are held to the bounds, and not the means.
     max_failed
         The limit of :func:`max_failed`.
     """
@@ -357,6 +413,8 @@ class RunGates:
     min_scored: float | None = None
     measures: Sequence[str] | None = None
     max_failed: int | None = None
+    min_scored_of: Mapping[str, float] = field(default_factory=dict)
+    sure: bool = False
 
     def outcomes(self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = ()) -> list[GateOutcome]:
         """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
@@ -365,11 +423,30 @@ class RunGates:
         return [
             *(severe(cards) if self.severe else ()),
             *(stale(results) if self.stale else ()),
-            *fail_under(results, self.under),
-            *fail_over(results, self.over),
+            *fail_under(results, self.under, sure=self.sure),
+            *fail_over(results, self.over, sure=self.sure),
             *max_failed(results, self.max_failed, [*held, *(weighed if self.severe else ())]),
-            *(min_scored(results, self.min_scored, self.measures) if self.min_scored else ()),
+            *self._scored(results, dict.fromkeys(held)),
         ]
+
+    def _scored(self, results: Sequence[Evaluation], bounded: Iterable[str]) -> Iterator[GateOutcome]:
+        """Check the shares that are asked for, and yield what fails of those that bounds need anyway."""
+        if self.min_scored is not None:
+            measures = self.measures
+            if self.min_scored_of and measures is not None:
+                measures = [one for one in measures if one not in self.min_scored_of]
+            yield from min_scored(results, self.min_scored, measures)
+        for measure, share in self.min_scored_of.items():
+            yield from min_scored(results, share, [measure])
+        if self.min_scored is None:
+            names = list(bounded)
+            held = [one for one in names if one not in self.min_scored_of and not _beside_recall(one, names)]
+            known = [one for one in results if any(_summary(one, name).scored for name in held)]
+            for outcome in min_scored(known, LEAST_SCORED, held):
+                if not outcome.passed and any(
+                    _summary(one, outcome.measure or "").scored for one in known if one.run == outcome.run
+                ):
+                    yield outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +469,7 @@ class ComparisonGates:
 
     def outcomes(self, compared: RunComparison) -> list[GateOutcome]:
         """Return the outcomes of all gates."""
-        failures = compared.failed_as == "worst" and (self.regression or self.drop is not None)
+        failures = compared.failed_as != "unscored" and (self.regression or self.drop is not None)
         return [
             *(regressions(compared) if self.regression else ()),
             *(drops(compared, self.drop) if self.drop is not None else ()),
@@ -424,6 +501,21 @@ def gate_error(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> GateE
     if brief and len(sentences) > NAMED:
         sentences[NAMED:] = [f"and {counted(len(sentences) - NAMED, 'more gate')}"]
     return GateError("gate failed: " + "; ".join(sentences)) if sentences else None
+
+
+def _beside_recall(measure: str, bounded: Iterable[str]) -> bool:
+    """Return whether a measure is a precision beside a bound on its recall or F1, which falls where it has no value.
+
+    >>> _beside_recall("EdgePrecision", ["EdgePrecision", "EdgeRecall"]), _beside_recall("EdgePrecision", ["RR"])
+    (True, False)
+    """
+    stem = _stem(measure)
+    kind = stem.removesuffix("Precision")
+    return kind != stem and any(_stem(one) in (f"{kind}Recall", f"{kind}F1") for one in bounded)
+
+
+def _stem(measure: str) -> str:
+    return measure.partition("(")[0].partition("@")[0]
 
 
 def _summary(result: Evaluation, measure: str) -> Summary:

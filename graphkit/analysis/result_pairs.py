@@ -29,6 +29,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.repositories import named
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.unanswered import is_unlogged
 from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
@@ -85,7 +86,9 @@ def compare_files(
     by, cluster = options.get("by"), options.get("cluster")
     members = _members_by_gold(source, by, problems) if by in ("repo", "relation") else None
     clusters = None if cluster is None else QuestionClusters.of_dataset(cluster, source)
-    compared = compare_results(*results, members=members, clusters=clusters, strict=problems.strict, **options)
+    compared = compare_results(
+        *results, members=members, clusters=clusters, strict=problems.strict, baseline=True, **options
+    )
     if not all(run.run_file.is_file() for run in passes):  # a pipe can't be read again
         return compared
     wanted = {mover.question for mover in compared.movers}
@@ -118,7 +121,7 @@ def compare_folders(
         raise InputError(what, remedy="Compare by category, difficulty or group.")
     refuse_repositories("results", options.get("cluster"))
     results = [read_results(folder).evaluation() for folder in (first, second)]
-    return compare_results(*results, measures=measures, strict=problems.strict, **options)
+    return compare_results(*results, measures=measures, strict=problems.strict, baseline=True, **options)
 
 
 def compare_results(
@@ -129,12 +132,14 @@ def compare_results(
     members: Mapping[str, set[str]] | None = None,
     clusters: QuestionClusters | None = None,
     strict: bool = False,
+    baseline: bool = False,
     **options: Unpack[PairingOptions],
 ) -> RunComparison:
     """Compare two results that hold their rows, by some of their measures or by all that both hold.
 
     ``members`` are the questions of each group; by default those of each category or difficulty, if ``by`` says so.
     ``clusters`` are those that count as independent; by default the labels of the rows, if ``cluster`` says so.
+    ``baseline`` says that the first run is a baseline: its unlogged questions are left out, and not its worst ones.
 
     Raises
     ------
@@ -155,7 +160,8 @@ def compare_results(
     cluster = options.get("cluster")
     if clusters is None and cluster is not None:
         clusters = _clusters(first, cluster)
-    pairs = Pairs((first.run, second.run), before, after, failed, scales, options, clusters)
+    unlogged = {} if baseline else _unlogged(first, names), _unlogged(second, names)
+    pairs = Pairs((first.run, second.run), before, after, failed, scales, options, clusters, unlogged)
     questions = {row.question for row in first.rows}
     by = options.get("by")
     if members is None:
@@ -188,6 +194,19 @@ def _values(result: Evaluation, names: Iterable[str]) -> dict[str, dict[str, flo
 def _failed(result: Evaluation) -> set[str]:
     """Return the questions with valid gold that a run failed on, or has no record for."""
     return {row.question for row in result.rows if _is_failed(row, result)}
+
+
+def _unlogged(result: Evaluation, names: Iterable[str]) -> dict[str, set[str]]:
+    """Return by measure the questions whose record doesn't log what it needs."""
+    places = {name: place for place, name in enumerate(result.measures)}
+    return {
+        name: {
+            row.question
+            for row in result.rows
+            if isinstance(reason := row.values[places[name]], str) and is_unlogged(reason)
+        }
+        for name in names
+    }
 
 
 def _is_failed(row: Row, result: Evaluation) -> bool:

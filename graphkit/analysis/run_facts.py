@@ -44,7 +44,7 @@ def facts_in_graph(store: Store, run: str, measures: Iterable[str], failed: Mapp
     unscored = {}
     for name in measures:
         rows = store.read(cypher("read/unscored"), {"run": run, "measure": name})
-        unscored[name], *_ = count_reasons(str(row["reason"]) for row in rows)
+        unscored[name], _ = count_reasons(str(row["reason"]) for row in rows)
     try:
         file, _ = run_source(store, run)
     except InputError as error:

@@ -73,7 +73,8 @@ class PairingOptions(TypedDict, total=False):
         How many of the questions that moved most are listed, by the first measure.
     failed_as
         How ``with_failed``, on which verdict and gates rest, counts a question that one run failed on and the other was
-        scored on: as the worst value of its measure, or not at all.
+        scored on: as the worst value of its measure, or not at all. With ``"worst"``, so does a question whose record
+        doesn't log what the measure needs, where the run logs it for others; with ``"failed"`` it is left out.
     config
         The weights that say by which measure the verdict is; by default graphkit's.
     executor, resources
@@ -94,7 +95,10 @@ class PairingOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The values of two runs by measure and question, and the questions that each failed on or has no record for."""
+    """The values of two runs by measure and question, and the questions that each failed on or has no record for.
+
+    ``unlogged`` are by measure the questions whose record doesn't log what it needs; those of a baseline are left out.
+    """
 
     runs: tuple[str, str]
     before: Mapping[str, Values]
@@ -103,6 +107,7 @@ class Pairs:
     scales: Mapping[str, Scale | None]
     options: PairingOptions
     clusters: QuestionClusters | None = None
+    unlogged: tuple[Mapping[str, Set[str]], Mapping[str, Set[str]]] = ({}, {})
 
     @property
     def failed_as(self) -> FailedAs:
@@ -116,10 +121,11 @@ class Pairs:
         """
         before, after = self.before, self.after
         tables = [self._tasks(before, after, some) for some in (None, *members.values())]
-        complete = self.failed_as == "worst" and any(self.failed)
+        unlogged = self.unlogged if self.failed_as == "worst" else ({}, {})
+        complete = self.failed_as != "unscored" and (any(self.failed) or any(any(one.values()) for one in unlogged))
         if complete:
-            before = _completed(self.before, self.failed[0], self.after)
-            tables.append(self._tasks(before, _completed(self.after, self.failed[1], self.before)))
+            before = _completed(self.before, self.failed[0], unlogged[0], self.after)
+            tables.append(self._tasks(before, _completed(self.after, self.failed[1], unlogged[1], self.before)))
         with opened_executor(self.options.get("executor"), resources=self.options.get("resources")) as executor:
             done = in_order(executor, compare_task, ((task.measure, task) for tasks in tables for task in tasks))
             found = [_corrected([next(done) for _ in tasks]) for tasks in tables]
@@ -269,15 +275,19 @@ def _corrected(results: Sequence[PairedResult]) -> tuple[PairedResult, ...]:
     return tuple(dataclasses.replace(one, p_holm=p) for one, p in zip(results, corrected, strict=True))
 
 
-def _completed(values: Mapping[str, Values], failed: Set[str], other: Mapping[str, Values]) -> dict[str, Values]:
+def _completed(
+    values: Mapping[str, Values], failed: Set[str], unlogged: Mapping[str, Set[str]], other: Mapping[str, Values]
+) -> dict[str, Values]:
     """Return the values of a run with the worst one for each question that it failed on and the other was scored on.
 
-    A measure without a worst value keeps its values.
+    So it is for a question whose record doesn't log what the measure needs, if the run logs it for others. A measure
+    without a worst value keeps its values.
     """
     found: dict[str, Values] = {}
     for name, column in values.items():
         worst = worst_of(name)
-        found[name] = column if worst is None else {**column, **dict.fromkeys(failed & other[name].keys(), worst)}
+        left = failed | unlogged.get(name, frozenset()) if column else failed
+        found[name] = column if worst is None else {**column, **dict.fromkeys(left & other[name].keys(), worst)}
     return found
 
 

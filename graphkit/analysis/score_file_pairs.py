@@ -17,7 +17,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.measures.registry import parse_measure
 from graphkit.records.scores import Score
-from graphkit.records.unanswered import MISSING, is_failure
+from graphkit.records.unanswered import MISSING, is_failure, is_unlogged
 from graphkit.records.words import NO_LABEL
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
@@ -78,7 +78,9 @@ def compare_scores(
         for score in scores:
             labels[score.question] = labels.get(score.question) or getattr(score, cluster)
         clusters = QuestionClusters.by_label(cluster, labels)
-    pairs = Pairs((first, second), before, after, failed, score_scales(every), options, clusters)
+    pairs = Pairs(
+        (first, second), before, after, failed, score_scales(every), options, clusters, ({}, _unlogged(by_name, second))
+    )
     asked = {name: {score.question for score in some} for name, some in by_name.items()}
     questions = len({score.question for score in scores})
     facts = _facts(by_name, first, failed[0]), _facts(by_name, second, failed[1])
@@ -99,13 +101,21 @@ def _failed(scores: Iterable[Score], run: str) -> set[str]:
     return failed | (asked - own)
 
 
+def _unlogged(by_name: Mapping[str, Sequence[Score]], run: str) -> dict[str, set[str]]:
+    """Return by measure the questions whose record doesn't log what it needs."""
+    return {
+        name: {one.question for one in scores if one.run == run and is_unlogged(one.reason)}
+        for name, scores in by_name.items()
+    }
+
+
 def _facts(by_name: Mapping[str, Sequence[Score]], run: str, failed: Iterable[str]) -> RunFacts:
     reasons: dict[str, str | None] = dict.fromkeys(failed, MISSING)
     unscored = {}
     for name, scores in by_name.items():
         own = [one for one in scores if one.run == run]
         reasons |= {one.question: one.reason for one in own if is_failure(one.reason)}
-        unscored[name], *_ = count_reasons(one.reason or NOT_GIVEN for one in own if one.number is None)
+        unscored[name], _ = count_reasons(one.reason or NOT_GIVEN for one in own if one.number is None)
     return RunFacts(reasons, listed(unscored), unknown="scores state what a judge took, not what the run took")
 
 

@@ -186,7 +186,7 @@ def differences_of_pair(
                 clusters=clusters,
                 movers=0,
                 resamples=0 if quick else resamples,
-                failed_as="unscored" if first.failed_as == "unscored" else "worst",
+                failed_as="worst" if first.failed_as == "zero" else first.failed_as,
             )
             return corrected(compared.with_failed, family_of(shared_by([first, second])), pairs)
     return []

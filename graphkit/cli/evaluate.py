@@ -13,15 +13,15 @@ from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,
     DATASET,
-    FAILED_AS,
     MEASURE,
+    MISSING_AS,
     NO_STORE,
     RUN_NAME,
     SCORES,
     UNDIRECTED,
     UNORDERED,
+    CountedAs,
     ExecutorOptions,
-    FailedAs,
     LogOptions,
     ReadingOptions,
     RunGateOptions,
@@ -62,12 +62,9 @@ class ScoringOptions:
     )
     undirected: bool = UNDIRECTED
     unordered: bool = UNORDERED
-    failed_as: FailedAs = FAILED_AS
+    missing_as: CountedAs = MISSING_AS
     cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
         "--cluster", "Give intervals over clusters: questions of one repository, category or group are dependent."
-    )
-    missing_as: Literal["0"] | None = option(
-        "--missing-as 0", "Count every question without a value as 0, as published tables do, whatever the reason."
     )
 
 
@@ -158,10 +155,6 @@ def _refuse_contradictions(scoring: ScoringOptions, storing: StoringOptions) -> 
         raise InputError("--engine cypher computes in a database, and --no-store uses none")
     if storing.no_store and storing.keep:
         raise InputError("--keep says what to store, and --no-store stores nothing")
-    if scoring.missing_as and scoring.failed_as == "unscored":
-        raise InputError(
-            "--failed-as unscored leaves failures out, and --missing-as 0 counts them", remedy="Choose one."
-        )
     if storing.keep and scoring.engine == "cypher":
         raise InputError(
             "--engine cypher computes in the graph, which would hold only the kept questions",
@@ -228,7 +221,7 @@ def _plan(
         unordered=scoring.unordered,
         name=storing.run_name,
         replace=storing.replace,
-        failed_as="zero" if scoring.missing_as else scoring.failed_as,
+        failed_as="zero" if scoring.missing_as == "0" else scoring.missing_as,
         cluster=scoring.cluster,
         hash_gold=as_json(),
         keep=storing.keep or (),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphkit.cli.base import argument, option, print_problems
 from graphkit.errors import InputError
-from graphkit.records.option_values import Bound, assignment, bound, number_between
+from graphkit.records.option_values import Bound, Share, assignment, bound, number_between, share
 
 if TYPE_CHECKING:
     from graphkit.files.problems import Problems
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 # Choices and defaults repeat those of the library, because importing it would make help slow; a test compares both.
 OnError = Literal["fail", "skip"]
-FailedAs = Literal["worst", "unscored"]
+FailedAs = Literal["worst", "failed", "unscored"]
+CountedAs = Literal["worst", "failed", "unscored", "zero", "0"]
 SEED = 20_251
 
 
@@ -88,9 +89,15 @@ COLUMNS = option(
 )
 UNDIRECTED = option("--undirected", "Compare edges without their direction, by measures that are named so.")
 UNORDERED = option("--unordered", "Treat each traversal as a set of edges; skip measures of its order.")
+MISSING_AS = option(
+    "--missing-as --failed-as",
+    "Count failed, missing and unlogged questions as the worst value at gates and targets; or only failed and missing "
+    "ones; or none; or each question without a value as 0.",
+    default="worst",
+)
 FAILED_AS = option(
-    "--failed-as",
-    "Count a failed or missing question as the worst value at gates and targets, or leave it unscored.",
+    "--missing-as --failed-as",
+    "Count failed, missing and unlogged questions as the worst value; or only failed and missing ones; or none.",
     default="worst",
 )
 MAX_COST = option("--max-cost AMOUNT", "Stop before more than AMOUNT is spent.", min=0)
@@ -230,10 +237,12 @@ class RunGateOptions:
     max_failed: int | None = option("--max-failed N", "Fail if more than N questions failed or are missing.", min=0)
     severe: bool = option("--fail-on-severe", "Fail if a component of a layer is severely low.")
     stale: bool = option("--fail-on-stale", "Fail if the gold of a question is stale.")
-    min_scored: float | None = option(
-        "--min-scored SHARE",
-        "Fail if a measure was scored on a smaller share of all questions (0 to 1): each measure that "
-        "--measure or a gate names, or every one.",
-        parser=number_between("--min-scored", "a share of the questions,", 0, 1),
+    min_scored: list[Share] = option(
+        "--min-scored [MEASURE=]SHARE",
+        "Fail if a measure has a value on a smaller share of the questions that it could score (0 to 1): this one, or "
+        "each that --measure or a gate names; may be repeated. [default: 0.8 for each bound]",
+        default=[],
+        parser=share("--min-scored"),
     )
+    sure: bool = option("--sure", "Hold the nearer end of the mean's 95% interval to the bounds.")
     min_kappa: float | None = MIN_KAPPA

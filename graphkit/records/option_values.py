@@ -40,6 +40,27 @@ def bound(option: str) -> Callable[[str], Bound]:
     return read
 
 
+class Share(NamedTuple):
+    """A share, of one measure or of all (None)."""
+
+    measure: str | None
+    value: float
+
+
+def share(option: str) -> Callable[[str], Share]:
+    """Return a function that reads ``SHARE`` or ``MEASURE=SHARE``."""
+    number = number_between(option, "a share of the questions,", 0, 1)
+
+    def read(text: str) -> Share:
+        name, value = assignment(option, text) if "=" in text else (None, text)
+        try:
+            return Share(name, number(value))
+        except ValueError:
+            raise InputError(f"{option} takes [MEASURE=]SHARE with a number, not {text!r}") from None
+
+    return read
+
+
 def number_between(option: str, what: str, low: float, high: float) -> Callable[[str], float]:
     """Return a function that reads a number of a range."""
 

@@ -51,3 +51,14 @@ def is_unlogged(reason: str | None) -> bool:
     (True, False)
     """
     return reason is not None and reason.endswith(NOT_LOGGED) and not is_failure(reason)
+
+
+def counts_as_worst(reason: str | None, counted_as: CountedAs = "worst") -> bool:
+    """Return whether a question without a value for this reason counts as the worst value of the measure.
+
+    >>> [counts_as_worst("no rank (not logged)", how) for how in ("worst", "failed", "unscored")]
+    [True, False, False]
+    """
+    if counted_as == "unscored":
+        return False
+    return is_failure(reason) or (counted_as != "failed" and is_unlogged(reason))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphkit.measures.registry import bounds_of, worst_of
 from graphkit.records.notebook_html import block
-from graphkit.records.unanswered import MISSING, CountedAs, is_failure
+from graphkit.records.unanswered import CountedAs
 from graphkit.records.words import shown
+from graphkit.scoring.reason_counts import Left, count_reasons
+
+#: No question is left without a value.
+NONE_LEFT = Left()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,11 @@ class Summary:
     worst
         The worst value of the measure; None if it has no bound in that direction.
     with_failed
-        The mean with each failed or missing question as the worst value; None if there is no worst value, or nothing
-        was scored.
+        The mean with each failed, missing or unlogged question as the worst value; None if there is no worst value, or
+        nothing was scored.
+    not_logged, of_question
+        The number of questions whose record doesn't log what the measure needs, and of those that no answer could be
+        scored on, such as questions without gold or with stale gold.
     """
 
     mean: float | None
@@ -41,12 +47,15 @@ class Summary:
     missing: int = 0
     worst: float | None = None
     with_failed: float | None = None
+    not_logged: int = 0
+    of_question: int = 0
 
     @classmethod
-    def of(
-        cls, measure: str, values: Sequence[float], scored: int, total: int, failed: int = 0, missing: int = 0
-    ) -> Summary:
-        """Return the summary of a measure from its values, or sums of them, and the number of scored questions."""
+    def of(cls, measure: str, values: Sequence[float], scored: int, total: int, left: Left = NONE_LEFT) -> Summary:
+        """Return the summary of a measure from its values, or sums of them, and the number of scored questions.
+
+        ``left`` are the questions without a value.
+        """
 
         def mean(bound: float | None, unscored: int) -> float | None:
             if not unscored:
@@ -60,10 +69,12 @@ class Summary:
             total=total,
             lowest=mean(lowest, unscored),
             highest=mean(highest, unscored),
-            failed=failed,
-            missing=missing,
+            failed=left.failed,
+            missing=left.missing,
             worst=worst,
-            with_failed=mean(worst, failed + missing) if scored else None,
+            with_failed=mean(worst, left.failed + left.missing + left.not_logged) if scored else None,
+            not_logged=left.not_logged,
+            of_question=left.of_question,
         )
 
     @classmethod
@@ -71,23 +82,52 @@ class Summary:
         """Return the summary of the values of all questions: numbers, or reasons (or None) for unscored ones."""
         every = list(values)
         numbers = [value for value in every if isinstance(value, float | int)]
-        failures = Counter(value for value in every if isinstance(value, str) and is_failure(value))
-        missing = failures.pop(MISSING, 0)
-        return cls.of(measure, numbers, len(numbers), len(every), failures.total(), missing)
+        return cls.of(
+            measure, numbers, len(numbers), len(every), count_reasons(one for one in every if one is not None)[1]
+        )
 
     @property
     def unanswered(self) -> int:
         """The number of questions that failed or are missing."""
         return self.failed + self.missing
 
+    def as_worst(self, counted_as: CountedAs = "worst") -> int:
+        """Return how many questions without a value count as the worst value.
+
+        There are none if nothing was scored, or if the measure has no worst value.
+        """
+        if self.with_failed is None or counted_as == "unscored":
+            return 0
+        return self.unanswered + (0 if counted_as == "failed" else self.not_logged)
+
+    @property
+    def never_logged(self) -> bool:
+        """Whether no record of the run logs what the measure needs, though some question could be scored."""
+        left = self.unanswered + self.not_logged + self.of_question
+        return not self.scored and self.not_logged > 0 and left == self.total
+
+    def share(self, counted_as: CountedAs = "worst") -> float:
+        """Return the share of the questions that could be scored that have a value, those counted as worst included.
+
+        >>> Summary.of("EdgeRecall", [35.0], 35, 60, Left(failed=15, of_question=10)).share()
+        1.0
+        """
+        could = self.total - self.of_question
+        return min(1.0, (self.scored + self.zeros(counted_as) + self.as_worst(counted_as)) / could) if could else 0.0
+
     def held(self, failed_as: CountedAs = "worst") -> float | None:
         """Return the value that gates, targets and thresholds check.
 
-        It is :attr:`with_failed`, or the mean over the scored questions if failures don't count, or the measure has no
-        worst value. If every unscored question counts as 0, it is the mean over all questions.
+        It is :attr:`with_failed`, or the mean over the scored questions if nothing counts as worst, or the measure has
+        no worst value. If every unscored question counts as 0, it is the mean over all questions.
         """
         if self.zeros(failed_as):
             return self.lowest
+        if failed_as == "failed" and self.not_logged and self.with_failed is not None:
+            assert self.mean is not None
+            assert self.worst is not None  # since there is a mean with failures
+            count = self.as_worst(failed_as)
+            return math.fsum([self.mean * self.scored, self.worst * count]) / (self.scored + count)
         return self.mean if failed_as == "unscored" or self.with_failed is None else self.with_failed
 
     def zeros(self, failed_as: CountedAs) -> int:
@@ -103,33 +143,37 @@ class Summary:
     def in_words(self, failed_as: CountedAs = "worst") -> str:
         """Return the checked value in words, with the failures and their value.
 
-        >>> Summary.of("EdgeRecall", [35.0], 35, 60, failed=25).in_words()
+        >>> Summary.of("EdgeRecall", [35.0], 35, 60, Left(failed=25)).in_words()
         '0.5833 with 25 failed as 0; 1.0000 over the 35 answered'
+        >>> Summary.of("EdgeRecall", [10.0], 10, 20, Left(not_logged=10)).in_words()
+        '0.5000 with 10 not logged as 0; 1.0000 over the 10 logged'
         """
         if zeros := self.zeros(failed_as):
             over = f"{shown(self.mean)} over the {self.scored} scored"
             return f"{shown(self.held(failed_as))} with {zeros} unscored as 0; {over}"
-        if not self.unanswered or self.mean is None:
+        if not (self.unanswered or self.not_logged) or self.mean is None:
             return shown(self.mean)
-        answered = f"{shown(self.mean)} over the {self.scored} answered"
-        if failed_as == "unscored":
-            return f"{answered}; {self.failures} unscored"
+        over = "logged" if not self.unanswered else "answered" if not self.not_logged else "scored"
+        answered = f"{shown(self.mean)} over the {self.scored} {over}"
+        if not (count := self.as_worst(failed_as)) and self.with_failed is not None:
+            return f"{answered}; {self.left_in_words('unscored')} unscored"
         if self.with_failed is None:
-            return f"{answered}; {self.failures}, for which the measure has no worst value"
-        return f"{shown(self.with_failed)} with {self.failures} as {self.worst:g}; {answered}"
+            return f"{answered}; {self.left_in_words('worst')}, for which the measure has no worst value"
+        rest = f"; {self.not_logged} not logged unscored" if count < self.unanswered + self.not_logged else ""
+        return f"{shown(self.held(failed_as))} with {self.left_in_words(failed_as)} as {self.worst:g}; {answered}{rest}"
 
     def counts(self, failed_as: CountedAs = "worst") -> str:
         """Return the number of scored questions in words, with the failures and their value.
 
-        >>> Summary.of("EdgeRecall", [35.0], 35, 60, failed=25).counts()
+        >>> Summary.of("EdgeRecall", [35.0], 35, 60, Left(failed=25)).counts()
         '35/60, 25 failed as 0'
         """
         counts = f"{self.scored}/{self.total}"
         if zeros := self.zeros(failed_as):
             return f"{counts}, {zeros} unscored as 0"
-        if not self.unanswered or failed_as == "unscored" or self.with_failed is None:
+        if not self.as_worst(failed_as):
             return counts
-        return f"{counts}, {self.failures} as {self.worst:g}"
+        return f"{counts}, {self.left_in_words(failed_as)} as {self.worst:g}"
 
     def __repr__(self) -> str:
         return f"<Summary: {self.in_words()} ({self.counts()})>"
@@ -140,18 +184,36 @@ class Summary:
     @property
     def failures(self) -> str:
         """The number of failed and missing questions in words; an empty text for none."""
-        parts = [f"{count} {what}" for count, what in ((self.failed, "failed"), (self.missing, "missing")) if count]
-        return " and ".join(parts)
+        return self.left_in_words("failed")
+
+    def left_in_words(self, counted_as: CountedAs) -> str:
+        """Return the number of failed, missing and unlogged questions in words, the last unless only failures count."""
+        counts = [(self.failed, "failed"), (self.missing, "missing")]
+        counts += [(self.not_logged, "not logged")] if counted_as != "failed" else []
+        *first, last = [f"{count} {what}" for count, what in counts if count] or [""]
+        return f"{', '.join(first)} and {last}" if first else last
 
 
 #: The note of an output in which failures don't count.
-FAILURES_UNSCORED = "failed and missing questions are unscored at gates, targets and thresholds (failed_as=unscored)"
+FAILURES_UNSCORED = (
+    "failed, missing and unlogged questions are unscored at gates, targets and thresholds (missing_as=unscored)"
+)
+
+#: The note of an output in which only failures count.
+UNLOGGED_UNSCORED = (
+    "questions whose record doesn't log what a measure needs are unscored at gates, targets and thresholds "
+    "(missing_as=failed)"
+)
 
 #: The note of an output in which every unscored question counts.
-UNSCORED_AS_ZERO = "every unscored question counts as 0 where 0 is the worst value of the measure (failed_as=zero)"
+UNSCORED_AS_ZERO = "every unscored question counts as 0 where 0 is the worst value of the measure (missing_as=zero)"
 
 #: The note of an output, by how it counts questions without a value; none for the default.
-NOTES: Mapping[CountedAs, str] = {"unscored": FAILURES_UNSCORED, "zero": UNSCORED_AS_ZERO}
+NOTES: Mapping[CountedAs, str] = {
+    "failed": UNLOGGED_UNSCORED,
+    "unscored": FAILURES_UNSCORED,
+    "zero": UNSCORED_AS_ZERO,
+}
 
 
 def shown_mean(summary: Summary, failed_as: CountedAs) -> str:
@@ -168,7 +230,7 @@ def scored_in_words(summary: Summary, failed_as: CountedAs) -> str:
 
     Without failures, return the bounds of the mean for any values of the unscored questions.
 
-    >>> scored_in_words(Summary.of("EdgeRecall", [35.0], 35, 60, failed=25), "worst")
+    >>> scored_in_words(Summary.of("EdgeRecall", [35.0], 35, 60, Left(failed=25)), "worst")
     '35/60; 0.5833 with 25 failed as 0'
     >>> scored_in_words(Summary.of("EdgeRecall", [28.0], 28, 30), "worst")
     '28/30 scored (bounds 0.93-1.00)'
@@ -176,8 +238,10 @@ def scored_in_words(summary: Summary, failed_as: CountedAs) -> str:
     counts = f"{summary.scored}/{summary.total}"
     if summary.zeros(failed_as):
         return f"{summary.counts(failed_as)}; {shown(summary.mean)} over the {summary.scored} scored"
-    if summary.unanswered and failed_as != "unscored" and summary.with_failed is not None:
-        return f"{counts}; {shown(summary.with_failed)} with {summary.failures} as {summary.worst:g}"
+    if summary.as_worst(failed_as):
+        return (
+            f"{counts}; {shown(summary.held(failed_as))} with {summary.left_in_words(failed_as)} as {summary.worst:g}"
+        )
     if summary.lowest is None or summary.highest is None or summary.scored == summary.total:
         return counts
     return f"{counts} scored (bounds {summary.lowest:.2f}-{summary.highest:.2f})"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from graphkit.measures.base import Unscored
-from graphkit.measures.owners import text_of
+from graphkit.measures.owners import Owner, owners, text_of
 from graphkit.records.unanswered import FAILED, MISSING
 
 #: How many reasons of one measure are listed separately.
@@ -14,17 +15,31 @@ MOST_REASONS = 20
 OTHER_REASONS = "other reasons"
 
 
-def count_reasons(values: Iterable[float | str | Unscored]) -> tuple[Counter[str], int, int]:
-    """Return the number of each reason, without failed and missing questions, and the numbers of these."""
+class Left(NamedTuple):
+    """How many questions have no value by a measure, by whose reason it is; the others had nothing to measure."""
+
+    failed: int = 0
+    missing: int = 0
+    not_logged: int = 0
+    of_question: int = 0
+
+    def plus(self, other: Sequence[int], sign: int = 1) -> Left:
+        """Return the sums of both, or the differences."""
+        return Left(*(one + sign * two for one, two in zip(self, other, strict=True)))
+
+
+def count_reasons(values: Iterable[float | str | Unscored]) -> tuple[Counter[str], Left]:
+    """Return the number of each reason, without failed and missing questions, and the numbers by whose reason it is."""
     reasons = (text_of(value) if isinstance(value, Unscored) else value for value in values)
     return apart_from_failures(Counter(one for one in reasons if isinstance(one, str)))
 
 
-def apart_from_failures(found: Counter[str]) -> tuple[Counter[str], int, int]:
-    """Return counted reasons without those of failed and of missing questions, and the numbers of these."""
+def apart_from_failures(found: Counter[str]) -> tuple[Counter[str], Left]:
+    """Return counted reasons without those of failed and of missing questions, and the numbers by their owner."""
     missing = found.pop(MISSING, 0)
     failed = sum(found.pop(one) for one in [one for one in found if one.startswith(FAILED)])
-    return bounded(found), failed, missing
+    whose = owners(found)
+    return bounded(found), Left(failed, missing, whose[Owner.NOT_LOGGED], whose[Owner.QUESTION])
 
 
 def bounded(reasons: Counter[str]) -> Counter[str]:

@@ -6,13 +6,16 @@ import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.measures.registry import bounds_of
 from graphkit.records.notebook_html import block
-from graphkit.records.unanswered import CountedAs, is_failure
+from graphkit.records.unanswered import CountedAs, counts_as_worst
 from graphkit.records.usage import Spread
 from graphkit.records.words import NO_LABEL, counted, shown
+from graphkit.scoring.intervals import mean_interval
 from graphkit.scoring.measure_summaries import Summary, scored_in_words
 from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresholds
 from graphkit.scoring.question_result import QuestionResult
@@ -256,7 +259,9 @@ class Evaluation:
             "missing": self.missing,
             "failed_as": self.failed_as,
             "invalid": len(self.invalid),
-            "measures": _as_json(self.measures),
+            "measures": {
+                name: one | {"interval": self.interval(name)} for name, one in _as_json(self.measures).items()
+            },
             **({"with_unscored": self._with_unscored()} if self.failed_as == "zero" else {}),
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
             "unscored": {name: dict(reasons) for name, reasons in self.unscored.items()},
@@ -347,9 +352,26 @@ class Evaluation:
     def held_values(self, measure: str) -> dict[str, float]:
         """Return the values of :meth:`sample` by question."""
         summary, values = self.measures[measure], self._column(measure)
-        worst = None if self.failed_as == "unscored" or summary.with_failed is None else summary.worst
-        numbers = (worst if isinstance(value, str) and is_failure(value) else value for value in values)
+        worst = None if summary.with_failed is None else summary.worst
+        how = self.failed_as
+        numbers = (worst if isinstance(one, str) and counts_as_worst(one, how) else one for one in values)
         return {row.question: value for row, value in zip(self.rows, numbers, strict=True) if isinstance(value, float)}
+
+    def interval(self, measure: str) -> tuple[float, float] | None:
+        """Return the 95% interval of the held value of a measure: over clusters if the result has them.
+
+        It is None if the values are too few, or weren't kept.
+        """
+        if self.clustered is not None:
+            return self.clustered.interval(measure)
+        if measure not in self._intervals:
+            sample = self.sample(measure) if self.measures[measure].scored else []
+            self._intervals[measure] = mean_interval(sample, *bounds_of(measure)) if len(sample) > 1 else None
+        return self._intervals[measure]
+
+    @cached_property
+    def _intervals(self) -> dict[str, tuple[float, float] | None]:
+        return {}
 
     def _column(self, measure: str) -> list[float | str]:
         """Return the values of a measure, with 0 for the unscored ones that count as 0."""

@@ -205,7 +205,7 @@ class ResultsFolder:
             questions=summary["questions"],
             failed=summary["failed"],
             missing=summary["missing"],
-            measures={name: Summary(**one) for name, one in summary["measures"].items()},
+            measures={name: Summary(**_known(one)) for name, one in summary["measures"].items()},
             rows=tuple(self.rows()),
             efficiency={name: Spread(**one) for name, one in summary["efficiency"].items()},
             unscored=summary["unscored"],
@@ -302,6 +302,11 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             columns["failure"][at],
             columns["k"][at] if "k" in columns else None,  # folders of earlier versions lack it
         )
+
+
+def _known(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a summary without the interval, which is computed from the rows."""
+    return {name: value for name, value in summary.items() if name != "interval"}
 
 
 def remove_folder(folder: Location) -> None:

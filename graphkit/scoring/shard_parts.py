@@ -13,9 +13,9 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.files.problems import Ignored, Problem, Problems
 from graphkit.records.bounds import exact_parts
-from graphkit.records.unanswered import MISSING, is_failure
 from graphkit.records.words import NO_LABEL
 from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.reason_counts import Left, count_reasons
 from graphkit.scoring.results import LABELS, Row
 from graphkit.scoring.totals import Totals
 
@@ -47,40 +47,35 @@ class GroupSums(msgspec.Struct):
     total: int
     parts: list[list[float]]
     scored: list[int]
-    failed: list[int]
-    missing: list[int]
+    left: list[Left]
 
     @classmethod
     def none(cls, count: int) -> GroupSums:
         """Return the sums over no question."""
-        return cls(0, [[] for _ in range(count)], [0] * count, [0] * count, [0] * count)
+        return cls(0, [[] for _ in range(count)], [0] * count, [Left()] * count)
 
     def add_rows(self, rows: Sequence[Row]) -> None:
         """Add the values of some questions."""
         self.total += len(rows)
         for place, column in enumerate(zip(*(row.values for row in rows), strict=True)):
             numbers = [float(value) for value in column if not isinstance(value, str)]
-            failures = [value for value in column if isinstance(value, str) and is_failure(value)]
-            missing = failures.count(MISSING)
-            self._add(place, numbers, len(numbers), len(failures) - missing, missing)
+            self._add(place, numbers, len(numbers), count_reasons(column)[1])
 
     def merge(self, other: GroupSums, sign: int = 1) -> None:
         """Add the sums over other questions, or take them away."""
         self.total += sign * other.total
         for place, parts in enumerate(other.parts):
-            counts = other.scored[place], other.failed[place], other.missing[place]
-            self._add(place, [sign * part for part in parts], *(sign * count for count in counts))
+            self._add(place, [sign * part for part in parts], sign * other.scored[place], other.left[place], sign)
 
-    def _add(self, place: int, numbers: Sequence[float], scored: int, failed: int, missing: int) -> None:
+    def _add(self, place: int, numbers: Sequence[float], scored: int, left: Sequence[int], sign: int = 1) -> None:
         self.parts[place] = exact_parts([*numbers, *self.parts[place]])
         self.scored[place] += scored
-        self.failed[place] += failed
-        self.missing[place] += missing
+        self.left[place] = self.left[place].plus(left, sign)
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure over these questions."""
-        each = zip(names, self.parts, self.scored, self.failed, self.missing, strict=True)
-        return {name: Summary.of(name, parts, scored, self.total, *rest) for name, parts, scored, *rest in each}
+        each = zip(names, self.parts, self.scored, self.left, strict=True)
+        return {name: Summary.of(name, parts, scored, self.total, left) for name, parts, scored, left in each}
 
 
 @dataclass
@@ -115,8 +110,7 @@ class Groups:
             of = {label: sums for (label_of, label), sums in self.sums.items() if label_of == by}
             if not of:
                 continue
-            failed, missing = ([*column] for column in zip(*totals.unanswered, strict=True))
-            rest = GroupSums(totals.questions, [*totals.parts], [*totals.scored], failed, missing)
+            rest = GroupSums(totals.questions, [*totals.parts], [*totals.scored], [*totals.left])
             for sums in of.values():
                 rest.merge(sums, -1)
             every = of | ({NO_LABEL: rest} if rest.total else {})
@@ -129,7 +123,7 @@ class Sums(msgspec.Struct):
 
     parts: list[list[float]]
     scored: list[int]
-    unanswered: list[tuple[int, int]]
+    left: list[Left]
     counts: tuple[int, int, int, int, int, int]
     gold: int
     figures: dict[str, tuple[bytes, bytes]]
@@ -142,7 +136,7 @@ class Sums(msgspec.Struct):
         return cls(
             totals.parts,
             totals.scored,
-            totals.unanswered,
+            totals.left,
             (
                 *(totals.questions, totals.failed, totals.missing, totals.no_answer),
                 *(totals.without_commit, totals.commit_of_artifact),
@@ -156,7 +150,7 @@ class Sums(msgspec.Struct):
     def add_to(self, totals: Totals, groups: Groups) -> None:
         """Add these sums to those of a run, without its usage, its doubts and the reasons of its questions."""
         other = Totals(len(self.parts))
-        other.parts, other.scored, other.unanswered = self.parts, self.scored, self.unanswered
+        other.parts, other.scored, other.left = self.parts, self.scored, self.left
         other.questions, other.failed, other.missing, other.no_answer = self.counts[:4]
         other.without_commit, other.commit_of_artifact = self.counts[4:]
         other.gold.value = self.gold

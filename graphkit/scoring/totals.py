@@ -11,7 +11,7 @@ from graphkit.records.gold import GoldSum
 from graphkit.records.usage import Tally
 from graphkit.scoring.doubt_counts import Doubts
 from graphkit.scoring.measure_summaries import Summary
-from graphkit.scoring.reason_counts import apart_from_failures, bounded, count_reasons, listed
+from graphkit.scoring.reason_counts import Left, apart_from_failures, bounded, count_reasons, listed
 
 
 class Totals:
@@ -30,7 +30,7 @@ class Totals:
         self.parts: list[list[float]] = [[] for _ in range(count)]
         self.scored = [0] * count
         self.reasons: list[Counter[str]] = [Counter() for _ in range(count)]
-        self.unanswered = [(0, 0)] * count
+        self.left = [Left()] * count
         self.questions = self.failed = self.missing = self.no_answer = 0
         self.without_commit = self.commit_of_artifact = 0
         self.efficiency = Tally()
@@ -44,9 +44,8 @@ class Totals:
 
     def add_unscored(self, index: int, values: Iterable[float | str | Unscored]) -> None:
         """Count the reasons of questions without a value by the measure of that index."""
-        found, failed, missing = count_reasons(values)
-        before = self.unanswered[index]
-        self.unanswered[index] = before[0] + failed, before[1] + missing
+        found, left = count_reasons(values)
+        self.left[index] = self.left[index].plus(left)
         for reason in self.apart & found.keys():
             del found[reason]
         self.reasons[index] = bounded(self.reasons[index] + found)
@@ -66,7 +65,7 @@ class Totals:
         self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
         self.scored = [first + second for first, second in zip(self.scored, other.scored, strict=True)]
         self.reasons = [bounded(first + second) for first, second in zip(self.reasons, other.reasons, strict=True)]
-        self.unanswered = [(a + c, b + d) for (a, b), (c, d) in zip(self.unanswered, other.unanswered, strict=True)]
+        self.left = [first.plus(second) for first, second in zip(self.left, other.left, strict=True)]
         self.questions += other.questions
         self.failed += other.failed
         self.missing += other.missing
@@ -79,8 +78,8 @@ class Totals:
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""
         return {
-            name: Summary.of(name, parts, scored, self.questions, *unanswered)
-            for name, parts, scored, unanswered in zip(names, self.parts, self.scored, self.unanswered, strict=True)
+            name: Summary.of(name, parts, scored, self.questions, left)
+            for name, parts, scored, left in zip(names, self.parts, self.scored, self.left, strict=True)
         }
 
     def unscored(self, names: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -14,6 +14,7 @@ from graphkit.analysis.board import board
 from graphkit.analysis.config import Config
 from graphkit.analysis.standings import standings
 from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.reason_counts import Left
 from tests.helpers.cli import Row, inside, tiny, write_lines
 
 WALK = ["a:m.py#x", "CALLS", "b:n.py#y"]
@@ -48,10 +49,10 @@ def test_every_reason_counts_as_zero(tmp_path: Path) -> None:
 
 def test_it_never_improves_a_mean() -> None:
     """Where 0 isn't the worst value failures count as that, and what was scored nowhere has no mean."""
-    lower = Summary.of("HallucinationRate", [0.5], 1, 4, failed=1)
+    lower = Summary.of("HallucinationRate", [0.5], 1, 4, Left(failed=1))
     # .5 and the failed one as 1, over two; the other two stay out.
     assert (lower.held("zero"), lower.zeros("zero")) == (0.75, 0)
-    nothing = Summary.of("EdgeRecall", [], 0, 4, failed=1)
+    nothing = Summary.of("EdgeRecall", [], 0, 4, Left(failed=1))
     assert (nothing.held("zero"), nothing.zeros("zero"), nothing.in_words("zero")) == (None, 0, "–")
     whole = Summary.of("EdgeRecall", [1.0, 0.5], 2, 2)
     assert (whole.held("zero"), whole.in_words("zero"), whole.counts("zero")) == (0.75, "0.7500", "2/2")
