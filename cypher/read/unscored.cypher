@@ -1,6 +1,6 @@
 // title: Unscored questions
 // answers: Why have questions of a run no value by a measure?
 // parameters: run, measure
-// columns: reason
+// columns: question, reason
 MATCH (s:Score {run: $run, measure: $measure}) WHERE s.value IS NULL AND s.reason IS NOT NULL
-RETURN s.reason AS reason
+RETURN s.question AS question, s.reason AS reason

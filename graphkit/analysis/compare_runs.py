@@ -11,7 +11,7 @@ from typing import Any, Literal, Unpack
 from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_facts import RunFacts, facts_in_graph
-from graphkit.analysis.run_pairs import By, PairingOptions, Pairs, refuse_itself, unanswered_warning
+from graphkit.analysis.run_pairs import By, PairingOptions, Pairs, refuse_itself, unanswered_warning, unlogged_warning
 from graphkit.analysis.scales import scale_of
 from graphkit.analysis.shared_values import values_of
 from graphkit.database.store import Store
@@ -60,7 +60,7 @@ def compare_runs(
         different versions scored it, or the graph neither holds it for both runs nor computes it.
     """
     dataset = _common_dataset(store, first, second)
-    (before, after), gold = values_of(store, dataset, (first, second), measures, engine)
+    (before, after), gold, unlogged = values_of(store, dataset, (first, second), measures, engine)
     check = GoldComparison.hold((first, second), (before, after), gold, strict)
     ids = sorted(question_ids(store, dataset))
     answers = {run: list(read_questions(store, "read/answers", ids, {"run": run})) for run in (first, second)}
@@ -75,14 +75,17 @@ def compare_runs(
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
     by, cluster = options.get("by"), options.get("cluster")
     clusters = None if cluster is None else _clusters(store, questions, cluster)
-    pairs = Pairs((first, second), before, after, failed, scales, options, clusters)
+    pairs = Pairs((first, second), before, after, failed, scales, options, clusters, ({}, unlogged))
     return pairs.compared(
         check,
         _members(store, dataset, by) if by is not None else {},
         dict.fromkeys(before, questions),
         len(questions),
         dataset=dataset,
-        warnings=_warnings(store, dataset, answers, stale, pairs.failed_as),
+        warnings=(
+            *_warnings(store, dataset, answers, stale, pairs.failed_as),
+            *unlogged_warning(second, unlogged, after, pairs.failed_as),
+        ),
         edges=partial(_edges, store),
         facts=(RunFacts(dict.fromkeys(failed[0])), RunFacts(dict.fromkeys(failed[1]))),
     )

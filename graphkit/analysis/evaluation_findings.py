@@ -43,6 +43,8 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
         findings += weak_findings(card, 2 if len(results) == 1 else 1)
     findings += repetition_findings(evaluated.repetitions)
     findings += cluster_findings(evaluated)
+    findings += unlogged_findings(results)
+    findings += interval_findings(results)
     if lead is not None and lead.verdict.caution is not None:
         findings.append(BriefLine("caution", lead.verdict.caution, 61))
     findings += outcome_findings(results)
@@ -89,6 +91,31 @@ def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
         how = "unscored" if results[0].failed_as == "unscored" else "as the worst value"
         failed = any(result.failed or result.missing for result in results)
         yield BriefLine("failed", f"{listed(parts, 4)}{f'; they count {how}' if failed else ''}", 85)
+
+
+def unlogged_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
+    """Yield one line on the measures for which some record doesn't log what they need, while others do."""
+    parts = [
+        f"{result.run} {name} {summary.in_words(result.failed_as)}"
+        for result in results
+        for name, summary in result.measures.items()
+        if summary.not_logged and summary.scored and not summary.zeros(result.failed_as)
+    ]
+    if parts:
+        yield BriefLine("unlogged", listed(parts, 2), 86)
+
+
+def interval_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
+    """Yield one line on the first measure with a value: its mean as gates check it, with its 95% interval."""
+    parts = []
+    for result in results:
+        name = next((one for one, summary in result.measures.items() if summary.scored), None)
+        found = None if name is None or result.clustered is not None else result.interval(name)
+        if name is not None and found is not None:
+            held = result.measures[name].held(result.failed_as)
+            parts.append(f"{result.run} {name} {two(held)} [{two(found[0])}, {two(found[1])}]")
+    if parts:
+        yield BriefLine("interval", f"95%: {listed(parts, 2)}", 42)
 
 
 def zero_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:

@@ -402,6 +402,8 @@ class RunGates:
         Other shares of single measures.
     sure
         Whether the ends of intervals are held to the bounds, and not the means.
+    beside
+        Measures that other gates of the same runs bound.
     max_failed
         The limit of :func:`max_failed`.
     """
@@ -415,6 +417,7 @@ class RunGates:
     max_failed: int | None = None
     min_scored_of: Mapping[str, float] = field(default_factory=dict)
     sure: bool = False
+    beside: Sequence[str] = ()
 
     def outcomes(self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = ()) -> list[GateOutcome]:
         """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
@@ -440,7 +443,11 @@ class RunGates:
             yield from min_scored(results, share, [measure])
         if self.min_scored is None:
             names = list(bounded)
-            held = [one for one in names if one not in self.min_scored_of and not _beside_recall(one, names)]
+            held = [
+                one
+                for one in names
+                if one not in self.min_scored_of and not _beside_recall(one, [*names, *self.beside])
+            ]
             known = [one for one in results if any(_summary(one, name).scored for name in held)]
             for outcome in min_scored(known, LEAST_SCORED, held):
                 if not outcome.passed and any(

@@ -18,6 +18,7 @@ from graphkit.analysis.run_pairs import (
     refuse_itself,
     refuse_repositories,
     unanswered_warning,
+    unlogged_warning,
 )
 from graphkit.analysis.scales import scale_of
 from graphkit.errors import InputError
@@ -250,6 +251,7 @@ def _records(path: Path, kind: type[_Record]) -> Iterator[_Record]:
 def _warnings(results: Sequence[Evaluation], pairs: Pairs) -> Iterator[str]:
     for result in results:
         yield from unanswered_warning(result.run, result.missing, result.failed, result.questions, pairs.failed_as)
+    yield from unlogged_warning(results[1].run, pairs.unlogged[1], pairs.after, pairs.failed_as)
     if invalid := results[0].invalid:
         yield f"the gold of {counted(len(invalid), 'question')} is stale: not compared"
 

@@ -58,6 +58,16 @@ def unanswered_warning(run: str, missing: int, failed: int, questions: int, fail
         yield f"{run} {' and '.join(parts)}: each counts as {counts}"
 
 
+def unlogged_warning(
+    run: str, unlogged: Mapping[str, Set[str]], values: Mapping[str, Values], failed_as: FailedAs
+) -> Iterator[str]:
+    """Yield a sentence on the measures whose input a run logs for some questions only, if there are any."""
+    parts = [f"{name} ({len(found)})" for name, found in unlogged.items() if found and values[name]]
+    if parts:
+        counts = "the worst value, if the other run was scored" if failed_as == "worst" else "unscored"
+        yield f"{run} doesn't log for each question what these need: {', '.join(parts)}: each counts as {counts}"
+
+
 class PairingOptions(TypedDict, total=False):
     """Options of both comparisons.
 

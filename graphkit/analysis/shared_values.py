@@ -9,10 +9,12 @@ from graphkit.analysis.config import COMPARED
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.graph.knowledge import invalid_questions
+from graphkit.graph.queries import cypher
 from graphkit.graph.score_nodes import Grading, gradings, held_values
-from graphkit.measures.base import Measure
+from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.registry import resolve_measures
 from graphkit.records.scores import GRAPHKIT
+from graphkit.records.unanswered import is_unlogged
 from graphkit.scoring.cypher_scoring import measure_values
 
 Values = dict[str, dict[str, float]]
@@ -25,8 +27,10 @@ def values_of(
     runs: tuple[str, str],
     measures: Sequence[str | Measure],
     engine: Literal["cypher"] | None = None,
-) -> tuple[tuple[Values, Values], tuple[Gold, Gold]]:
+) -> tuple[tuple[Values, Values], tuple[Gold, Gold], dict[str, set[str]]]:
     """Return the values of two runs by each measure, and the gold that the stored ones were given for, if known.
+
+    The third part are by measure the questions of the second run whose record doesn't log what it needs.
 
     Scores in the graph are used, whoever gave them. A built-in measure that isn't stored for both runs, or is outdated
     by a change of the dataset or of commits, is computed in the graph for both; with ``engine="cypher"`` every one is.
@@ -40,6 +44,7 @@ def values_of(
     invalid = invalid_questions(store, dataset)
     found: tuple[Values, Values] = ({}, {})
     gold: tuple[Gold, Gold] = ({}, {})
+    unlogged: dict[str, set[str]] = {}
     for measure in measures or COMPARED:
         own = _own(measure)
         name = str(own or measure)
@@ -50,9 +55,13 @@ def values_of(
             if computed:
                 column = measure_values(store, dataset, run, own, invalid)  # type: ignore[arg-type]
                 values[name] = {question: value for question, value in column.items() if isinstance(value, float)}
+                reasons = {one: value.reason for one, value in column.items() if isinstance(value, Unscored)}
             else:
                 values[name], of_run[name] = held_values(store, run, name)
-    return found, gold
+                rows = store.read(cypher("read/unscored"), {"run": run, "measure": name})
+                reasons = {str(row["question"]): str(row["reason"]) for row in rows}
+            unlogged[name] = {one for one, reason in reasons.items() if is_unlogged(reason)}  # the second run's remain
+    return found, gold, unlogged
 
 
 def _own(measure: str | Measure) -> Measure | None:

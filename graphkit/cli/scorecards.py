@@ -27,7 +27,10 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
         for result in results:
             summary = result.measures.get(name)
             row += (
-                [shown_mean(summary, result.failed_as), scored_in_words(summary, result.failed_as)]
+                [
+                    shown_mean(summary, result.failed_as),
+                    scored_in_words(summary, result.failed_as) + result.interval_in_words(name),
+                ]
                 if summary
                 else ["–", "–"]
             )

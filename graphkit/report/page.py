@@ -32,7 +32,7 @@ from graphkit.report.script import script
 from graphkit.report.search import search_blocks
 from graphkit.report.spine_view import Fragments
 from graphkit.report.verdict_view import judged, judges
-from graphkit.scoring.measure_summaries import FAILURES_UNSCORED
+from graphkit.scoring.measure_summaries import FAILURES_UNSCORED, UNLOGGED_UNSCORED
 from graphkit.scoring.results import Evaluation
 
 #: Notes on options that change the comparison.
@@ -44,7 +44,10 @@ UNDIRECTED = (
 
 #: How the page explains failed questions.
 FAILURES_COUNT = {
-    "worst": "A failed or missing question counts as the worst value of its measure against targets and in layers.",
+    "worst": "A failed or missing question counts as the worst value of its measure against targets and in layers, "
+    "and so does "
+    "one whose record doesn't log what the measure needs, where the run logs it for others.",
+    "failed": UNLOGGED_UNSCORED[0].upper() + UNLOGGED_UNSCORED[1:] + ".",
     "unscored": FAILURES_UNSCORED[0].upper() + FAILURES_UNSCORED[1:] + ".",
 }
 

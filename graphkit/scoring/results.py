@@ -369,6 +369,11 @@ class Evaluation:
             self._intervals[measure] = mean_interval(sample, *bounds_of(measure)) if len(sample) > 1 else None
         return self._intervals[measure]
 
+    def interval_in_words(self, measure: str) -> str:
+        """Return the interval of the held value as `` [low, high]``; an empty text if it has none."""
+        found = self.interval(measure)
+        return "" if found is None else f" [{found[0]:.4f}, {found[1]:.4f}]"
+
     @cached_property
     def _intervals(self) -> dict[str, tuple[float, float] | None]:
         return {}

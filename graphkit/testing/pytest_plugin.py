@@ -27,11 +27,21 @@ _OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("fail-under", "Add a test that a mean is at least VALUE; may be repeated.", {"metavar": "MEASURE=VALUE"}),
     ("fail-over", "Add a test that a mean is at most VALUE; may be repeated.", {"metavar": "MEASURE=VALUE"}),
     ("max-failed", "Add a test that at most N questions failed or are missing.", {"metavar": "N"}),
-    ("min-scored", "Add a test that measures were scored on this share of the questions.", {"metavar": "SHARE"}),
+    (
+        "min-scored",
+        "Add a test that measures have a value on this share of the questions that they could score.",
+        {"metavar": "SHARE"},
+    ),
     ("fail-on-severe", "Add a test for each severe threshold of the layers.", {"action": "store_true"}),
     ("fail-on-stale", "Add a test that no gold is stale.", {"action": "store_true"}),
     ("config", "Add a test for each target and severe threshold in this graphkit.toml.", {"metavar": "FILE"}),
-    ("failed-as", "Count failed questions as the worst value (default), or leave them unscored.", {"metavar": "HOW"}),
+    (
+        "missing-as",
+        "Count failed, missing and unlogged questions as worst (default), only failed and missing ones (failed), or "
+        "none (unscored).",
+        {"metavar": "HOW"},
+    ),
+    ("failed-as", "Another name of --graphkit-missing-as.", {"metavar": "HOW"}),
     ("record", "Keep answers and verdicts in DIR. [default: in pytest's cache]", {"metavar": "DIR"}),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -13,6 +13,7 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.records.option_values import bound
+from graphkit.records.unanswered import FailedAs
 from graphkit.systems.importing import System, load_system, run_name, system_of
 from graphkit.systems.runner import Limits
 from graphkit.systems.session import DEFAULT_K, source_of
@@ -27,7 +28,7 @@ _THRESHOLDS = ("fail_under", "fail_over", "max_failed", "min_scored", "fail_on_s
 #: The arguments of the mark beside the dataset.
 ARGUMENTS = (
     *("system", "run", "name", "version", "judge", "graders", "k"),
-    *(*_LIMITS, *_THRESHOLDS, "config", "failed_as"),
+    *(*_LIMITS, *_THRESHOLDS, "config", "failed_as", "missing_as"),
 )
 
 
@@ -173,7 +174,7 @@ def _given(config: pytest.Config, arguments: Mapping[str, Any]) -> GivenThreshol
         severe=chosen("fail_on_severe"),
         stale=chosen("fail_on_stale"),
         config=_config(config, arguments),
-        failed_as=single("failed_as", _failed_as) or "worst",
+        failed_as=single("missing_as", _failed_as) or single("failed_as", _failed_as) or "worst",
     )
 
 
@@ -204,6 +205,6 @@ def _share(text: str) -> float:
 
 
 def _failed_as(text: str) -> str:
-    if text not in ("worst", "unscored"):
-        raise ValueError("it must be worst or unscored")
+    if text not in (allowed := get_args(FailedAs)):
+        raise ValueError(f"it must be {', '.join(allowed[:-1])} or {allowed[-1]}")
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from graphkit.analysis.config import Config, load_config
 from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
@@ -81,10 +82,17 @@ class GivenThresholds:
     def _tests(self, plan: EvaluationPlan) -> Iterator[Threshold]:
         under = [(plan.gated[text], bound) for text, bound in self.under.items()]
         over = [(plan.gated[text], bound) for text, bound in self.over.items()]
+        names = [name for name, _ in (*under, *over)]
+
+        def scored(measure: str) -> dict[str, Any]:
+            if self.min_scored is None:
+                return {"beside": names}
+            return {"min_scored": self.min_scored, "measures": [measure]}
+
         for one in under:
-            yield _of_gates(_named("fail-under", *one), RunGates(under=[one]))
+            yield _of_gates(_named("fail-under", *one), RunGates(under=[one], **scored(one[0])))
         for one in over:
-            yield _of_gates(_named("fail-over", *one), RunGates(over=[one]))
+            yield _of_gates(_named("fail-over", *one), RunGates(over=[one], **scored(one[0])))
         if self.max_failed is not None:
             yield _of_gates(_named("max-failed", "", self.max_failed), RunGates(max_failed=self.max_failed))
         if self.min_scored is not None:
