@@ -199,7 +199,7 @@ def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[s
     for result in results:
         for measure in result.measures if measures is None else measures:
             summary = _summary(result, measure)
-            could, part = summary.total - summary.of_question, summary.share(result.failed_as)
+            could, part = summary.could(result.failed_as), summary.share(result.failed_as)
             have = round(part * could)
             passed = not under(have, share * could)
             what = f"{measure} has a value on {have} of {counted(could, 'question')} that it could score"
@@ -360,7 +360,9 @@ def _changed(compared: RunComparison, result: PairedResult) -> str:
         return text
     paired = next((one for one in compared.overall if one.measure == result.measure), None)
     both = "" if paired is None else f"; {paired.delta:+.4f} over the {paired.questions} answered by both"
-    return f"{text}, with {failures} failed or not logged as {worst_of(result.measure):g}{both}"
+    unlogged = min(compared.not_logged.get(result.measure, 0), failures)
+    parts = [f"{count} {what}" for count, what in ((failures - unlogged, "failed"), (unlogged, "not logged")) if count]
+    return f"{text}, with {' and '.join(parts)} as {worst_of(result.measure):g}{both}"
 
 
 def drops(compared: RunComparison, bound: float) -> list[GateOutcome]:

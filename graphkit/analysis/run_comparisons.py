@@ -78,6 +78,8 @@ class RunComparison:
         How many questions each run failed on or has no record for, without those with stale gold.
     failed_as
         ``"unscored"`` if failures don't count; ``with_failed`` then equals the measures over all questions.
+    not_logged
+        By measure, how many questions count as the worst value in ``with_failed`` since a record doesn't log its input.
     losses
         The questions that both runs were scored on and on which the second is worse by any measure: those of the first
         measure first, the largest loss first.
@@ -107,6 +109,7 @@ class RunComparison:
     with_failed: tuple[PairedResult, ...] = ()
     failed: tuple[int, int] = (0, 0)
     failed_as: FailedAs = "worst"
+    not_logged: Mapping[str, int] = field(default_factory=dict)
     losses: tuple[Loss, ...] = field(default=(), repr=False)
     facts: tuple[RunFacts, RunFacts] = field(default=(RunFacts(), RunFacts()), repr=False)
     clusters: QuestionClusters | None = field(default=None, repr=False)
@@ -207,6 +210,7 @@ class RunComparison:
             "different_gold": list(self.different_gold),
             "failed": {self.first: self.failed[0], self.second: self.failed[1]},
             "failed_as": self.failed_as,
+            "not_logged": dict(self.not_logged),
             "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
             "verdict": self.pair.as_json(),
             "regressions": [one.measure for one in self.regressions()],

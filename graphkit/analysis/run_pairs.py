@@ -143,6 +143,18 @@ class Pairs:
         overall, *groups = map(Group, (None, *members), found)
         return (overall, *(group for group in groups if group.results)), with_failed
 
+    def not_logged(self) -> dict[str, int]:
+        """Return for each measure how many questions count as the worst value since a record doesn't log its input."""
+        if self.failed_as != "worst":
+            return {}
+        sides = zip(self.unlogged, (self.before, self.after), (self.after, self.before), strict=True)
+        counts = dict.fromkeys(self.before, 0)
+        for unlogged, own, other in sides:
+            for name in counts:
+                if own[name] and worst_of(name) is not None:
+                    counts[name] += len(unlogged.get(name, frozenset()) & other[name].keys())
+        return {name: count for name, count in counts.items() if count}
+
     def left_out(self) -> dict[str, int]:
         """Return for each measure on how many questions only one of the runs was scored."""
         counts = {name: len(self.before[name].keys() ^ self.after[name].keys()) for name in self.before}
@@ -229,6 +241,7 @@ class Pairs:
             with_failed=with_failed,
             failed=(len(self.failed[0]), len(self.failed[1])),
             failed_as=self.failed_as,
+            not_logged=self.not_logged(),
             losses=self.losses(),
             facts=facts,
             clusters=self.clusters,

@@ -181,7 +181,9 @@ def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate])
         properties = ElementTree.SubElement(suite, "properties")
         ElementTree.SubElement(properties, "property", name="failed_as", value=result.failed_as)
         for name, summary in result.measures.items():
-            held = f"{summary.in_words(result.failed_as)}{result.interval_in_words(name)}"
+            if not (between := result.interval_in_words(name)):
+                continue
+            held = f"{summary.in_words(result.failed_as)}{between}"
             ElementTree.SubElement(properties, "property", name=_xml(f"mean {name}"), value=_xml(held))
         if result.clustered is not None:
             sentence = _xml(result.clustered.sentence)
@@ -234,7 +236,6 @@ def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> s
             summary = result.measures.get(name)
             cells.append(
                 f"{shown_mean(summary, result.failed_as)} ({scored_in_words(summary, result.failed_as)})"
-                f"{_cell(result.interval_in_words(name))}"
                 if summary
                 else "–"
             )

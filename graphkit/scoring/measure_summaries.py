@@ -106,14 +106,22 @@ class Summary:
         left = self.unanswered + self.not_logged + self.of_question
         return not self.scored and self.not_logged > 0 and left == self.total
 
-    def share(self, counted_as: CountedAs = "worst") -> float:
-        """Return the share of the questions that could be scored that have a value, those counted as worst included.
+    def could(self, counted_as: CountedAs = "worst") -> int:
+        """Return how many questions should have a value: all but those that no answer could be scored on.
 
-        >>> Summary.of("EdgeRecall", [35.0], 35, 60, Left(failed=15, of_question=10)).share()
-        1.0
+        Failed, missing and unlogged questions that don't count as the worst value are left aside as well.
         """
-        could = self.total - self.of_question
-        return min(1.0, (self.scored + self.zeros(counted_as) + self.as_worst(counted_as)) / could) if could else 0.0
+        aside = 0 if self.zeros(counted_as) else self.unanswered + self.not_logged - self.as_worst(counted_as)
+        return self.total - self.of_question - aside
+
+    def share(self, counted_as: CountedAs = "worst") -> float:
+        """Return the share of the questions that should have a value that have one, those as worst included.
+
+        >>> Summary.of("EdgePrecision", [3.0], 3, 20, Left(failed=1, of_question=15)).share()
+        0.8
+        """
+        have, could = self.scored + self.zeros(counted_as) + self.as_worst(counted_as), self.could(counted_as)
+        return min(1.0, have / could) if could > 0 else 0.0
 
     def held(self, failed_as: CountedAs = "worst") -> float | None:
         """Return the value that gates, targets and thresholds check.

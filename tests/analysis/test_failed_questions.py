@@ -243,8 +243,8 @@ def test_every_output_says_that_failures_are_unscored(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("r.md", "r.json", "r.xml")]
     outputs = itertools.chain(*(("-o", file) for file in files))
     done = inside("evaluate", "--full", run, "--no-store", "--failed-as", "unscored", *outputs, cwd=tmp_path, code=0)
-    assert "failed and missing questions are unscored at gates" in done.out
-    assert "failed and missing questions are unscored at gates" in files[0].read_text()
+    assert "failed, missing and unlogged questions are unscored at gates" in done.out
+    assert "failed, missing and unlogged questions are unscored at gates" in files[0].read_text()
     assert json.loads(files[1].read_text())["runs"][0]["failed_as"] == "unscored"
     [suite] = ElementTree.parse(files[2]).getroot()
     assert suite.find("properties/property[@name='failed_as']").get("value") == "unscored"  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""No honest run fails a gate for what it lacks: each logs what it has, throughout, and its bounds are what it reaches."""
+"""No honest run fails a gate for what it lacks: each logs it nowhere, and its bounds are what it reaches."""
 
 from __future__ import annotations
 

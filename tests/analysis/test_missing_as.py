@@ -41,9 +41,10 @@ def test_every_reason_counts_as_zero(tmp_path: Path) -> None:
     assert result.sample("EdgeRecall") == [1.0, 0.0, 0.0, 0.0]
     assert result.as_json()["with_unscored"] == {"EdgeRecall": 0.25}
     assert [type(row.values[0]) for row in result.rows] == [float, str, str, str]
-    # By default the failed one alone counts, and nothing is said of zeros.
+    # By default the failed and the unlogged one count, and nothing is said of zeros: 1 / 3.
     result = graphkit.evaluate(four(tmp_path / "again"), measures=["EdgeRecall"])
-    assert result.measures["EdgeRecall"].held() == 0.5
+    assert result.measures["EdgeRecall"].held() == pytest.approx(1 / 3)
+    assert result.measures["EdgeRecall"].held("failed") == 0.5
     assert "with_unscored" not in result.as_json()
 
 
