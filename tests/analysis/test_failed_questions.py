@@ -249,9 +249,9 @@ def test_every_output_says_that_failures_are_unscored(tmp_path: Path) -> None:
     [suite] = ElementTree.parse(files[2]).getroot()
     assert suite.find("properties/property[@name='failed_as']").get("value") == "unscored"  # type: ignore[union-attr]
     inside("report", run, "-o", tmp_path / "page.html", "--failed-as", "unscored", cwd=tmp_path, code=0)
-    assert "Failed and missing questions are unscored at gates" in (tmp_path / "page.html").read_text()
-    done = inside("evaluate", run, "--no-store", "--failed-as", "zero", cwd=tmp_path, code=2)
-    assert "'zero' is not one of 'worst', 'unscored'" in done.err
+    assert "Failed, missing and unlogged questions are unscored at gates" in (tmp_path / "page.html").read_text()
+    done = inside("evaluate", run, "--no-store", "--failed-as", "nothing", cwd=tmp_path, code=2)
+    assert "'nothing' is not one of 'worst', 'failed', 'unscored', 'zero', '0'" in done.err
 
 
 def test_scores_that_others_gave(tmp_path: Path) -> None:

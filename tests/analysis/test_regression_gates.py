@@ -134,7 +134,7 @@ def test_a_crash_is_a_regression(tmp_path: Path, reason: str | None) -> None:
     assert "a failed question counting as the worst value" in done.out
     asked = ("compare", "--full", "a", "b", "--scores", file, "--fail-on-regression", "--failed-as", "unscored")
     done = inside(*asked, cwd=tmp_path, code=0)
-    assert "Failed and missing questions are unscored at gates" in done.out
+    assert "Failed, missing and unlogged questions are unscored at gates" in done.out
 
 
 def test_the_baseline_failed(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.cli import ANSWERS, QUESTIONS, inside, one_unscored, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines
 from tests.helpers.cli import inside as graphkit
 
 
@@ -18,8 +18,8 @@ from tests.helpers.cli import inside as graphkit
         ("--fail-over", "EdgeRecall=0.75", 0, ""),
         ("--fail-over", "EdgeRecall=0.7", 1, "r: EdgeRecall is 0.7500, over 0.7"),
         # Nothing is known of commits, so Coherence has no mean: that holds no gate.
-        ("--fail-under", "Coherence=0", 1, "r: Coherence was scored on no question"),
-        ("--fail-over", "Coherence=1", 1, "r: Coherence was scored on no question"),
+        ("--fail-under", "Coherence=0", 1, "r: Coherence was never logged (no retrieved chunk carries a commit)"),
+        ("--fail-over", "Coherence=1", 1, "r: Coherence was never logged (no retrieved chunk carries a commit)"),
     ],
 )
 def test_gate(tmp_path: Path, option: str, gate: str, code: int, reported: str) -> None:
@@ -88,18 +88,23 @@ def test_gate_that_is_none(tmp_path: Path, gate: str) -> None:
 
 
 def test_the_gate_on_coverage(tmp_path: Path) -> None:
-    """--min-scored holds the share of questions that each named measure was scored on: here 1 of 2."""
-    asked = ("evaluate", "--full", one_unscored(tmp_path), "--no-store")
-    inside(*asked, "-m", "EdgeRecall", "--min-scored", "0.5", cwd=tmp_path, code=0)
-    done = inside(*asked, "-m", "EdgeRecall", "--min-scored", "0.9", cwd=tmp_path, code=1)
-    assert "gate failed: r: EdgeRecall was scored on 1 of 2 questions (50%), fewer than 90%" in done.err
+    """--min-scored holds the share that has a value of what could be scored: here 1 of 2, the other walk is empty."""
+    run = tiny(tmp_path, answers=[ANSWERS[0], {"run": "r", "question_id": "q2", "traversal": [], "retrieved": []}])
+    asked = ("evaluate", "--full", run, "--no-store")
+    inside(*asked, "-m", "EdgePrecision", "--min-scored", "0.5", cwd=tmp_path, code=0)
+    done = inside(*asked, "-m", "EdgePrecision", "--min-scored", "0.9", cwd=tmp_path, code=1)
+    assert (
+        "gate failed: r: EdgePrecision has a value on 1 of 2 questions that it could score (50%), fewer than 90%"
+        in done.err
+    )
     # A measure that a gate names is held, too; one that nobody named only where none was.
-    done = inside(*asked, "--fail-under", "RR=0", "--min-scored", "0.9", cwd=tmp_path, code=1)
-    assert "RR was scored on 1 of 2" in done.err
-    assert "EdgeRecall" not in done.err
+    inside(*asked, "--fail-under", "RR=0", "--min-scored", "0.9", cwd=tmp_path, code=0)
     done = inside(*asked, "--min-scored", "0.9", cwd=tmp_path, code=1)
-    assert "EdgeRecall was scored on 1 of 2" in done.err
-    assert "Coherence was scored on 0 of 2" in done.err
+    assert "EdgePrecision has a value on 1 of 2" in done.err
+    assert "EdgeRecall" not in done.err
+    # One of one measure alone.
+    inside(*asked, "--min-scored", "EdgePrecision=0.5", cwd=tmp_path, code=0)
+    inside(*asked, "--min-scored", "EdgePrecision=0.6", cwd=tmp_path, code=1)
 
 
 @pytest.mark.parametrize("share", ["1.5", "-0.1", "nan"])

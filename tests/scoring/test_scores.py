@@ -133,10 +133,11 @@ def test_a_gate_holds_what_others_gave(tmp_path: Path) -> None:
     run = tiny(tmp_path)
     scores = write_lines(tmp_path / "given.jsonl", given(value=0.4)[:1])
     command = ("evaluate", "--no-store", "-m", "EdgeRecall", run, "--scores", scores)
-    graphkit(*command, "--fail-under", "Groundedness=0.4", cwd=tmp_path, code=0)
+    graphkit(*command, "--fail-under", "Groundedness=0.4", "--min-scored", "Groundedness=0.5", cwd=tmp_path, code=0)
+    graphkit(*command, "--fail-under", "Groundedness=0.4", cwd=tmp_path, code=1)  # nobody judged half of them
     reported = graphkit(*command, "--fail-under", "Groundedness=0.5", "--min-scored", "0.9", cwd=tmp_path, code=1).err
     assert "Groundedness is 0.4000, under 0.5" in reported
-    assert "Groundedness was scored on 1 of 2 questions (50%)" in reported
+    assert "Groundedness has a value on 1 of 2 questions that it could score (50%)" in reported
     unknown = graphkit(*command[:-2], "--fail-under", "Groundedness=0.5", cwd=tmp_path, code=2).err
     assert "--scores" in unknown
 
