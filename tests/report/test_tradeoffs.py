@@ -145,7 +145,7 @@ def test_the_page_names_what_is_not_stated(tmp_path: Path) -> None:
     assert "Quality against latency and tokens" in text
     assert "Latency and tokens are per answered question; a failed one counts in nDCG@10 alone." in text
     assert "† not every question states it. b states no latency. No run states cost." in text
-    assert "A a 0.75 4.00 120 B b 0.75 – 11.0 C c 0.25 4.00† 120†" in text
+    assert "A a 0.69 4.00 120 B b 0.69 – 11.0 C c 0.19 4.00† 120†" in text
     assert ("span", {"class": "dim", "title": "over 1 of 2 questions"}) in page.elements
     assert sum(tag == "figure" and "role" not in one for tag, one in page.elements) == 2
 
@@ -155,7 +155,7 @@ def test_failures_that_count_nowhere(tmp_path: Path) -> None:
     rows = [_records(name, {"latency_ms": 1.0}, {"latency_ms": 1.0, "error": "broken"}) for name in "ab"]
     text = " ".join(_page(tmp_path, *rows, failed_as="unscored").text.split())
     assert "Latency is per answered question." in text
-    assert "counts in EdgeRecall alone" not in text
+    assert "counts in nDCG@10 alone" not in text
 
 
 @pytest.mark.parametrize("name", HOSTILE)
