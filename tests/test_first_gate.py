@@ -53,8 +53,8 @@ def test_the_page(graph: Graph, tmp_path: Path) -> None:
     # Three nodes and two edges for each question, all of which are gold.
     assert f"{3 * QUESTIONS} artifacts, {2 * QUESTIONS} edges; it holds {2 * QUESTIONS} of" in made.out
     assert made.err == ""
-    # One of the two edges of each path is traversed.
-    assert "EdgeRecall is 0.5000, under 0.8" in red.err
+    # One of the two edges of each path is traversed, and no other: 2 * .5 * 1 / 1.5.
+    assert "EdgeF1 is 0.6667, under 0.7" in red.err
     assert "READS" in missed.out
     assert "CALLS" not in missed.out
     assert re.search(r"^EdgeRecall +1\.00$", green.out, re.MULTILINE)
@@ -69,5 +69,5 @@ def test_the_job_of_the_page(process: Process, tmp_path: Path) -> None:
     process("init", "my-eval", "questions.csv", cwd=tmp_path, code=0)
     for line in re.findall(r"^- run: graphkit (.*)$", job, re.MULTILINE):
         process(*shlex.split(line), cwd=tmp_path, code=0)
-    assert "EdgeRecall" in (tmp_path / "gate.xml").read_text()
+    assert "EdgeF1" in (tmp_path / "gate.xml").read_text()
     assert not (tmp_path / ".graphkit").exists()

@@ -151,7 +151,7 @@ def _given(config: pytest.Config, arguments: Mapping[str, Any]) -> GivenThreshol
         found = dict(map(read, config.getini(f"graphkit_{name}")))
         marked = arguments.get(name, {})
         if not isinstance(marked, Mapping):
-            raise InputError(f"{name} must map measures to numbers", remedy=f'Write {name}={{"EdgeRecall": 0.8}}.')
+            raise InputError(f"{name} must map measures to numbers", remedy=f'Write {name}={{"EdgeF1": 0.7}}.')
         found |= dict(read(f"{measure}={value}") for measure, value in marked.items())
         return found | dict(map(read, config.getoption(f"graphkit_{name}")))
 

@@ -89,7 +89,7 @@ def test_the_commands_that_are_printed_work(tmp_path: Path) -> None:
     system = tmp_path / "my_system.py"
     system.write_text("def answer(question):\n    return {'answer': 'x', 'traversal': []}\n")
     inside(*run, cwd=tmp_path, code=0)
-    assert "EdgeRecall is 0.0000, under 0.8" in inside(*gate, "--no-store", cwd=tmp_path, code=1).err
+    assert "EdgeF1 is 0.0000, under 0.7" in inside(*gate, "--no-store", cwd=tmp_path, code=1).err
     (tmp_path / "my data" / "runs" / "mine.jsonl").unlink()
     (tmp_path / "my data" / "runs" / "mine.made-by").unlink(missing_ok=True)
     system.write_text(f"def answer(question):\n    return {{'answer': 'x', 'traversal': {walk!r}}}\n")
@@ -102,7 +102,7 @@ def test_the_commands_that_are_printed_work(tmp_path: Path) -> None:
     ("column", "cell", "gate"),
     [
         ("documents", "a:m.py", "--fail-under Recall@10=0.8"),
-        ("files", "a/m.py", "--fail-under FileRecall=0.8"),
+        ("files", "a/m.py", "--fail-under FileRecall=0.8 --fail-under FilePrecision=0.5"),
         ("answer", "x calls y", "--max-failed 0"),
     ],
 )
