@@ -214,6 +214,29 @@ def test_gates_of_the_evaluation(checkout: Path, github: Github) -> None:
     assert "No gate was set." in github.of_action()[0]
 
 
+def test_a_lost_measure(checkout: Path, github: Github) -> None:
+    """A run that stops logging relations, or its order, fails the job, and the comment names the measure."""
+    bare = [
+        one | {"traversal": [{"source": source, "target": target} for source, _, target in one["traversal"]]}
+        for one in run_of(2)
+    ]
+    unordered = [one | {"ordered": False} for one in run_of(2)]
+    for records, measure, why in (
+        (bare, "EdgeRecall", "mine never logged relations, and main (base) did"),
+        (unordered, "PathPrefix", "it has no order"),
+    ):
+        write_lines(checkout / "data" / "runs" / "mine.jsonl", records)
+        options = {"run": USUAL["run"], "compare": f"-m EdgeRecall -m {measure} --fail-on-regression"}
+        done = job(checkout, github, **options)
+        assert done.code == 1, done.log
+        [body] = github.of_action()
+        [line] = [line for line in body.splitlines() if line.startswith(f"- `fail-on-regression {measure}`")]
+        assert f"{measure} is lost: " in line
+        assert why in line
+        allowed = job(checkout, github, **options | {"compare": f"{options['compare']} --allow-lost {measure}"})
+        assert allowed.code == 0, allowed.log
+
+
 @pytest.mark.parametrize(("missing", "code"), [("fail", 1), ("pass", 0)])
 def test_without_a_recorded_run(checkout: Path, github: Github, missing: str, code: int) -> None:
     """If the base branch records no run, the comment says so, and the job fails unless that is permitted."""

@@ -1,6 +1,6 @@
 // title: Edge precision
 // answers: Which share of the distinct traversed edges is in any gold path? With $boundary over edges between repositories only.
-// parameters: run, questions, relation, directed, boundary, unscored, untraversed, unlogged
+// parameters: run, questions, relation, unstated, directed, boundary, unscored, untraversed, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
 MATCH (q:Question {id: question})
@@ -10,7 +10,7 @@ WITH q, a, COLLECT {
   UNWIND range(0, size(p.sources) - 1) AS i
   WITH p, i WHERE NOT $boundary OR p.crosses[i]
   RETURN DISTINCT [CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.sources[i] ELSE p.targets[i] END,
-    CASE WHEN $relation THEN p.relations[i] ELSE '' END,
+    CASE WHEN NOT $relation THEN '' WHEN p.relations[i] = '' THEN $unstated ELSE p.relations[i] END,
     CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.targets[i] ELSE p.sources[i] END]
 } AS walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)

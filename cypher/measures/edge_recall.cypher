@@ -1,6 +1,6 @@
 // title: Edge recall (traversal accuracy)
 // answers: Which share of the required gold edges does the traversal contain? With $boundary over edges between repositories only.
-// parameters: run, questions, relation, directed, static, boundary, unscored, unlogged
+// parameters: run, questions, relation, unstated, directed, static, boundary, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
 MATCH (q:Question {id: question})
@@ -9,7 +9,7 @@ WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND range(0, size(p.sources) - 1) AS i
   RETURN DISTINCT [CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.sources[i] ELSE p.targets[i] END,
-    CASE WHEN $relation THEN p.relations[i] ELSE '' END,
+    CASE WHEN NOT $relation THEN '' WHEN p.relations[i] = '' THEN $unstated ELSE p.relations[i] END,
     CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.targets[i] ELSE p.sources[i] END]
 } AS walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)

@@ -1,6 +1,6 @@
 // title: Path prefix
 // answers: How much of each gold path was followed from its start without a miss, on the best retrieved path?
-// parameters: run, questions, relation, directed, complete, unscored, unlogged, unordered
+// parameters: run, questions, relation, unstated, directed, complete, unscored, unlogged, unordered
 // columns: question, value, reason
 UNWIND $questions AS question
 MATCH (q:Question {id: question})
@@ -9,7 +9,7 @@ WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   RETURN [i IN range(0, size(p.sources) - 1) |
     [CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.sources[i] ELSE p.targets[i] END,
-    CASE WHEN $relation THEN p.relations[i] ELSE '' END,
+    CASE WHEN NOT $relation THEN '' WHEN p.relations[i] = '' THEN $unstated ELSE p.relations[i] END,
     CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.targets[i] ELSE p.sources[i] END]]
 } AS walks, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)

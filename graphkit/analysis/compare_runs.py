@@ -10,10 +10,18 @@ from typing import Any, Literal, Unpack
 
 from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_facts import RunFacts, facts_in_graph
-from graphkit.analysis.run_pairs import By, PairingOptions, Pairs, refuse_itself, unanswered_warning, unlogged_warning
+from graphkit.analysis.run_facts import RunFacts, facts_in_graph, unscored_in_graph
+from graphkit.analysis.run_pairs import (
+    By,
+    PairingOptions,
+    Pairs,
+    refuse_itself,
+    relations_warning,
+    unanswered_warning,
+    unlogged_warning,
+)
 from graphkit.analysis.scales import scale_of
-from graphkit.analysis.shared_values import values_of
+from graphkit.analysis.shared_values import strict_in_graph, values_of
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
@@ -24,7 +32,6 @@ from graphkit.graph.known_names import partial_runs, require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
-from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 
@@ -75,19 +82,29 @@ def compare_runs(
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
     by, cluster = options.get("by"), options.get("cluster")
     clusters = None if cluster is None else _clusters(store, questions, cluster)
-    pairs = Pairs((first, second), before, after, failed, scales, options, clusters, ({}, unlogged))
-    return pairs.compared(
+    strict_values, relations = strict_in_graph(store, dataset, (first, second), (before, after), stale)
+    runs = first, second
+    pairs = Pairs(runs, before, after, failed, scales, options, clusters, ({}, unlogged), strict_values, relations)
+    compared = pairs.compared(
         check,
         _members(store, dataset, by) if by is not None else {},
         dict.fromkeys(before, questions),
         len(questions),
         dataset=dataset,
         warnings=(
-            *_warnings(store, dataset, answers, stale, pairs.failed_as),
+            *_warnings(store, dataset, answers, stale, pairs),
             *unlogged_warning(second, unlogged, after, pairs.failed_as),
         ),
+        stale=stale,
         edges=partial(_edges, store),
         facts=(RunFacts(dict.fromkeys(failed[0])), RunFacts(dict.fromkeys(failed[1]))),
+    )
+    if not compared.lost:
+        return compared
+    reasons = {one.measure: unscored_in_graph(store, second, one.measure) for one in compared.lost}
+    return dataclasses.replace(
+        compared,
+        lost=tuple(one._replace(reason=next(iter(reasons[one.measure]), None)) for one in compared.lost),
     )
 
 
@@ -127,12 +144,13 @@ def _warnings(
     dataset: str,
     answers: Mapping[str, Sequence[Mapping[str, Any]]],
     stale: Mapping[str, str],
-    failed_as: FailedAs,
+    pairs: Pairs,
 ) -> Iterator[str]:
-    """Yield warnings: missing records and failures of either run, stale gold, changes of the dataset."""
-    for run, rows in answers.items():
+    """Yield warnings: missing records and failures of either run, relations, stale gold, changes of the dataset."""
+    for (run, rows), relations in zip(answers.items(), pairs.relations, strict=True):
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
-        yield from unanswered_warning(run, missing, failed, len(rows), failed_as)
+        yield from unanswered_warning(run, missing, failed, len(rows), pairs.failed_as)
+        yield from relations_warning(run, relations)
     partial = partial_runs(store)
     for run in answers:
         if run in partial:

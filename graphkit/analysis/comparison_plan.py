@@ -28,6 +28,7 @@ from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph.known_names import partial_runs, run_source
+from graphkit.measures.registry import known_measure
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
@@ -57,6 +58,7 @@ class ComparisonPlan:
     seed: int = SEED
     failed_as: FailedAs = "worst"
     config: Config = field(default_factory=Config)
+    untyped: bool = False
     gates: ComparisonGates = field(default_factory=ComparisonGates)
     executor: str | Executor | None = None
     resources: Mapping[str, float] = field(default_factory=dict)
@@ -68,6 +70,22 @@ class ComparisonPlan:
         for file in map(located, (self.first, self.second) if self.cost and self.of_run_files else ()):
             if file.exists() and not file.is_file():
                 raise InputError("--cost reads each run a second time, and this is no file", where=str(file))
+
+    def _measures(self, default: Sequence[str] = ()) -> Sequence[str]:
+        """Return the measures by which runs are scored and compared."""
+        names = self.measures or default
+        if not self.untyped:
+            return names
+        found = [(name, known_measure(name)) for name in names or COMPARED]
+        return [name if measure is None else str(measure.untyped()) for name, measure in found]
+
+    def _refuse_untyped(self, what: str) -> None:
+        """Refuse to compare without relations what holds values alone."""
+        if self.untyped:
+            raise InputError(
+                f"--untyped compares edges anew, and {what} hold none",
+                remedy="Compare the run files, or what `graphkit evaluate --untyped` gives.",
+            )
 
     @property
     def of_run_files(self) -> bool:
@@ -147,7 +165,7 @@ class ComparisonPlan:
             Draws(self.resamples, self.seed),
             compared.clusters,
         )
-        return dataclasses.replace(compared, cost=cost)
+        return dataclasses.replace(compared, cost=cost, lost=(*compared.lost, *cost.lost()))
 
     def refuse_cost_of(self, what: str) -> None:
         """Refuse to compare the cost of what holds no records, if the options ask for it."""
@@ -160,6 +178,7 @@ class ComparisonPlan:
     def of_results(self, problems: Problems) -> RunComparison:
         """Compare two results folders."""
         self.refuse_cost_of("results folders")
+        self._refuse_untyped("results folders")
         return compare_folders(
             self.first,
             self.second,
@@ -181,7 +200,7 @@ class ComparisonPlan:
             self.first,
             self.second,
             self.dataset,
-            measures=self.measures or COMPARED,
+            measures=self._measures(COMPARED),
             problems=problems,
             progress=progress,
             by=self.by,
@@ -197,6 +216,7 @@ class ComparisonPlan:
     def of_files(self, scores: Sequence[Path], problems: Problems) -> RunComparison:
         """Compare the scores in files."""
         self.refuse_cost_of("scores")
+        self._refuse_untyped("scores")
         return compare_scores(
             list(scores),
             self.first,
@@ -218,7 +238,7 @@ class ComparisonPlan:
         first, second = (self._kept(store, name, problems, progress) for name in (self.first, self.second))
         partial = partial_runs(store)
         gates = self.gates
-        if gates.regression or gates.drop is not None or gates.max_failed is not None:
+        if gates.asked:
             for run in (first, second):
                 if run in partial:
                     raise InputError(
@@ -229,7 +249,7 @@ class ComparisonPlan:
             store,
             first,
             second,
-            measures=self.measures,
+            measures=self._measures(),
             by=self.by,
             cluster=self.cluster,
             engine=self.engine,
@@ -246,7 +266,7 @@ class ComparisonPlan:
         if not is_file_name(name):
             return name
         of_run = Problems(problems.on_error, strict=problems.strict)
-        measures = self.measures or COMPARED
+        measures = self._measures(COMPARED)
         kept = evaluate(Path(name), self.dataset, store=store, measures=measures, problems=of_run, progress=progress)
         problems.merge(of_run)
         return kept.run
@@ -254,6 +274,7 @@ class ComparisonPlan:
     def brief_messages(self, compared: RunComparison) -> list[str]:
         """Return the warnings that :func:`graphkit.analysis.comparison_findings.comparison_brief` doesn't tell."""
         warnings = [f"warning: {warning}" for warning in self.limits(compared)]
+        warnings += [f"warning: {one}" for one in compared.lost_in_words()]
         return [*warnings, *(f"note: {note}" for note in self.gates.notes(compared))]
 
     @staticmethod
@@ -269,7 +290,7 @@ class ComparisonPlan:
 
     def messages(self, compared: RunComparison) -> list[str]:
         """Return the warnings, which questions are not compared, and which measures can't show a regression."""
-        found = [f"warning: {warning}" for warning in compared.warnings]
+        found = [f"warning: {warning}" for warning in (*compared.warnings, *compared.lost_in_words())]
         for counts, where in ((compared.left_out_unfailed(), "one run only"), (compared.unscored, "neither run")):
             for count in dict.fromkeys(counts.values()):
                 names = ", ".join(name for name, number in counts.items() if number == count)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphkit.analysis.findings import digits, two
+from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.order_statistics import Quantile, quantile
 from graphkit.analysis.pair_verdict import PairVerdict, corrected, sure
 from graphkit.analysis.paired import PairedResult, compare_pairs
@@ -191,6 +192,12 @@ class CostComparison:
         free = [one.name for one in self.figures if one.result is not None and not one.beaten]
         if free:
             yield f"frontier: by the means, neither run is dominated on quality and {', '.join(free)}"
+
+    def lost(self) -> Iterator[LostMeasure]:
+        """Yield the figures that records of the first run state, and none of the second."""
+        for one in self.figures:
+            if one.logged[0] and not one.logged[1]:
+                yield LostMeasure(one.name, one.logged[0], "none of its records states it")
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit compare --cost --json`` prints."""

@@ -38,6 +38,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     for card in evaluated.cards:
         findings += severe_findings(card)
     findings += unanswered_findings(results)
+    findings += stale_findings(results)
     findings += zero_findings(results)
     for card in evaluated.cards:
         findings += weak_findings(card, 2 if len(results) == 1 else 1)
@@ -80,17 +81,27 @@ def severe_findings(card: Scorecard) -> Iterator[BriefLine]:
 
 
 def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
-    """Yield one line on the questions that runs failed on, have no record for, or whose gold is stale."""
+    """Yield one line on the questions that runs failed on or have no record for."""
     parts = []
     for result in results:
-        counts = ((result.failed, "failed"), (result.missing, "missing"), (len(result.invalid), "stale"))
+        counts = ((result.failed, "failed"), (result.missing, "missing"))
         some = " and ".join(f"{count} {what}" for count, what in counts if count)
+        if stale := result.failed + result.missing - result.unanswered if result.invalid else 0:
+            some += f", {stale} of them with stale gold, which don't count"
         if some:
             parts.append(f"{result.run} {some}")
     if parts:
         how = "unscored" if results[0].failed_as == "unscored" else "as the worst value"
-        failed = any(result.failed or result.missing for result in results)
-        yield BriefLine("failed", f"{listed(parts, 4)}{f'; they count {how}' if failed else ''}", 85)
+        yield BriefLine("failed", f"{listed(parts, 4)}; they count {how}", 85)
+
+
+def stale_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
+    """Yield one line on the questions whose gold is stale: no run is scored on them, and none failed by them."""
+    counts = {
+        f"{len(result.invalid)} of {counted(result.questions, 'question')}" for result in results if result.invalid
+    }
+    if counts:
+        yield BriefLine("stale", f"the gold of {listed(sorted(counts))} is stale: no run is scored on them", 84)
 
 
 def unlogged_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:

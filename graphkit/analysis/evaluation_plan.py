@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 UNDIRECTED = "edges are compared without their direction: paths aren't judged right or wrong, failures ignore direction"
 
+UNTYPED = "edges are compared without their relations, by measures that are named so"
+
 
 @dataclass(frozen=True)
 class PlannedGates:
@@ -50,6 +52,7 @@ class PlannedGates:
     min_scored: float | Sequence[tuple[str | None, float]] | None = None
     min_kappa: float | None = None
     sure: bool = False
+    allow_stale: int = 0
 
     def shares(self) -> tuple[float | None, dict[str, float]]:
         """Return the share that each measure must be scored on, and those of single measures."""
@@ -77,8 +80,8 @@ class EvaluationPlan:
         The files of these scores; the verdicts beside them may name the answering model.
     answered_by
         The model that answered, if `graphkit run` noted none.
-    undirected
-        Whether to compare edges without their direction.
+    undirected, untyped
+        Whether to compare edges without their direction, and without their relations.
     by
         The label by which to group means.
     """
@@ -90,6 +93,7 @@ class EvaluationPlan:
     score_files: Sequence[Path] = ()
     answered_by: str | None = None
     undirected: bool = False
+    untyped: bool = False
     by: Label | None = None
 
     def __post_init__(self) -> None:
@@ -137,14 +141,19 @@ class EvaluationPlan:
 
     @property
     def layers(self) -> Config:
-        """The weights and thresholds, with measures that ignore direction if edges are compared so."""
-        if not self.undirected:
+        """The weights and thresholds, with measures as edges are compared."""
+        if not (self.undirected or self.untyped):
             return self.config
-        return self.config.renamed(lambda name: str(parse_measure(name).undirected()))
+        return self.config.renamed(lambda name: str(self._compared(parse_measure(name))))
 
     def _resolved(self, names: Sequence[str | Measure]) -> list[Measure]:
         found = resolve_measures(names, k=self.options.k) if names else ()
-        return [one.undirected() if self.undirected else one for one in found]
+        return [self._compared(one) for one in found]
+
+    def _compared(self, measure: Measure) -> Measure:
+        """Return a measure that compares edges as the plan says."""
+        measure = measure.undirected() if self.undirected else measure
+        return measure.untyped() if self.untyped else measure
 
     def evaluate(
         self,
@@ -238,6 +247,8 @@ class EvaluationPlan:
         chosen = self.measures
         if self.undirected:
             notify(f"note: {UNDIRECTED}")
+        if self.untyped:
+            notify(f"note: {UNTYPED}")
         if self.layered:
             called = [name for run in runs for name in run.tool_measures]
             chosen = tuple(dict.fromkeys([*chosen, *(resolve_measures(called) if called else ())]))
@@ -261,6 +272,8 @@ class EvaluationPlan:
             sure=gates.sure,
             measures=[*dict.fromkeys([*named, *gated.values()])] or None,
             max_failed=gates.max_failed,
+            allow_stale=gates.allow_stale,
+            kappa=gates.min_kappa is not None,
         ).outcomes(results, cards)
         if gates.min_kappa is None:
             return outcomes

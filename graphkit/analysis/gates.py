@@ -17,8 +17,9 @@ from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, questions_needed
 from graphkit.analysis.power import LEVEL
 from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.errors import GateError
-from graphkit.measures.registry import worst_of
+from graphkit.errors import GateError, InputError, did_you_mean
+from graphkit.measures.owners import owner_of
+from graphkit.measures.registry import known_measure, worst_of
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import NOT_LOGGED, is_unlogged
@@ -105,6 +106,8 @@ def _held(
     gate: str, result: Evaluation, measure: str, bound: float, beyond: Callable[[float, float], bool], sure: bool
 ) -> GateOutcome:
     summary = _summary(result, measure)
+    if refused := result.relations.refused(measure):
+        return GateOutcome(gate, result.run, False, f"{measure}: {refused}", measure, bound, summary.mean)
     if summary.mean is None:
         return GateOutcome(gate, result.run, False, _nothing_scored(result, measure, summary), measure, bound)
     if summary.worst is None and summary.not_logged and result.failed_as in ("worst", "zero"):
@@ -116,14 +119,13 @@ def _held(
     assert held is not None  # since there is a mean
     # Failing must not help either if the bound lies on the other side of the worst value.
     value = summary.mean if beyond(summary.mean, bound) and not beyond(held, bound) else held
-    text = summary.in_words(result.failed_as)
+    text, without = summary.in_words(result.failed_as), left_out(result, measure)
     if not beyond(value, bound):
-        return GateOutcome(gate, result.run, True, f"{measure} is {text}", measure, bound, value)
+        return GateOutcome(gate, result.run, True, f"{measure} is {text}{without}", measure, bound, value)
     if not beyond(float(f"{value:.4f}"), bound):
         text = f"{value:.12g}"  # "0.8000, under 0.8" says nothing
-    return GateOutcome(
-        gate, result.run, False, f"{measure} is {text}, {beyond.__name__} {bound:.12g}", measure, bound, value
-    )
+    what = f"{measure} is {text}, {beyond.__name__} {bound:.12g}{without}"
+    return GateOutcome(gate, result.run, False, what, measure, bound, value)
 
 
 def _nothing_scored(result: Evaluation, measure: str, summary: Summary) -> str:
@@ -154,7 +156,22 @@ def _surely(
     passed = not beyond(value, bound)
     what = f"{measure} is {text}, surely {'at least' if beyond is under else 'at most'} {value:.4f}"
     what += "" if passed else f", {beyond.__name__} {bound:.12g}"
-    return GateOutcome(gate, result.run, passed, what, measure, bound, value)
+    return GateOutcome(gate, result.run, passed, f"{what}{left_out(result, measure)}", measure, bound, value)
+
+
+def left_out(result: Evaluation, measure: str) -> str:
+    """Return how many questions a gate on a measure leaves out, and for which reason of the question.
+
+    The text is empty if it leaves out none, and begins with a semicolon otherwise.
+    """
+    if result.failed_as == "zero":
+        return ""
+    counts = {"stale gold": len(result.invalid)} if result.invalid else {}
+    counts |= {one: count for one, count in result.unscored.get(measure, {}).items() if owner_of(one) == "question"}
+    if not counts:
+        return ""
+    reasons = ", ".join(f"{count} {reason}" for reason, count in counts.items())
+    return f"; {sum(counts.values())} of {counted(result.questions, 'question')} left out ({reasons})"
 
 
 def max_failed(
@@ -295,16 +312,23 @@ def _untrusted(
     return f"kappa is {figure}, under {floor:.12g}", low
 
 
-def stale(results: Iterable[Evaluation]) -> list[GateOutcome]:
-    """Check that the knowledge graph holds the gold of every question."""
-    outcomes = []
-    for result in results:
-        names, count = sorted(result.invalid), len(result.invalid)
-        more = f" and {count - NAMED} more" if count > NAMED else ""
-        what = f"the gold of {counted(count, 'question')} {'is' if count == 1 else 'are'} stale: "
-        what = f"{what}{', '.join(names[:NAMED])}{more}" if names else "no gold is stale"
-        outcomes.append(GateOutcome("fail-on-stale", result.run, not names, what, None, 0, count))
-    return outcomes
+def stale(results: Iterable[Evaluation], allowed: int = 0) -> list[GateOutcome]:
+    """Check that the knowledge graph holds the gold of every question, except for an allowed number of them."""
+    return [_stale(result.run, result.invalid, result.questions, allowed) for result in results]
+
+
+def _stale(run: str, invalid: Collection[str], questions: int, allowed: int) -> GateOutcome:
+    names, count = sorted(invalid), len(invalid)
+    if not count:
+        return GateOutcome("fail-on-stale", run, True, "no gold is stale", None, allowed, 0)
+    more = f" and {count - NAMED} more" if count > NAMED else ""
+    what = f"{count} of {counted(questions, 'question')} left out, since their gold is stale: "
+    what += f"{', '.join(names[:NAMED])}{more}"
+    if count > allowed:
+        what += f"; mend the gold, or accept it by --allow-stale {count}"
+    else:
+        what += f" ({allowed} allowed)"
+    return GateOutcome("fail-on-stale", run, count <= allowed, what, None, allowed, count)
 
 
 def regressions(compared: RunComparison) -> list[GateOutcome]:
@@ -376,6 +400,42 @@ def drops(compared: RunComparison, bound: float) -> list[GateOutcome]:
     return outcomes
 
 
+def lost(gate: str, compared: RunComparison, allowed: Collection[str] = ()) -> list[GateOutcome]:
+    """Check that the second run was scored by each measure by which the first was, except for the allowed ones.
+
+    Raises
+    ------
+    InputError
+        An allowed measure isn't among those that were compared or lost.
+    """
+    names = {one.measure for one in compared.lost}
+    known = names.union(compared.left_out, compared.unscored, (one.measure for one in compared.with_failed))
+    accepted = {_named_measure(one, known) for one in allowed}
+    return [
+        GateOutcome(
+            gate,
+            compared.second,
+            one.measure in accepted,
+            one.in_words(compared.first, compared.second)
+            + (", which is allowed" if one.measure in accepted else f"; accept it by --allow-lost '{one.measure}'"),
+            one.measure,
+        )
+        for one in compared.lost
+    ]
+
+
+def _named_measure(given: str, known: Collection[str]) -> str:
+    """Return the measure that a user names, as results write it."""
+    own = known_measure(given)
+    found = next((name for name in (given, str(own)) if name in known), None)
+    if found is None and own is not None:  # a cut-off that the user left out
+        found = next((name for name in known if name.partition("@")[0] == str(own)), None)
+    if found is None:
+        what = f"--allow-lost names {given!r}, which isn't compared"
+        raise InputError(what, remedy=f"{did_you_mean(given, sorted(known))}There are: {', '.join(sorted(known))}.")
+    return found
+
+
 def more_failed(compared: RunComparison, allowed: int | None = None) -> list[GateOutcome]:
     """Check how many questions the second run failed on or has no record for: by default no more than the first."""
     before, after = compared.failed
@@ -394,8 +454,13 @@ class RunGates:
     ----------
     under, over
         The bounds of :func:`fail_under` and :func:`fail_over`, by the text of the measure.
-    severe, stale
-        Whether severe alerts and stale gold fail a run.
+    severe
+        Whether severe alerts fail a run.
+    stale, allow_stale
+        Whether stale gold is checked although no other gate is, and of how many questions the gold may be stale. Beside
+        another gate it is always checked: a mean without the questions whose gold went stale is another mean.
+    kappa
+        Whether :func:`min_kappa` is checked, too.
     min_scored, measures
         The share and the measures of :func:`min_scored`; None means all measures of the result. Without a share, each
         bounded measure must have a value on ``LEAST_SCORED`` of the questions that it could score, except a precision
@@ -420,6 +485,14 @@ class RunGates:
     min_scored_of: Mapping[str, float] = field(default_factory=dict)
     sure: bool = False
     beside: Sequence[str] = ()
+    allow_stale: int = 0
+    kappa: bool = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is any gate beside that of stale gold."""
+        given = (self.under, self.over, self.severe, self.kappa, self.min_scored is not None, self.min_scored_of)
+        return any(given) or self.max_failed is not None
 
     def outcomes(self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = ()) -> list[GateOutcome]:
         """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
@@ -427,7 +500,7 @@ class RunGates:
         weighed = [one.measure for card in cards for layer in card.layers for one in layer.components]
         return [
             *(severe(cards) if self.severe else ()),
-            *(stale(results) if self.stale else ()),
+            *stale([one for one in results if self.stale or (self.asked and one.invalid)], self.allow_stale),
             *fail_under(results, self.under, sure=self.sure),
             *fail_over(results, self.over, sure=self.sure),
             *max_failed(results, self.max_failed, [*held, *(weighed if self.severe else ())]),
@@ -470,16 +543,35 @@ class ComparisonGates:
         The bound of :func:`drops`.
     max_failed
         How many questions it may fail on; beside another gate, by default as many as the first run.
+    allow_lost
+        The measures by which it needn't be scored although the first run is; see :func:`lost`.
+    allow_stale
+        Of how many questions the gold may be stale.
     """
 
     regression: bool = False
     drop: float | None = None
     max_failed: int | None = None
+    allow_lost: Sequence[str] = ()
+    allow_stale: int = 0
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is any gate."""
+        return self.regression or self.drop is not None or self.max_failed is not None
 
     def outcomes(self, compared: RunComparison) -> list[GateOutcome]:
         """Return the outcomes of all gates."""
-        failures = compared.failed_as != "unscored" and (self.regression or self.drop is not None)
+        quality = self.regression or self.drop is not None
+        failures = compared.failed_as != "unscored" and quality
+        gate = "fail-on-regression" if self.regression else "fail-on-drop"
         return [
+            *(lost(gate, compared, self.allow_lost) if quality else ()),
+            *(
+                [_stale(compared.second, compared.stale, compared.questions, self.allow_stale)]
+                if self.asked and compared.stale
+                else ()
+            ),
             *(regressions(compared) if self.regression else ()),
             *(drops(compared, self.drop) if self.drop is not None else ()),
             *(more_failed(compared, self.max_failed) if failures or self.max_failed is not None else ()),

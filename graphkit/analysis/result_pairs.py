@@ -9,6 +9,7 @@ from typing import TypeVar, Unpack
 
 from graphkit.analysis.evaluation_plan import refuse_one_name
 from graphkit.analysis.gold_comparisons import GoldComparison
+from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.run_comparisons import Mover, RunComparison
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.run_pairs import (
@@ -17,6 +18,7 @@ from graphkit.analysis.run_pairs import (
     Pairs,
     refuse_itself,
     refuse_repositories,
+    relations_warning,
     unanswered_warning,
     unlogged_warning,
 )
@@ -27,6 +29,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
+from graphkit.measures.registry import compares_relations
 from graphkit.measures.repositories import named
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -148,7 +151,8 @@ def compare_results(
         The results are of one run, the gold differs and ``strict`` refuses that, or no question was scored in both.
     """
     refuse_itself(first.run, second.run)
-    names = list(measures) or [name for name in first.measures if name in second.measures]
+    chosen = list(measures)
+    names = chosen or [name for name in first.measures if name in second.measures]
     before, after = (_values(result, names) for result in (first, second))
     hashes = [{row.question: row.gold_hash for row in result.rows} for result in (first, second)]
     old, new = (
@@ -162,7 +166,15 @@ def compare_results(
     if clusters is None and cluster is not None:
         clusters = _clusters(first, cluster)
     unlogged = {} if baseline else _unlogged(first, names), _unlogged(second, names)
-    pairs = Pairs((first.run, second.run), before, after, failed, scales, options, clusters, unlogged)
+    strict_before, strict_after = ({name: one.strict_values(name) for name in names} for one in (first, second))
+    if not baseline:
+        before = {name: {**column, **strict_before[name]} for name, column in before.items()}
+        strict_before = {}
+    relations = first.relations, second.relations
+    runs = first.run, second.run
+    pairs = Pairs(
+        runs, before, after, failed, scales, options, clusters, unlogged, (strict_before, strict_after), relations
+    )
     questions = {row.question for row in first.rows}
     by = options.get("by")
     if members is None:
@@ -174,8 +186,17 @@ def compare_results(
         len(questions),
         dataset=first.dataset,
         warnings=_warnings((first, second), pairs),
+        stale={*first.invalid, *second.invalid},
+        lost=[] if chosen else [*_not_held(first, second)],
         facts=(_facts(first, names), _facts(second, names)),
     )
+
+
+def _not_held(first: Evaluation, second: Evaluation) -> Iterator[LostMeasure]:
+    """Yield the measures by which the first run was scored and that the results of the second don't hold."""
+    for name, summary in first.measures.items():
+        if name not in second.measures and summary.scored:
+            yield LostMeasure(name, summary.scored, "its results don't hold this measure")
 
 
 def _facts(result: Evaluation, names: Iterable[str]) -> RunFacts:
@@ -251,6 +272,8 @@ def _records(path: Path, kind: type[_Record]) -> Iterator[_Record]:
 def _warnings(results: Sequence[Evaluation], pairs: Pairs) -> Iterator[str]:
     for result in results:
         yield from unanswered_warning(result.run, result.missing, result.failed, result.questions, pairs.failed_as)
+        if any(map(compares_relations, pairs.before)):
+            yield from relations_warning(result.run, result.relations)
     yield from unlogged_warning(results[1].run, pairs.unlogged[1], pairs.after, pairs.failed_as)
     if invalid := results[0].invalid:
         yield f"the gold of {counted(len(invalid), 'question')} is stale: not compared"

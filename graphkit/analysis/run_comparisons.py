@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from graphkit.analysis.cost_comparison import CostComparison
+from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.pair_verdict import WORSE, PairVerdict, judged, legend, why_unclear, with_counts
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.run_facts import RunFacts
@@ -69,6 +70,10 @@ class RunComparison:
         are not compared. A measure without a common question is in no group.
     warnings
         Sentences about missing records and outdated data.
+    stale
+        The questions whose gold is stale: neither run is scored on them.
+    lost
+        The measures by which the first run was scored and the second never, and why.
     different_gold
         The questions whose gold differs between the runs; measures that depend on it aren't compared on them.
     with_failed
@@ -106,6 +111,8 @@ class RunComparison:
     unscored: Mapping[str, int]
     warnings: tuple[str, ...] = ()
     different_gold: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    lost: tuple[LostMeasure, ...] = ()
     with_failed: tuple[PairedResult, ...] = ()
     failed: tuple[int, int] = (0, 0)
     failed_as: FailedAs = "worst"
@@ -116,6 +123,10 @@ class RunComparison:
     plan: tuple[SamplePlan, ...] = field(default=(), repr=False)
     cost: CostComparison | None = field(default=None, repr=False)
     deciding: tuple[str, ...] = field(default=(), repr=False)
+
+    def lost_in_words(self) -> list[str]:
+        """Return a sentence for each lost measure."""
+        return [one.in_words(self.first, self.second) for one in self.lost]
 
     def with_plan(self, difference: float) -> RunComparison:
         """Return the comparison with the number of questions that a difference of each measure needs.
@@ -208,6 +219,8 @@ class RunComparison:
             "unscored": dict(self.unscored),
             "warnings": list(self.warnings),
             "different_gold": list(self.different_gold),
+            "stale": list(self.stale),
+            "lost": [one._asdict() for one in self.lost],
             "failed": {self.first: self.failed[0], self.second: self.failed[1]},
             "failed_as": self.failed_as,
             "not_logged": dict(self.not_logged),

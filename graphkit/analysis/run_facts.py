@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -36,15 +37,19 @@ class RunFacts:
     unknown: str = "no record of the run was read"
 
 
+def unscored_in_graph(store: Store, run: str, measure: str) -> Counter[str]:
+    """Return why questions have no stored score by a measure, the most frequent reason first, without failures."""
+    rows = store.read(cypher("read/unscored"), {"run": run, "measure": measure})
+    found, *_ = count_reasons(str(row["reason"]) for row in rows)
+    return Counter(dict(found.most_common()))
+
+
 def facts_in_graph(store: Store, run: str, measures: Iterable[str], failed: Mapping[str, str | None]) -> RunFacts:
     """Return the facts about a run in the graph, whose usage is read from its file: the graph stores none.
 
     The reasons are those of stored scores; a measure that was computed for the comparison has none.
     """
-    unscored = {}
-    for name in measures:
-        rows = store.read(cypher("read/unscored"), {"run": run, "measure": name})
-        unscored[name], _ = count_reasons(str(row["reason"]) for row in rows)
+    unscored = {name: unscored_in_graph(store, run, name) for name in measures}
     try:
         file, _ = run_source(store, run)
     except InputError as error:

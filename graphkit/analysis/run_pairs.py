@@ -10,18 +10,20 @@ from typing import Literal, NamedTuple, TypedDict
 
 from graphkit.analysis.config import Config
 from graphkit.analysis.gold_comparisons import GoldComparison
+from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of, holm
 from graphkit.analysis.run_comparisons import Group, Loss, Mover, RunComparison
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.scales import Scale, largest_difference
 from graphkit.errors import InputError
-from graphkit.measures.registry import lower_is_better, worst_of
+from graphkit.measures.registry import compares_relations, lower_is_better, worst_of
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import clustered_interval
 from graphkit.scoring.intervals import RESAMPLES, SEED, interval
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
+from graphkit.scoring.relation_counts import RelationCounts
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.work import in_order
 
@@ -46,6 +48,12 @@ def refuse_repositories(what: str, cluster: ClusterBy | None) -> None:
             f"--cluster {cluster}: {what} don't say the repositories of a question",
             remedy="Compare the run files or runs in the graph, or cluster by category or group.",
         )
+
+
+def relations_warning(run: str, relations: RelationCounts) -> Iterator[str]:
+    """Yield a sentence on the edges of a run that were compared without their relation, if there are any."""
+    if relations.without:
+        yield f"{run}: {relations.sentence}"
 
 
 def unanswered_warning(run: str, missing: int, failed: int, questions: int, failed_as: FailedAs) -> Iterator[str]:
@@ -108,6 +116,8 @@ class Pairs:
     """The values of two runs by measure and question, and the questions that each failed on or has no record for.
 
     ``unlogged`` are by measure the questions whose record doesn't log what it needs; those of a baseline are left out.
+    ``strict`` are the values that differ where edges without a relation match nothing, and ``relations`` how many of
+    each run's edges have none.
     """
 
     runs: tuple[str, str]
@@ -118,6 +128,8 @@ class Pairs:
     options: PairingOptions
     clusters: QuestionClusters | None = None
     unlogged: tuple[Mapping[str, Set[str]], Mapping[str, Set[str]]] = ({}, {})
+    strict: tuple[Mapping[str, Values], Mapping[str, Values]] = ({}, {})
+    relations: tuple[RelationCounts, RelationCounts] = (RelationCounts(), RelationCounts())
 
     @property
     def failed_as(self) -> FailedAs:
@@ -132,14 +144,20 @@ class Pairs:
         before, after = self.before, self.after
         tables = [self._tasks(before, after, some) for some in (None, *members.values())]
         unlogged = self.unlogged if self.failed_as == "worst" else ({}, {})
-        complete = self.failed_as != "unscored" and (any(self.failed) or any(any(one.values()) for one in unlogged))
-        if complete:
-            before = _completed(self.before, self.failed[0], unlogged[0], self.after)
-            tables.append(self._tasks(before, _completed(self.after, self.failed[1], unlogged[1], self.before)))
+        worst = self.failed_as != "unscored" and (any(self.failed) or any(any(one.values()) for one in unlogged))
+        own = worst or any(any(one.values()) for one in self.strict)
+        if own:
+            before, after = self._strict()
+            if worst:
+                before, after = (
+                    _completed(before, self.failed[0], unlogged[0], after),
+                    _completed(after, self.failed[1], unlogged[1], before),
+                )
+            tables.append(self._tasks(before, after))
         with opened_executor(self.options.get("executor"), resources=self.options.get("resources")) as executor:
             done = in_order(executor, compare_task, ((task.measure, task) for tasks in tables for task in tasks))
             found = [_corrected([next(done) for _ in tasks]) for tasks in tables]
-        with_failed = found.pop() if complete else found[0]
+        with_failed = found.pop() if own else found[0]
         overall, *groups = map(Group, (None, *members), found)
         return (overall, *(group for group in groups if group.results)), with_failed
 
@@ -155,10 +173,35 @@ class Pairs:
                     counts[name] += len(unlogged.get(name, frozenset()) & other[name].keys())
         return {name: count for name, count in counts.items() if count}
 
+    def _strict(self) -> tuple[Mapping[str, Values], Mapping[str, Values]]:
+        """Return the values of both runs under strict comparison of relations.
+
+        Where the first run has another one, its question is incomplete, and left out.
+        """
+        old, new = self.strict
+        before = {
+            name: {one: value for one, value in column.items() if one not in old.get(name, ())}
+            for name, column in self.before.items()
+        }
+        return before, {name: {**column, **new.get(name, {})} for name, column in self.after.items()}
+
     def left_out(self) -> dict[str, int]:
         """Return for each measure on how many questions only one of the runs was scored."""
         counts = {name: len(self.before[name].keys() ^ self.after[name].keys()) for name in self.before}
         return {name: count for name, count in counts.items() if count}
+
+    def lost(self, facts: RunFacts) -> Iterator[LostMeasure]:
+        """Yield the measures by which the first run was scored and the second never, though it didn't fail throughout.
+
+        The most frequent reason among the ``facts`` of the second run is given.
+        """
+        old, new = self.relations
+        for name, before in self.before.items():
+            if new.never and not old.never and before and compares_relations(name):
+                yield LostMeasure(name, len(before), untyped=True)
+            elif not self.after[name] and before.keys() - self.failed[1]:
+                reasons = facts.unscored.get(name, {})
+                yield LostMeasure(name, len(before), max(reasons, key=lambda one: reasons[one], default=None))
 
     def unscored(self, asked: Mapping[str, set[str]]) -> dict[str, int]:
         """Return for each measure on how many of the questions asked neither run was scored."""
@@ -206,6 +249,8 @@ class Pairs:
         *,
         dataset: str | None = None,
         warnings: Iterable[str] = (),
+        stale: Iterable[str] = (),
+        lost: Iterable[LostMeasure] = (),
         edges: Edges = lambda run, other, question: (),
         facts: tuple[RunFacts, RunFacts] = (RunFacts(), RunFacts()),
     ) -> RunComparison:
@@ -217,6 +262,10 @@ class Pairs:
             The questions of each group, and those that each measure could have been scored on.
         questions
             The number of questions in all.
+        stale
+            The questions with stale gold.
+        lost
+            Measures of the first run that the second doesn't hold at all, beside those without a value.
 
         Raises
         ------
@@ -226,7 +275,8 @@ class Pairs:
         (groups, with_failed), (first, second) = self.results(members), self.runs
         if not groups[0].results:
             remedy = None if dataset is None else f"`graphkit failures {first}` shows why."
-            raise InputError("no question was scored in both runs", remedy=remedy)
+            why = [one.in_words(*self.runs) for one in self.lost(facts[1])]
+            raise InputError(": ".join(["no question was scored in both runs", *why[:1]]), remedy=remedy)
         return RunComparison(
             first=first,
             second=second,
@@ -238,6 +288,8 @@ class Pairs:
             unscored=self.unscored(gold.left(asked)),
             warnings=(*gold.warnings(self.runs), *warnings),
             different_gold=gold.different,
+            stale=tuple(sorted(stale)),
+            lost=(*self.lost(facts[1]), *lost),
             with_failed=with_failed,
             failed=(len(self.failed[0]), len(self.failed[1])),
             failed_as=self.failed_as,

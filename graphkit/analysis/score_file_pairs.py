@@ -17,7 +17,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.measures.registry import parse_measure
 from graphkit.records.scores import Score
-from graphkit.records.unanswered import MISSING, is_failure, is_unlogged
+from graphkit.records.unanswered import MISSING, is_failure, is_stale, is_unlogged
 from graphkit.records.words import NO_LABEL
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
@@ -84,7 +84,8 @@ def compare_scores(
     asked = {name: {score.question for score in some} for name, some in by_name.items()}
     questions = len({score.question for score in scores})
     facts = _facts(by_name, first, failed[0]), _facts(by_name, second, failed[1])
-    return pairs.compared(check, dict(sorted(members.items())), asked, questions, facts=facts)
+    stale = {score.question for score in scores if is_stale(score.reason)}
+    return pairs.compared(check, dict(sorted(members.items())), asked, questions, stale=stale, facts=facts)
 
 
 def _failed(scores: Iterable[Score], run: str) -> set[str]:

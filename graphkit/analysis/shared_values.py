@@ -8,14 +8,15 @@ from typing import Literal
 from graphkit.analysis.config import COMPARED
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
-from graphkit.graph.knowledge import invalid_questions
+from graphkit.graph.knowledge import invalid_questions, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.score_nodes import Grading, gradings, held_values
 from graphkit.measures.base import Measure, Unscored
-from graphkit.measures.registry import resolve_measures
+from graphkit.measures.registry import known_measure, resolve_measures
 from graphkit.records.scores import GRAPHKIT
 from graphkit.records.unanswered import is_unlogged
-from graphkit.scoring.cypher_scoring import measure_values
+from graphkit.scoring.cypher_scoring import measure_values, relation_counts
+from graphkit.scoring.relation_counts import RelationCounts
 
 Values = dict[str, dict[str, float]]
 Gold = dict[str, dict[str, str | None]]
@@ -62,6 +63,27 @@ def values_of(
                 reasons = {str(row["question"]): str(row["reason"]) for row in rows}
             unlogged[name] = {one for one, reason in reasons.items() if is_unlogged(reason)}  # the second run's remain
     return found, gold, unlogged
+
+
+def strict_in_graph(
+    store: Store, dataset: str, runs: tuple[str, str], values: tuple[Values, Values], invalid: Mapping[str, str]
+) -> tuple[tuple[Values, Values], tuple[RelationCounts, RelationCounts]]:
+    """Return the values of two runs that differ under strict comparison of relations, and their edges without one."""
+    typed = [own for name in values[0] if (own := known_measure(name)) is not None and own.compares_relations]
+    valid = sorted({*question_ids(store, dataset)} - invalid.keys())
+    found: tuple[Values, Values] = ({}, {})
+    counts = []
+    for run, held, strict in zip(runs, values, found, strict=True):
+        counts.append(relation_counts(store, run, valid) if typed else RelationCounts())
+        for measure in typed if counts[-1].partly else ():
+            column = measure_values(store, dataset, run, measure, invalid, strict=True)
+            name = str(measure)
+            strict[name] = {
+                question: value
+                for question, value in column.items()
+                if isinstance(value, float) and held[name].get(question, value) != value
+            }
+    return found, (counts[0], counts[1])
 
 
 def _own(measure: str | Measure) -> Measure | None:

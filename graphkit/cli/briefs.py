@@ -27,8 +27,8 @@ TALL, NOTES = 3, 6
 #: The colours of the words that a line begins with, and of verdicts in tables: the words say the same without them.
 STYLES = {
     **dict.fromkeys(("gate", "severe", "invalid", "error"), "bold red"),
-    **dict.fromkeys(("worse", "failed", "failure", "claim"), "red"),
-    **dict.fromkeys(("weak", "where", "warning", "luck"), "yellow"),
+    **dict.fromkeys(("worse", "failed", "unlogged", "failure", "claim"), "red"),
+    **dict.fromkeys(("weak", "where", "warning", "luck", "stale"), "yellow"),
     **dict.fromkeys(("better", "won"), "green"),
     "next": "cyan",
 }

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_drawn, print_problems, say
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
-from graphkit.cli.options import DATASET, FAILED_AS, MEASURE, SEED, ExecutorOptions, FailedAs, ReadingOptions
+from graphkit.cli.options import (
+    ALLOW_STALE,
+    DATASET,
+    FAILED_AS,
+    MEASURE,
+    SEED,
+    UNTYPED,
+    ExecutorOptions,
+    FailedAs,
+    ReadingOptions,
+)
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,6 +53,7 @@ class ComparingOptions:
     seed: int = option("--seed", "Seed for the bootstrap and the permutation test.", default=SEED)
     failed_as: FailedAs = FAILED_AS
     config: Path | None = option("--config FILE", "Read from FILE by which measure the verdict is (TOML).")
+    untyped: bool = UNTYPED
     engine: Literal["cypher"] | None = option(
         "--engine", "Compute the measures now. [default: read the scores in the graph]"
     )
@@ -65,6 +76,10 @@ class ComparisonGateOptions:
     max_failed: int | None = option(
         "--max-failed N", "Fail if B failed on more than N questions. [default, at a gate: as many as A]", min=0
     )
+    allow_lost: list[str] | None = option(
+        "--allow-lost MEASURE", "Accept that A was scored by MEASURE and B never; may be repeated."
+    )
+    allow_stale: int = ALLOW_STALE
 
 
 @dataclass(frozen=True)
@@ -153,7 +168,8 @@ def _plan(
         seed=how.seed,
         failed_as=how.failed_as,
         config=load_config(how.config),
-        gates=ComparisonGates(**vars(gates)),
+        untyped=how.untyped,
+        gates=ComparisonGates(**vars(gates) | {"allow_lost": gates.allow_lost or ()}),
         executor=workers.on,
         resources=workers.reserved(),
     )
@@ -192,7 +208,7 @@ def _comment(
     else:
         more = "" if plan.dataset is None else f" --dataset {as_typed(plan.dataset)}"
         commands = NextCommands(plan.second, more)
-    limits = [*plan.limits(compared), *plan.gates.notes(compared)]
+    limits = [*plan.limits(compared), *compared.lost_in_words(), *plan.gates.notes(compared)]
     return comparison_comment(compared, outcomes, explain, commands, limits)
 
 

@@ -20,6 +20,7 @@ from graphkit.cli.options import (
     SCORES,
     UNDIRECTED,
     UNORDERED,
+    UNTYPED,
     CountedAs,
     ExecutorOptions,
     LogOptions,
@@ -61,6 +62,7 @@ class ScoringOptions:
         "--by", "Also print the means within each category, difficulty or group."
     )
     undirected: bool = UNDIRECTED
+    untyped: bool = UNTYPED
     unordered: bool = UNORDERED
     missing_as: CountedAs = MISSING_AS
     cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
@@ -234,6 +236,7 @@ def _plan(
         score_files=given.scores or (),
         answered_by=given.answered_by,
         undirected=scoring.undirected,
+        untyped=scoring.untyped,
         by=scoring.by,
     )
 

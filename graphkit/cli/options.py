@@ -88,6 +88,7 @@ COLUMNS = option(
     "--columns S,R,T", "Read source, relation and target in these columns of a Cypher query's rows.", parser=_columns
 )
 UNDIRECTED = option("--undirected", "Compare edges without their direction, by measures that are named so.")
+UNTYPED = option("--untyped", "Compare edges without their relations, by measures that are named so.")
 UNORDERED = option("--unordered", "Treat each traversal as a set of edges; skip measures of its order.")
 MISSING_AS = option(
     "--missing-as --failed-as",
@@ -100,6 +101,7 @@ FAILED_AS = option(
     "Count failed, missing and unlogged questions as the worst value; or only failed and missing ones; or none.",
     default="worst",
 )
+ALLOW_STALE = option("--allow-stale N", "Accept stale gold of up to N questions at gates.", default=0, min=0)
 MAX_COST = option("--max-cost AMOUNT", "Stop before more than AMOUNT is spent.", min=0)
 PRICES = option("--prices FILE", "Read your prices of models (TOML).")
 
@@ -236,7 +238,8 @@ class RunGateOptions:
     )
     max_failed: int | None = option("--max-failed N", "Fail if more than N questions failed or are missing.", min=0)
     severe: bool = option("--fail-on-severe", "Fail if a component of a layer is severely low.")
-    stale: bool = option("--fail-on-stale", "Fail if the gold of a question is stale.")
+    stale: bool = option("--fail-on-stale", "Fail if the gold of a question is stale, as every other gate does.")
+    allow_stale: int = ALLOW_STALE
     min_scored: list[Share] = option(
         "--min-scored [MEASURE=]SHARE",
         "Fail if a measure has a value on a smaller share of the questions that it could score (0 to 1): this one, or "

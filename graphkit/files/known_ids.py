@@ -139,6 +139,8 @@ class LogCoverage:
         The ids of retrieved chunks, and those of the ends of edges.
     held
         The number of edges that the knowledge graph holds forward, reversed, by another relation, or not at all.
+    untyped
+        The number of those that lie forward but for their relation, which they don't name.
     example
         The first edge of each of these.
     opened_files
@@ -150,12 +152,14 @@ class LogCoverage:
     chunks: set[str] = field(default_factory=set)
     ends: set[str] = field(default_factory=set)
     held: Counter[str] = field(default_factory=Counter)
+    untyped: int = 0
     example: dict[str, str] = field(default_factory=dict)
     opened_files: set[str] = field(default_factory=set)
 
     def count_edge(self, source: str, relation: str | None, target: str, held: Held) -> None:
         """Count an edge."""
         self.held[held] += 1
+        self.untyped += held == "forward" and relation is None
         self.ends |= {source, target}
         self.example.setdefault(held, f"{source} -{relation or ''}-> {target}")
 
@@ -171,8 +175,9 @@ class LogCoverage:
         return one in known.gold or one in known.artifacts or one in known.edges or one in self.opened_files
 
     def known_edges(self) -> dict[str, int]:
-        """Return the number of edges that the knowledge graph holds in each way."""
-        return {name: self.held[name] for name in ("forward", "reversed", "other", "unknown")}
+        """Return the number of edges that the knowledge graph holds in each way, and of untyped ones, if any."""
+        found = {name: self.held[name] for name in ("forward", "reversed", "other", "unknown")}
+        return found | ({"untyped": self.untyped} if self.untyped else {})
 
     def id_line(self) -> str:
         """Return the number of known ids in words; an empty text if there are no ids."""
@@ -189,9 +194,10 @@ class LogCoverage:
         if not self.known.has_edges:
             return f"{counted(total, 'edge')}: the dataset has no edges to compare them with"
         held = self.held
+        untyped = f" ({self.untyped} untyped: compared without their relation)" if self.untyped else ""
         return (
-            f"edges: {held['forward']} forward, {held['reversed']} reversed, {held['other']} by another relation, "
-            f"{held['unknown']} not in the knowledge graph"
+            f"edges: {held['forward']} forward{untyped}, {held['reversed']} reversed, "
+            f"{held['other']} by another relation, {held['unknown']} not in the knowledge graph"
         )
 
     def meaning(

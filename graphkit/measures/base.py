@@ -159,6 +159,15 @@ class Measure(_Frozen, ABC):
             return ("judge",)
         return ("python", "cypher") if cls.query is not None else ("python",)
 
+    @property
+    def compares_relations(self) -> bool:
+        """Whether it compares the relations of traversed edges with those of gold."""
+        return False
+
+    def untyped(self) -> Measure:
+        """Return the measure that compares edges without their relations; one that does so already returns itself."""
+        return dataclasses.replace(self, relation=False) if self.compares_relations else self  # type: ignore[call-arg]
+
     def undirected(self) -> Measure:
         """Return the measure that ignores the direction of edges; one that compares no edges returns itself."""
         if self.is_custom() or all(field.name != "directed" for field in dataclasses.fields(self)):

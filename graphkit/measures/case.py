@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from graphkit.measures.lazy import filled_by, lazy
-from graphkit.measures.matching import Edge, all_typed, boundary
+from graphkit.measures.matching import NOT_STATED, Edge, all_typed, boundary
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Version
 from graphkit.records.evidence import beyond_static
@@ -324,6 +324,23 @@ class Case:
     def untyped(self) -> bool:
         """Whether an edge of gold or of the traversal has no relation, so that sets of edges can't be compared."""
         return not (self._gold_typed and self._walked_typed)
+
+    @property
+    def without_relation(self) -> tuple[int, int]:
+        """The number of distinct traversed edges, and of those without a relation; both 0 if gold names no relation."""
+        if not (self._gold_typed or any(relation for _, relation, _ in self.gold_edges)) or not self.gold_edges:
+            return 0, 0
+        bare = 0 if self._walked_typed else sum(relation is None for _, relation, _ in self.walked)
+        return len(self.walked), bare
+
+    @lazy
+    def strict(self) -> Case:
+        """This case as strict comparison reads it: an edge without a relation matches no gold edge that has one."""
+        answer = self.answer
+        if answer is not None and answer.traversal is not None:
+            stated = [one if one.relation else replace(one, relation=NOT_STATED) for one in answer.traversal]
+            answer = replace(answer, traversal=stated)
+        return Case(self.question, answer, self.commits, self._unordered)
 
     # Gold and traversal ----------------------------------------------------------------------------------------------
 

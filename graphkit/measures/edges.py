@@ -27,6 +27,10 @@ class EdgeMeasure(Measure):
 
     source = "edge comparison of the gold and the traversed subgraph"
 
+    @property
+    def compares_relations(self) -> bool:
+        return self.relation
+
 
 def _required(gold: Gold, static: bool) -> set[Edge]:
     """Return the edges that a path requires; with ``static``, those that a static graph must hold."""
@@ -126,6 +130,10 @@ class EdgeRecall(EdgeMeasure):
     def __post_init__(self) -> None:
         if self.files:
             object.__setattr__(self, "query", None)
+
+    @property
+    def compares_relations(self) -> bool:
+        return self.relation and not self.files
 
     def value(self, case: Case) -> float | Unscored:
         if self.files:

@@ -14,6 +14,9 @@ P = TypeVar("P")
 #: Source, relation (None if it has none), target.
 Edge = tuple[str, str | None, str]
 
+#: The relation that strict comparison gives a traversed edge without one: no gold edge with a relation matches it.
+NOT_STATED = "(not stated)"
+
 
 def same_edge(first: Edge, second: Edge) -> bool:
     """Return whether two edges match: the same ends, and the same relation if both carry one."""

@@ -72,6 +72,10 @@ class PathMeasure(Measure):
 
     source = "path comparison of the gold and the retrieved paths"
 
+    @property
+    def compares_relations(self) -> bool:
+        return self.relation
+
     def value(self, case: Case) -> float | Unscored:
         if self.relation and self.directed and case.plain and case.walk_logged and case.ordered:
             done, whole = self._share(case.gold[0], case, None)

@@ -236,6 +236,16 @@ def worst_of(measure: str) -> float | None:
     return highest if lower_is_better(measure) else lowest
 
 
+def compares_relations(measure: str) -> bool:
+    """Return whether a measure compares the relations of traversed edges with those of gold.
+
+    >>> compares_relations("EdgeRecall"), compares_relations("EdgeRecall(relation=False)"), compares_relations("RR")
+    (True, False, False)
+    """
+    found = known_measure(measure)
+    return found is not None and found.compares_relations
+
+
 def is_judged(measure: str) -> bool:
     """Return whether a judge or a person gives a measure; an unknown text belongs to another tool.
 

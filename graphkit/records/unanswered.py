@@ -30,6 +30,15 @@ STALE = "invalid, stale gold: "
 NOT_LOGGED = " (not logged)"
 
 
+def is_stale(reason: str | None) -> bool:
+    """Return whether a reason says that the gold of the question is stale.
+
+    >>> is_stale(f"{STALE}a -CALLS-> b: the knowledge graph has no such edge"), is_stale(MISSING), is_stale(None)
+    (True, False, False)
+    """
+    return reason is not None and reason.startswith(STALE)
+
+
 def failed(error: str) -> str:
     """Return the reason why a record with an error isn't scored."""
     return f"{FAILED}{error}"

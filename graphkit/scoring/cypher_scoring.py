@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,9 +11,11 @@ from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import question_ranges, read_questions
 from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.matching import NOT_STATED
 from graphkit.measures.owners import text_of
 from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW
 from graphkit.records.unanswered import MISSING
+from graphkit.scoring.relation_counts import RelationCounts
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.totals import Totals
 
@@ -20,7 +23,13 @@ Values = dict[str, float | Unscored]
 
 
 def measure_values(
-    store: Store, dataset: str, run: str, measure: Measure, invalid: Mapping[str, str] | None = None
+    store: Store,
+    dataset: str,
+    run: str,
+    measure: Measure,
+    invalid: Mapping[str, str] | None = None,
+    *,
+    strict: bool = False,
 ) -> Values:
     """Return the value of one measure for each question of a dataset, computed by the database.
 
@@ -28,6 +37,8 @@ def measure_values(
     ----------
     invalid
         The questions without a value and their reasons; by default those of :func:`invalid_questions`.
+    strict
+        Let traversed edges without a relation match no gold edge that has one.
 
     Raises
     ------
@@ -37,8 +48,15 @@ def measure_values(
     stale = invalid_questions(store, dataset) if invalid is None else invalid
     values: Values = {}
     for questions in question_ranges(store, dataset):
-        values |= _range_values(store, dataset, run, measure, questions, stale)
+        values |= _range_values(store, dataset, run, measure, questions, stale, strict=strict)
     return values
+
+
+def relation_counts(store: Store, run: str, questions: Sequence[str]) -> RelationCounts:
+    """Return how many edges of a run in the graph are compared without their relation, over some questions."""
+    rows = read_questions(store, "read/relation_counts", questions, {"run": run})
+    found = [(int(str(row["edges"])), int(str(row["without"]))) for row in rows]
+    return RelationCounts(sum(edges for edges, _ in found), sum(without for _, without in found))
 
 
 def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure], keep_rows: bool = True) -> Evaluation:
@@ -49,11 +67,24 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
     invalid = invalid_questions(store, dataset)
     totals = Totals(len(measures), invalid.values())
     rows: list[Row] = []
+    typed = [index for index, measure in enumerate(measures) if measure.compares_relations]
+    if typed:
+        valid = [one for questions in question_ranges(store, dataset) for one in questions if one not in invalid]
+        counts = relation_counts(store, run, valid)
+        totals.count_relations(counts.edges, counts.without)
     for questions in question_ranges(store, dataset):
         columns = [_range_values(store, dataset, run, measure, questions, invalid) for measure in measures]
         for index, column in enumerate(columns):
             totals.add_values(index, [value for value in column.values() if not isinstance(value, Unscored)])
             totals.add_unscored(index, column.values())
+        strict: dict[str, list[tuple[str, float]]] = {}
+        for index in typed if totals.edges_without_relation else ():
+            found = _range_values(store, dataset, run, measures[index], questions, invalid, strict=True)
+            for name, value in found.items():
+                before = columns[index][name]
+                if isinstance(value, float) and isinstance(before, float) and value != before:
+                    totals.add_strict(index, before, value)
+                    strict.setdefault(name, []).append((str(measures[index]), value))
         for answer in read_questions(store, "read/answers", questions, {"run": run}):
             name = str(answer["question"])
             totals.questions += 1
@@ -61,7 +92,8 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
             totals.failed += bool(answer["failed"])
             totals.no_answer += bool(answer["missing"] or answer["failed"]) and name not in invalid
             if keep_rows:
-                rows.append(_row(name, answer, [column[name] for column in columns]))
+                row = _row(name, answer, [column[name] for column in columns])
+                rows.append(dataclasses.replace(row, strict=tuple(strict.get(name, ()))))
     return Evaluation(
         run=run,
         dataset=dataset,
@@ -73,11 +105,19 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
         measures=totals.summaries([str(measure) for measure in measures]),
         rows=tuple(rows),
         unscored=totals.unscored([str(measure) for measure in measures]),
+        relations=totals.relations,
     )
 
 
 def _range_values(
-    store: Store, dataset: str, run: str, measure: Measure, questions: Sequence[str], invalid: Mapping[str, str]
+    store: Store,
+    dataset: str,
+    run: str,
+    measure: Measure,
+    questions: Sequence[str],
+    invalid: Mapping[str, str],
+    *,
+    strict: bool = False,
 ) -> Values:
     """Return the values of some questions; those of questions with stale gold are the reasons."""
     if measure.query is None:
@@ -86,6 +126,7 @@ def _range_values(
         "dataset": dataset,
         "run": run,
         "missing": MISSING,
+        "unstated": NOT_STATED if strict else "",
         "window_ms": int(WINDOW.total_seconds() * 1000),
         "default_branches": sorted(DEFAULT_BRANCHES),
         **measure.parameters(),

@@ -176,6 +176,7 @@ class _Scoring:
             outcomes=self.options.outcomes,
             unordered=self.options.unordered,
             versions=any(measure.needs_commits for measure in measures),
+            relations=any(measure.compares_relations for measure in measures),
             name=self.options.name,
             spelling=self.run.spelling,
             wanted=frozenset(self.run.first.ids()),
@@ -383,7 +384,8 @@ class _Scoring:
             unscored=totals.unscored(self.names),
             without_commit=(totals.without_commit, totals.commit_of_artifact) if self.context.job.versions else None,
             gold_hash=totals.gold.hexdigest(),
-            warnings=totals.doubts.warnings(),
+            warnings=(*totals.doubts.warnings(), *filter(None, (totals.relations.sentence,))),
+            relations=totals.relations,
             groups=groups.summaries(self.names, totals),
         )
 

@@ -188,6 +188,8 @@ def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate])
         if result.clustered is not None:
             sentence = _xml(result.clustered.sentence)
             ElementTree.SubElement(properties, "property", name="clustered", value=sentence)
+        if result.relations.without:
+            ElementTree.SubElement(properties, "property", name="relations", value=result.relations.sentence)
         if result.gold_hash is not None:
             ElementTree.SubElement(properties, "property", name="gold_hash", value=result.gold_hash)
         for row in result.rows:

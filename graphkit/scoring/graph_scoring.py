@@ -196,6 +196,7 @@ def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evalu
     for row in in_python.rows:
         values = dict(zip(in_python.measures, row.values, strict=True))
         values |= dict(zip(in_cypher.measures, by_question[row.question].values, strict=True))
-        rows.append(dataclasses.replace(row, values=tuple(values[name] for name in names)))
+        strict = (*row.strict, *by_question[row.question].strict)
+        rows.append(dataclasses.replace(row, values=tuple(values[name] for name in names), strict=strict))
     both = {**in_python.measures, **in_cypher.measures}
     return dataclasses.replace(in_python, measures={name: both[name] for name in names}, rows=tuple(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,9 @@ class Summary:
     not_logged, of_question
         The number of questions whose record doesn't log what the measure needs, and of those that no answer could be
         scored on, such as questions without gold or with stale gold.
+    strict
+        In a run that logs some relations, the mean with its edges without one matching no gold edge that has one, if
+        that is another mean: ``with_failed`` and the bounds then rest on it.
     """
 
     mean: float | None
@@ -49,22 +53,33 @@ class Summary:
     with_failed: float | None = None
     not_logged: int = 0
     of_question: int = 0
+    strict: float | None = None
 
     @classmethod
-    def of(cls, measure: str, values: Sequence[float], scored: int, total: int, left: Left = NONE_LEFT) -> Summary:
+    def of(
+        cls,
+        measure: str,
+        values: Sequence[float],
+        scored: int,
+        total: int,
+        left: Left = NONE_LEFT,
+        *,
+        strict: Sequence[float] = (),
+    ) -> Summary:
         """Return the summary of a measure from its values, or sums of them, and the number of scored questions.
 
-        ``left`` are the questions without a value.
+        ``left`` are the questions without a value, and ``strict`` is what strict comparison of relations adds to the
+        values.
         """
 
         def mean(bound: float | None, unscored: int) -> float | None:
             if not unscored:
-                return math.fsum(values) / scored if scored else None
-            return None if bound is None else math.fsum([*values, bound * unscored]) / (scored + unscored)
+                return math.fsum([*values, *strict]) / scored if scored else None
+            return None if bound is None else math.fsum([*values, *strict, bound * unscored]) / (scored + unscored)
 
         (lowest, highest), worst, unscored = bounds_of(measure), worst_of(measure), max(total - scored, 0)
         return cls(
-            mean=mean(None, 0),
+            mean=math.fsum(values) / scored if scored else None,
             scored=scored,
             total=total,
             lowest=mean(lowest, unscored),
@@ -75,6 +90,7 @@ class Summary:
             with_failed=mean(worst, left.failed + left.missing + left.not_logged) if scored else None,
             not_logged=left.not_logged,
             of_question=left.of_question,
+            strict=mean(None, 0) if any(strict) else None,
         )
 
     @classmethod
@@ -131,12 +147,13 @@ class Summary:
         """
         if self.zeros(failed_as):
             return self.lowest
+        mean = self.mean if self.strict is None else self.strict
         if failed_as == "failed" and self.not_logged and self.with_failed is not None:
-            assert self.mean is not None
+            assert mean is not None
             assert self.worst is not None  # since there is a mean with failures
             count = self.as_worst(failed_as)
-            return math.fsum([self.mean * self.scored, self.worst * count]) / (self.scored + count)
-        return self.mean if failed_as == "unscored" or self.with_failed is None else self.with_failed
+            return math.fsum([mean * self.scored, self.worst * count]) / (self.scored + count)
+        return mean if failed_as == "unscored" or self.with_failed is None else self.with_failed
 
     def zeros(self, failed_as: CountedAs) -> int:
         """Return how many questions count as 0 since they have no value.
@@ -155,7 +172,15 @@ class Summary:
         '0.5833 with 25 failed as 0; 1.0000 over the 35 answered'
         >>> Summary.of("EdgeRecall", [10.0], 10, 20, Left(not_logged=10)).in_words()
         '0.5000 with 10 not logged as 0; 1.0000 over the 10 logged'
+        >>> Summary.of("EdgeRecall", [4.0], 4, 4, strict=[-2.0]).in_words()
+        '0.5000 with edges without a relation matching nothing (1.0000 with any match)'
         """
+        if self.strict is None:
+            return self._in_words(failed_as)
+        counted_so = dataclasses.replace(self, mean=self.strict, strict=None)._in_words(failed_as)
+        return f"{counted_so} with edges without a relation matching nothing ({shown(self.mean)} with any match)"
+
+    def _in_words(self, failed_as: CountedAs) -> str:
         if zeros := self.zeros(failed_as):
             over = f"{shown(self.mean)} over the {self.scored} scored"
             return f"{shown(self.held(failed_as))} with {zeros} unscored as 0; {over}"

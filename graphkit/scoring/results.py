@@ -20,6 +20,7 @@ from graphkit.scoring.measure_summaries import Summary, scored_in_words
 from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresholds
 from graphkit.scoring.question_result import QuestionResult
 from graphkit.scoring.reason_counts import count_reasons, listed
+from graphkit.scoring.relation_counts import RelationCounts
 
 if TYPE_CHECKING:
     import pandas
@@ -48,7 +49,8 @@ class Row:
 
     ``labels`` are its category, difficulty and group. ``outcome`` is the outcome, if requested, and ``gold_hash`` the
     hash of its gold. ``failure`` is the reason why the run gave no answer; None if it gave one. ``k`` is the question's
-    own cut-off of rankings, if it has one.
+    own cut-off of rankings, if it has one. ``strict`` holds the values by measure that differ where traversed edges
+    without a relation match no gold edge that has one.
     """
 
     question: str
@@ -58,6 +60,7 @@ class Row:
     gold_hash: str | None = None
     failure: str | None = None
     k: int | None = None
+    strict: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,8 @@ class Evaluation:
         The summaries by label, for a result without rows.
     ended
         The number of questions by right or wrong answer and path, and by stage, for a result without rows.
+    relations
+        How many edges were compared without their relation.
     clustered
         The means with intervals over clusters of questions, if requested.
     """
@@ -135,6 +140,7 @@ class Evaluation:
     kept: Kept | None = None
     groups: Mapping[str, Mapping[str, Mapping[str, Summary]]] = field(default_factory=dict, repr=False)
     ended: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    relations: RelationCounts = field(default=RelationCounts(), repr=False)
     clustered: ClusteredMeans | None = field(default=None, repr=False)
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
@@ -259,6 +265,7 @@ class Evaluation:
             "missing": self.missing,
             "failed_as": self.failed_as,
             "invalid": len(self.invalid),
+            **({"stale": dict(self.invalid)} if self.invalid else {}),
             "measures": {
                 name: one | {"interval": self.interval(name)} for name, one in _as_json(self.measures).items()
             },
@@ -266,6 +273,7 @@ class Evaluation:
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
             "unscored": {name: dict(reasons) for name, reasons in self.unscored.items()},
             "warnings": list(self.warnings),
+            **({"relations": self.relations.as_json()} if self.relations.without else {}),
             **({"clustered": self.clustered.as_json()} if self.clustered is not None else {}),
             **({"kept": dataclasses.asdict(self.kept)} if self.kept is not None else {}),
             **({"known": self.known.as_json()} if self.known is not None else {}),
@@ -355,7 +363,14 @@ class Evaluation:
         worst = None if summary.with_failed is None else summary.worst
         how = self.failed_as
         numbers = (worst if isinstance(one, str) and counts_as_worst(one, how) else one for one in values)
-        return {row.question: value for row, value in zip(self.rows, numbers, strict=True) if isinstance(value, float)}
+        held = {row.question: value for row, value in zip(self.rows, numbers, strict=True) if isinstance(value, float)}
+        return held | self.strict_values(measure)
+
+    def strict_values(self, measure: str) -> dict[str, float]:
+        """Return the values of questions that differ at gates: in a run that logs some relations, the strict ones."""
+        if not self.relations.partly:
+            return {}
+        return {row.question: value for row in self.rows for name, value in row.strict if name == measure}
 
     def interval(self, measure: str) -> tuple[float, float] | None:
         """Return the 95% interval of the held value of a measure: over clusters if the result has them.

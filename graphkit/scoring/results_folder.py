@@ -18,8 +18,9 @@ from graphkit.errors import InputError
 from graphkit.measures.outcome import Outcome, Stage
 from graphkit.records.usage import Spread
 from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.relation_counts import RelationCounts
 from graphkit.scoring.results import LABELS, Evaluation, Row
-from graphkit.scoring.shard_parts import arrow, reason_of
+from graphkit.scoring.shard_parts import STRICT, arrow, reason_of
 from graphkit.shards.locations import Location
 
 #: How many questions a part holds, and how many of them a group of its rows.
@@ -205,6 +206,7 @@ class ResultsFolder:
             questions=summary["questions"],
             failed=summary["failed"],
             missing=summary["missing"],
+            invalid=summary.get("stale", {}),
             measures={name: Summary(**_known(one)) for name, one in summary["measures"].items()},
             rows=tuple(self.rows()),
             efficiency={name: Spread(**one) for name, one in summary["efficiency"].items()},
@@ -212,6 +214,7 @@ class ResultsFolder:
             warnings=tuple(summary["warnings"]),
             gold_hash=summary["gold_hash"],
             failed_as=summary["failed_as"],
+            relations=RelationCounts(*summary.get("relations", {}).values()),
         )
 
     def problems(self) -> Iterator[dict[str, Any]]:
@@ -301,6 +304,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             columns["gold_hash"][at],
             columns["failure"][at],
             columns["k"][at] if "k" in columns else None,  # folders of earlier versions lack it
+            tuple(json.loads(columns[STRICT][at]).items()) if STRICT in columns and columns[STRICT][at] else (),
         )
 
 

@@ -66,6 +66,7 @@ class RunPass:
             outcomes=options.outcomes,
             unordered=options.unordered,
             versions=any(measure.needs_commits for measure in measures),
+            relations=any(measure.compares_relations for measure in measures),
             name=options.name,
             hash_gold=options.hash_gold,
             **more,

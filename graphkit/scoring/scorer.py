@@ -31,6 +31,9 @@ from graphkit.scoring.totals import Totals
 #: A line with its number.
 Numbered = tuple[int, bytes]
 
+#: Values by measure under strict comparison of relations, where they differ.
+Strict = tuple[tuple[str, float], ...]
+
 #: Describes a scored question from its case, its values, and the reason if the question is invalid.
 Describe = Callable[[Case, Sequence[float | str], str | None], Any]
 
@@ -56,6 +59,8 @@ class Job:
         Whether all traversals are sets of edges, whatever the records say.
     versions
         Whether to count chunks without a commit, since a measure reads commits.
+    relations
+        Whether to count edges without a relation, since a measure compares relations, be it in the database.
     name
         The name of the run, whatever the records say.
     spelling
@@ -77,6 +82,7 @@ class Job:
     describe: Describe | None = None
     unordered: bool = False
     versions: bool = False
+    relations: bool = False
     name: str | None = None
     spelling: GoldSpelling = field(default_factory=GoldSpelling)
     hash_gold: bool = False
@@ -137,7 +143,9 @@ class Scorer:
         #: The wanted ids that no question had so far.
         self.wanted = set(job.wanted)
         # Most runs need few of these, and each costs every question a little.
+        self.typed = [(index, one) for index, one in enumerate(job.measures) if one.compares_relations]
         needed: dict[Observer, bool] = {
+            self._compare_strictly: job.relations or bool(self.typed),
             self._note_symbol_match: any(isinstance(measure, SymbolRecall) for measure in job.measures),
             self._look_for_wanted: bool(job.wanted),
             self._count_versions: job.versions,
@@ -153,8 +161,9 @@ class Scorer:
         self.totals = Totals(len(self.measures), self.job.invalid.values())
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
-        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None, int | None]] = []
+        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None, int | None, Strict]] = []
         self.described: list[tuple[str, Any]] = []
+        self.strict: tuple[tuple[str, float], ...] = ()
         self.runs: set[str] = set()
         self.gold = GoldSeen()
         self.gold_number = 0
@@ -220,6 +229,24 @@ class Scorer:
         for observe in self.observers:
             observe(case, values, invalid)
 
+    def _compare_strictly(self, case: Case, values: Sequence[float | Unscored], invalid: str | None) -> None:
+        """Count edges without a relation, and note what each measure would be if these matched nothing."""
+        self.strict = ()
+        if invalid is not None or case.failure is not None:
+            return
+        edges, without = case.without_relation
+        self.totals.count_relations(edges, without)
+        if not without:
+            return
+        found = []
+        for index, measure in self.typed:
+            value = values[index]
+            strict = value if isinstance(value, Unscored) else measure.value(case.strict)
+            if isinstance(value, float | int) and isinstance(strict, float | int) and value != strict:
+                self.totals.add_strict(index, value, strict)
+                found.append((str(measure), float(strict)))
+        self.strict = tuple(found)
+
     def _note_symbol_match(self, case: Case, *_: object) -> None:
         if case.question.symbol_match is not None:
             note_symbol_match(case.question, self.questions.path, self.problems)
@@ -255,7 +282,7 @@ class Scorer:
         question = case.question
         labels = (question.category, question.difficulty, question.group)
         judged = outcome(case, invalid) if self.job.outcomes else None
-        self.about.append((labels, judged, as_hash(self.gold_number), case.failure, question.k))
+        self.about.append((labels, judged, as_hash(self.gold_number), case.failure, question.k, self.strict))
 
     def take_rows(self) -> list[Row]:
         """Add the values since the last call to the totals, and return the rows if the job keeps them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.problems import Ignored, Problem, Problems
+from graphkit.measures.registry import compares_relations
 from graphkit.records.bounds import exact_parts
 from graphkit.records.words import NO_LABEL
 from graphkit.scoring.measure_summaries import Summary
@@ -21,6 +23,9 @@ from graphkit.scoring.totals import Totals
 
 #: The bytes in which a file says how long its first message is.
 _LENGTH = 8
+
+#: The column with the values under strict comparison of relations, where they differ: a JSON object by measure.
+STRICT = "strict"
 
 Group = tuple[str, str]
 
@@ -126,6 +131,8 @@ class Sums(msgspec.Struct):
     left: list[Left]
     counts: tuple[int, int, int, int, int, int]
     gold: int
+    relations: tuple[int, int]
+    strict: list[list[float]]
     figures: dict[str, tuple[bytes, bytes]]
     doubts: list[tuple[str, int]]
     groups: list[tuple[Group, GroupSums]]
@@ -142,6 +149,8 @@ class Sums(msgspec.Struct):
                 *(totals.without_commit, totals.commit_of_artifact),
             ),
             totals.gold.value % (1 << 64),
+            (totals.edges, totals.edges_without_relation),
+            totals.strict,
             totals.efficiency.packed(),
             [*doubts.items()],
             [*groups.sums.items()],
@@ -154,6 +163,8 @@ class Sums(msgspec.Struct):
         other.questions, other.failed, other.missing, other.no_answer = self.counts[:4]
         other.without_commit, other.commit_of_artifact = self.counts[4:]
         other.gold.value = self.gold
+        other.count_relations(*self.relations)
+        other.strict = self.strict
         for doubt, count in self.doubts:
             other.doubts.count(doubt, count)
         totals.add(other)
@@ -278,6 +289,8 @@ def schema(measures: Sequence[str], outcomes: bool) -> Any:
         fields += [(name, text) for name in ("undecided", "stage", "stage_reason")]
     for name in measures:
         fields += [(name, pa.float64()), (reason_of(name), text)]
+    if any(map(compares_relations, measures)):
+        fields.append((STRICT, text))
     return pa.schema(fields)
 
 
@@ -302,6 +315,8 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], outcomes: bool) -> An
         columns += [[None if isinstance(value, str) else float(value) for value in values]]
         columns += [[value if isinstance(value, str) else None for value in values]]
     wanted = schema(measures, outcomes)
+    if STRICT in wanted.names:
+        columns += [[json.dumps(dict(row.strict)) if row.strict else None for row in rows]]
     arrays = [arrow().array(column, field.type) for column, field in zip(columns, wanted, strict=True)]
     return arrow().Table.from_arrays(arrays, schema=wanted)
 

@@ -12,6 +12,7 @@ from graphkit.records.usage import Tally
 from graphkit.scoring.doubt_counts import Doubts
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.reason_counts import Left, apart_from_failures, bounded, count_reasons, listed
+from graphkit.scoring.relation_counts import RelationCounts
 
 
 class Totals:
@@ -33,6 +34,9 @@ class Totals:
         self.left = [Left()] * count
         self.questions = self.failed = self.missing = self.no_answer = 0
         self.without_commit = self.commit_of_artifact = 0
+        self.edges = self.edges_without_relation = 0
+        #: By how much strict comparison of relations changes the sum of each measure, in exact parts.
+        self.strict: list[list[float]] = [[] for _ in range(count)]
         self.efficiency = Tally()
         self.gold = GoldSum()
         self.doubts = Doubts()
@@ -60,6 +64,20 @@ class Totals:
         self.without_commit += lacking
         self.commit_of_artifact += of_artifact
 
+    def count_relations(self, edges: int, without: int) -> None:
+        """Count edges that are compared with gold that names relations, and those of them without one."""
+        self.edges += edges
+        self.edges_without_relation += without
+
+    def add_strict(self, index: int, value: float, strict: float) -> None:
+        """Note the value of a question under strict comparison of relations, beside its value."""
+        self.strict[index] = exact_parts([strict, -value, *self.strict[index]])
+
+    @property
+    def relations(self) -> RelationCounts:
+        """How many edges were compared without their relation."""
+        return RelationCounts(self.edges, self.edges_without_relation)
+
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
         self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
@@ -71,15 +89,19 @@ class Totals:
         self.missing += other.missing
         self.no_answer += other.no_answer
         self.count_without_commit(other.without_commit, other.commit_of_artifact)
+        self.count_relations(other.edges, other.edges_without_relation)
+        self.strict = [exact_parts(first + second) for first, second in zip(self.strict, other.strict, strict=True)]
         self.efficiency.merge(other.efficiency)
         self.gold.merge(other.gold)
         self.doubts.merge(other.doubts)
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""
+        partly = self.relations.partly
+        columns = zip(names, self.parts, self.scored, self.left, self.strict, strict=True)
         return {
-            name: Summary.of(name, parts, scored, self.questions, left)
-            for name, parts, scored, left in zip(names, self.parts, self.scored, self.left, strict=True)
+            name: Summary.of(name, parts, scored, self.questions, left, strict=strict if partly else ())
+            for name, parts, scored, left, strict in columns
         }
 
     def unscored(self, names: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -33,7 +33,9 @@ _OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {"metavar": "SHARE"},
     ),
     ("fail-on-severe", "Add a test for each severe threshold of the layers.", {"action": "store_true"}),
-    ("fail-on-stale", "Add a test that no gold is stale.", {"action": "store_true"}),
+    ("fail-on-stale", "Add a test that no gold is stale, as every threshold asks.", {"action": "store_true"}),
+    ("allow-stale", "Accept stale gold of up to N questions at thresholds.", {"metavar": "N"}),
+    ("untyped", "Compare edges without their relations.", {"action": "store_true"}),
     ("config", "Add a test for each target and severe threshold in this graphkit.toml.", {"metavar": "FILE"}),
     (
         "missing-as",

@@ -24,11 +24,11 @@ from graphkit.testing.thresholds import GivenThresholds
 
 #: How a system is asked, each with its least value.
 _LIMITS: Mapping[str, float] = {"concurrency": 1, "timeout": 0.001, "retries": 0, "backoff": 0}
-_THRESHOLDS = ("fail_under", "fail_over", "max_failed", "min_scored", "fail_on_severe", "fail_on_stale")
+_THRESHOLDS = ("fail_under", "fail_over", "max_failed", "min_scored", "fail_on_severe", "fail_on_stale", "allow_stale")
 #: The arguments of the mark beside the dataset.
 ARGUMENTS = (
     *("system", "run", "name", "version", "judge", "graders", "k"),
-    *(*_LIMITS, *_THRESHOLDS, "config", "failed_as", "missing_as"),
+    *(*_LIMITS, *_THRESHOLDS, "config", "failed_as", "missing_as", "untyped"),
 )
 
 
@@ -173,6 +173,8 @@ def _given(config: pytest.Config, arguments: Mapping[str, Any]) -> GivenThreshol
         min_scored=single("min_scored", _share),
         severe=chosen("fail_on_severe"),
         stale=chosen("fail_on_stale"),
+        allow_stale=single("allow_stale", _count) or 0,
+        untyped=chosen("untyped"),
         config=_config(config, arguments),
         failed_as=single("missing_as", _failed_as) or single("failed_as", _failed_as) or "worst",
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.analysis.config import Config, load_config
 from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
-from graphkit.analysis.gates import GateOutcome, RunGates, fail_over, fail_under
+from graphkit.analysis.gates import GateOutcome, RunGates, fail_over, fail_under, stale
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.measures.registry import lower_is_better, parse_measure
 from graphkit.records.scores import Score
@@ -37,12 +37,14 @@ class GivenThresholds:
     ----------
     under, over
         Bounds of means by the text of the measure.
-    max_failed, min_scored, severe, stale
+    max_failed, min_scored, severe, stale, allow_stale
         As in :class:`graphkit.analysis.evaluation_plan.PlannedGates`. Severe thresholds are those of the layers.
     config
         A ``graphkit.toml``. Each of its targets and severe thresholds is a test.
     failed_as
         How failed and missing questions count.
+    untyped
+        Whether edges are compared without their relations.
     """
 
     under: Mapping[str, float] = field(default_factory=dict)
@@ -53,6 +55,8 @@ class GivenThresholds:
     stale: bool = False
     config: Path | None = None
     failed_as: FailedAs = "worst"
+    allow_stale: int = 0
+    untyped: bool = False
 
     def plan(self, scores: Sequence[Score] = (), score_files: Sequence[Path] = ()) -> EvaluationPlan:
         """Return the plan of the evaluation, with scores by a judge.
@@ -71,13 +75,27 @@ class GivenThresholds:
             gates=PlannedGates((*self.under.items(), *((name, 0.0) for name in written)), tuple(self.over.items())),
             scores=scores,
             score_files=score_files,
+            untyped=self.untyped,
         )
         _ = plan.gated
         return plan
 
     def tests(self, plan: EvaluationPlan) -> list[Threshold]:
-        """Return the thresholds in the order of their options, then those of the configuration."""
-        return list({one.name: one for one in self._tests(plan)}.values())
+        """Return the thresholds in the order of their options, then those of the configuration.
+
+        Each also fails on stale gold of more questions than allowed.
+        """
+        return list({one.name: self._with_stale(one) for one in self._tests(plan)}.values())
+
+    def _with_stale(self, threshold: Threshold) -> Threshold:
+        def check(result: Evaluation, card: Scorecard) -> list[GateOutcome]:
+            outcomes = threshold.check(result, card)
+            named = any(one.gate == "fail-on-stale" for one in outcomes)
+            if not outcomes or named or not result.invalid:
+                return outcomes
+            return [*outcomes, *stale([result], self.allow_stale)]
+
+        return Threshold(threshold.name, check)
 
     def _tests(self, plan: EvaluationPlan) -> Iterator[Threshold]:
         under = [(plan.gated[text], bound) for text, bound in self.under.items()]
@@ -100,7 +118,7 @@ class GivenThresholds:
             gates = RunGates(min_scored=self.min_scored, measures=bounded or None)
             yield _of_gates(_named("min-scored", "", self.min_scored), gates)
         if self.stale:
-            yield _of_gates("fail-on-stale", RunGates(stale=True))
+            yield Threshold("fail-on-stale", lambda result, _: stale([result], self.allow_stale))
         if self.severe:
             for measure in dict.fromkeys(name for weights in plan.config.weights.values() for name in weights):
                 if (severe := plan.config.thresholds(measure).severe) is not None:

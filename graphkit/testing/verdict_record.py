@@ -9,6 +9,7 @@ import msgspec
 from graphkit.files.atomic import written
 from graphkit.records.unanswered import CountedAs
 from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.relation_counts import RelationCounts
 from graphkit.scoring.results import Evaluation
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
@@ -25,6 +26,8 @@ class RecordedSummary(msgspec.Struct):
     unanswered: int
     invalid: dict[str, str]
     measures: dict[str, Summary]
+    unscored: dict[str, dict[str, int]] = {}
+    relations: RelationCounts = RelationCounts()
 
     @classmethod
     def of(cls, result: Evaluation) -> RecordedSummary:
@@ -38,6 +41,8 @@ class RecordedSummary(msgspec.Struct):
             result.unanswered,
             dict(result.invalid),
             result.measures,
+            {name: dict(reasons) for name, reasons in result.unscored.items()},
+            result.relations,
         )
 
     def evaluation(self, failed_as: CountedAs) -> Evaluation:
@@ -51,6 +56,8 @@ class RecordedSummary(msgspec.Struct):
             unanswered=self.unanswered,
             invalid=self.invalid,
             measures=self.measures,
+            unscored=self.unscored,
+            relations=self.relations,
             failed_as=failed_as,
         )
 

@@ -124,4 +124,4 @@ def test_the_gate_on_stale_gold(tmp_path: Path) -> None:
     write_lines(tmp_path / "artifacts.jsonl", [{"id": f"a:m.py#{name}"} for name in "xw"])
     write_lines(tmp_path / "edges.jsonl", [edge])
     done = inside("evaluate", run, "--no-store", "-m", "RR", "--fail-on-stale", cwd=tmp_path, code=1)
-    assert "gate failed: r: the gold of 1 question is stale: q1" in done.err
+    assert "gate failed: r: 1 of 2 questions left out, since their gold is stale: q1" in done.err

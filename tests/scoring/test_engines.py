@@ -141,7 +141,13 @@ def test_measure_query_only_reads(measure: Measure, full_store: Store, runs: lis
     """The query of each measure is planned, and runs where nothing may be written, with a row a question."""
     assert measure.query is not None
     text = cypher(f"measures/{measure.query}")
-    parameters: dict[str, object] = {"dataset": STOREFRONT.name, "run": runs[0].name, "missing": "-", "window_ms": 1}
+    parameters: dict[str, object] = {
+        "dataset": STOREFRONT.name,
+        "run": runs[0].name,
+        "missing": "-",
+        "window_ms": 1,
+        "unstated": "",
+    }
     parameters |= {"default_branches": ["main"], **measure.parameters()}
     parameters["questions"] = [row["id"] for row in read_jsonl(STOREFRONT / "questions.jsonl")]
     full_store.query_readonly(f"EXPLAIN {text}", parameters)

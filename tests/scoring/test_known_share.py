@@ -202,7 +202,8 @@ def test_relations_are_compared_as_they_are_scored(tmp_path: Path) -> None:
     walk = [{"source": "a", "relation": relation, "target": "b"} for relation in ("CALLS", "calls", None)]
     answers = [{"run": "r", "question_id": "q1", "traversal": walk}]
     found = of_tiny(tmp_path, answers=answers, edges=edges)
-    assert found.edges == {"forward": 2, "reversed": 0, "other": 1, "unknown": 0}
+    assert found.edges == {"forward": 2, "reversed": 0, "other": 1, "unknown": 0, "untyped": 1}
+    assert "edges: 2 forward (1 untyped: compared without their relation), 0 reversed" in found.line
     assert found.line.endswith("0 not in the knowledge graph; the dataset lists no artifacts")
 
 

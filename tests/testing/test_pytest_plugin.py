@@ -46,7 +46,9 @@ class Project:
         write_project(self.folder, arguments)
         return self
 
-    def __call__(self, *options: str, process: bool = False) -> pytest.RunResult:
+    def __call__(self, *options: str, process: bool = False, allow_stale: int = 3) -> pytest.RunResult:
+        if allow_stale:  # the gold of so many questions of the sample is stale, which every threshold would say
+            options = (*options, f"--graphkit-allow-stale={allow_stale}")
         for name in ("system", "test_qa", "conftest"):
             sys.modules.pop(name, None)
         if process:
@@ -145,6 +147,37 @@ def test_each_threshold_is_a_test(project: Project) -> None:
     result.assert_outcomes(passed=41 + 3, failed=14 + 1, skipped=5)
     assert '14 questions failed; the first:\n"q41" in "answer"' in lines
     project("--graphkit-fail-over", "EdgeRecall=0.91", "-k", "threshold").assert_outcomes(passed=3, failed=1)
+
+
+def test_stale_gold_fails_each_threshold(project: Project) -> None:
+    """The gold of three questions is stale: each threshold fails by it, unless three are allowed.
+
+    EdgeRecall is 0.8545 over the other questions, and 3 questions failed.
+    """
+    thresholds = ("--graphkit-fail-under", "EdgeRecall=0.85", "--graphkit-max-failed", "3", "-k", "threshold")
+    result = project.write()(*thresholds, allow_stale=0)
+    result.assert_outcomes(failed=2)
+    what = "answer: 3 of 60 questions left out, since their gold is stale: q54, q55, q56; mend the gold, or accept it"
+    result.stdout.fnmatch_lines([f"{what} by --allow-stale 3"])
+    project(*thresholds, allow_stale=2).assert_outcomes(failed=2)
+    project(*thresholds, allow_stale=3).assert_outcomes(passed=2)
+    project.write('fail_under={"EdgeRecall": 0.85}, allow_stale=3')("-k", "threshold", allow_stale=0).assert_outcomes(
+        passed=1
+    )
+
+
+def test_relations_that_were_never_logged(project: Project) -> None:
+    """A threshold of a typed measure fails on a run without relations, unless edges are compared without them."""
+    write_dataset(project.folder / "my-dataset")
+    walk = [{"source": "web:a.ts#a", "target": "api:b.py#b"}]
+    records = [{"run": "bare", "question_id": name, "answer": "?", "traversal": walk} for name in NAMES]
+    write_lines(project.folder / "bare.jsonl", records)
+    options = ("--graphkit", "my-dataset", "--graphkit-run", "bare.jsonl", "-k", "threshold")
+    bound = ("--graphkit-fail-under", "EdgeRecall=0")
+    result = project(*options, *bound)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["bare: EdgeRecall: never logged relations; `--untyped` compares without them*"])
+    project(*options, *bound, "--graphkit-untyped").assert_outcomes(passed=1)
 
 
 def test_other_thresholds_ask_nothing(project: Project) -> None:
@@ -381,7 +414,7 @@ def test_judge_is_asked_once(project: Project) -> None:
     (project.folder / "asked.txt").unlink()
     result = project("--graphkit-fail-under", "RubricGrade=0.6")
     result.assert_outcomes(passed=41 - 5, failed=14 + 5 + 1, skipped=5)
-    result.stdout.fnmatch_lines(["answer: RubricGrade is 0.5000, under 0.6"])
+    result.stdout.fnmatch_lines(["answer: RubricGrade is 0.5000, under 0.6; 3 of 60 questions left out (3 stale gold)"])
     assert project.asked == []
     assert not (project.folder / "judged.txt").exists()
 

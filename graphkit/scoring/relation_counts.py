@@ -1,0 +1,55 @@
+"""How many edges of a run were compared without their relation, and what follows for its gates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphkit.measures.registry import compares_relations
+from graphkit.records.words import counted
+
+
+@dataclass(frozen=True, slots=True)
+class RelationCounts:
+    """The traversed edges that were compared with gold whose edges name relations.
+
+    Attributes
+    ----------
+    edges
+        The number of distinct edges over the answered questions with such gold that isn't stale.
+    without
+        How many of them have no relation. A measure compares these by their ends alone.
+    """
+
+    edges: int = 0
+    without: int = 0
+
+    @property
+    def never(self) -> bool:
+        """Whether the run never logs relations: it is compared untyped throughout."""
+        return bool(self.edges) and self.without == self.edges
+
+    @property
+    def partly(self) -> bool:
+        """Whether the run logs some relations: at a gate, an edge without one then matches nothing."""
+        return 0 < self.without < self.edges
+
+    @property
+    def sentence(self) -> str:
+        """How many edges were compared without their relation, in words; an empty text if all had one."""
+        if not self.without:
+            return ""
+        compared = f"{self.without} of {counted(self.edges, 'edge')} compared without their relation"
+        if self.never:
+            return f"{compared}: the run never logged relations, so that nothing shows that they are right"
+        return f"{compared}; at gates these match nothing (`--untyped` compares all of them so)"
+
+    def refused(self, measure: str) -> str:
+        """Return why a gate on a measure fails whatever its value; an empty text if it doesn't."""
+        if self.never and compares_relations(measure):
+            return "never logged relations; `--untyped` compares without them"
+        return ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts by name."""
+        return {"edges": self.edges, "without_relation": self.without}

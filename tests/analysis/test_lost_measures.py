@@ -1,0 +1,119 @@
+"""A measure that the baseline was scored by and the candidate never: nothing shows that it isn't worse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.cli import Graph, inside, write_lines
+
+#: So many questions show a regression of several measures.
+QUESTIONS = 12
+
+
+def record(run: str, number: int, **changes: Any) -> dict[str, Any]:
+    """Return a record with a right walk, a ranking, a cost and a latency."""
+    walk = [["web:a", "CALLS", f"api:b{number}"], [f"api:b{number}", "READS", "db:c"]]
+    found = {"run": run, "question_id": f"q{number:02}", "answer": "x", "traversal": walk, "retrieved": ["api:b"]}
+    return {**found, "cost": 0.01, "latency_ms": 5, **changes}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    """A dataset with a baseline, and candidates that each stopped logging something."""
+    questions = []
+    for number in range(QUESTIONS):
+        steps = [
+            {"source": "web:a", "relation": "CALLS", "target": f"api:b{number}"},
+            {"source": f"api:b{number}", "relation": "READS", "target": "db:c"},
+        ]
+        questions.append({"id": f"q{number:02}", "question": "?", "paths": [{"steps": steps}], "relevant": ["api:b"]})
+    write_lines(tmp_path / "d" / "questions.jsonl", questions)
+    changed: dict[str, dict[str, Any]] = {
+        "base": {},
+        "same": {},
+        "unordered": {"ordered": False},
+        "unranked": {"retrieved": None},
+        "costless": {"cost": None},
+        "crashed": {"error": "timeout", "traversal": None, "retrieved": None},
+    }
+    for run, changes in changed.items():
+        write_lines(tmp_path / "d" / "runs" / f"{run}.jsonl", [record(run, one, **changes) for one in range(QUESTIONS)])
+    return tmp_path
+
+
+CASES = [
+    ("unordered", "PathPrefix", "the traversal is a set of edges: it has no order", ()),
+    ("unranked", "RR", "the record has no retrieved chunks (not logged)", ()),
+    ("costless", "cost", "none of its records states it", ("--cost",)),
+]
+
+
+@pytest.mark.parametrize(("run", "measure", "why", "more"), CASES)
+@pytest.mark.parametrize("gate", [("--fail-on-regression",), ("--fail-on-drop", "0.5")])
+def test_a_lost_measure_fails(
+    run: str, measure: str, why: str, more: tuple[str, ...], gate: tuple[str, ...], world: Path
+) -> None:
+    """Both gates name the measure and fail, the comment and JSON with them, unless the measure is allowed."""
+    asked = ("compare", "d/runs/base.jsonl", f"d/runs/{run}.jsonl", "-m", "EdgeRecall", *more)
+    asked += () if measure == "cost" else ("-m", measure)
+    lost = f"{measure} is lost: base was scored on {QUESTIONS} questions, {run} on none ({why}"
+    done = inside(*asked, *gate, cwd=world, code=1)
+    assert f"{run}: {lost}" in done.err
+    assert lost in inside(*asked, cwd=world, code=0).err  # a warning, without a gate
+    comment = inside(*asked, *gate, "--format", "github", cwd=world, code=1).out
+    assert f"- `{gate[0].removeprefix('--')} {measure}`: `{run}`: {measure} is lost: " in comment
+    found = inside(*asked, *gate, "--json", cwd=world, code=1).object()
+    assert [(one["measure"], one["scored"]) for one in found["lost"]] == [(measure, QUESTIONS)]
+    assert [one["passed"] for one in found["gates"] if one["measure"] == measure] == [False]
+    inside(*asked, *gate, "--allow-lost", measure, cwd=world, code=0)
+
+
+def test_what_is_no_loss(world: Path) -> None:
+    """The same run loses nothing; a run that fails throughout fails by its failures, not by lost measures."""
+    asked = ("compare", "d/runs/base.jsonl", "d/runs/same.jsonl", "--fail-on-regression", "--cost")
+    assert inside(*asked, "--json", cwd=world, code=0).object()["lost"] == []
+    crashed = ("compare", "d/runs/base.jsonl", "d/runs/crashed.jsonl", "-m", "EdgeRecall", "--fail-on-drop", "0.1")
+    done = inside(*crashed, cwd=world, code=2)
+    assert "no question was scored in both runs" in done.err
+    # A baseline without the order, and a candidate with it, loses nothing.
+    turned = ("compare", "d/runs/unordered.jsonl", "d/runs/base.jsonl", "--fail-on-regression", "--json")
+    assert inside(*turned, cwd=world, code=0).object()["lost"] == []
+
+
+def test_folders_and_scores(world: Path) -> None:
+    """Results folders and score files lose a measure in the same way, also one that a folder doesn't hold at all."""
+    for run in ("base", "unordered"):
+        for out in (run, f"{run}.jsonl"):
+            asked = ("evaluate", f"d/runs/{run}.jsonl", "--no-store", "-m", "EdgeRecall", "-m", "PathPrefix", "-o", out)
+            inside(*asked, cwd=world, code=0)
+    inside("evaluate", "d/runs/same.jsonl", "--no-store", "-m", "EdgeRecall", "-o", "same", cwd=world, code=0)
+    files = ("--scores", "base.jsonl", "--scores", "unordered.jsonl")
+    lost = f"unordered: PathPrefix is lost: base was scored on {QUESTIONS} questions"
+    assert lost in inside("compare", "base", "unordered", "--fail-on-regression", cwd=world, code=1).err
+    assert lost in inside("compare", "base", "unordered", *files, "--fail-on-regression", cwd=world, code=1).err
+    done = inside("compare", "base", "same", "--fail-on-regression", cwd=world, code=1)
+    assert "same: PathPrefix is lost" in done.err
+    assert "its results don't hold this measure" in done.err
+    inside("compare", "base", "same", "--fail-on-regression", "--allow-lost", "PathPrefix", cwd=world, code=0)
+
+
+def test_runs_in_the_graph(graph: Graph, world: Path) -> None:
+    """Runs in the graph lose it with the stored reason."""
+    for run in ("base", "unordered"):
+        inside("evaluate", f"d/runs/{run}.jsonl", cwd=world, env=graph.env, code=0)
+    asked = ("compare", "base", "unordered", "--fail-on-regression")
+    done = inside(*asked, cwd=world, env=graph.env, code=1)
+    assert "PathPrefix is lost" in done.err
+    assert "it has no order" in done.err
+    inside(*asked, "--allow-lost", "PathPrefix", cwd=world, env=graph.env, code=0)
+
+
+def test_an_unknown_name_is_refused(world: Path) -> None:
+    """A measure that isn't compared can't be allowed: the closest name is suggested."""
+    asked = ("compare", "d/runs/base.jsonl", "d/runs/unordered.jsonl", "--fail-on-regression")
+    done = inside(*asked, "--allow-lost", "PathPrefx", cwd=world, code=2)
+    assert "--allow-lost names 'PathPrefx', which isn't compared" in done.err
+    assert "Did you mean PathPrefix?" in done.err
