@@ -219,7 +219,7 @@ def _plan(
         engine=scoring.engine,
         on_error=reading.on_error,
         strict=reading.strict,
-        keep_rows=bool(storing.out),
+        keep_rows=True,  # the intervals of the means need the values
         unordered=scoring.unordered,
         name=storing.run_name,
         replace=storing.replace,

@@ -163,7 +163,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile(_PAGE), "a page"),
     (re.compile(r"<\?xml[^>]*>\s*<testsuites name=\"graphkit\""), "results"),
     (re.compile(r"\| measure \|"), "results"),
-    (re.compile("run,question,measure,value,reason,version,parameters,"), "results"),
+    (re.compile("run,question,measure,value,reason,version,(computed,)?parameters,"), "results"),
     (re.compile("run,question,measure,value,reason,"), "scores"),
     (re.compile("run,question_id,measure,grade,"), "a sheet of grades"),
     (re.compile("run,question_id,user_input,"), "a RAGAS data set"),

@@ -14,7 +14,7 @@ A1, A2 = ANSWERS
 STEP = A1["traversal"][0]
 SHAS = [digit * 40 for digit in "123456"]
 #: EdgeRecall of the tiny dataset, and of what is left where q2 or its answer is left out.
-_NONE_FAILED = {"failed": 0, "missing": 0, "worst": 0.0}
+_NONE_FAILED = {"failed": 0, "missing": 0, "worst": 0.0, "not_logged": 0, "of_question": 0, "strict": None}
 WHOLE = {"mean": 0.75, "scored": 2, "total": 2, "lowest": 0.75, "highest": 0.75, **_NONE_FAILED, "with_failed": 0.75}
 # The question without an answer may be worth 0 or 1.
 NO_ANSWER = {

@@ -107,7 +107,8 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("check",): Command({"dataset": DATASET, "--baseline": RUN}),
     ("compare",): Command(
-        {"first": "r", "second": "s", "--scores": "scores.jsonl", "--dataset": DATASET}, needs=("--scores",)
+        {"first": "r", "second": "s", "--scores": "scores.jsonl", "--dataset": DATASET, "--config": "config.toml"},
+        needs=("--scores",),
     ),
     ("export",): Command(
         {"run": RUN, "--dataset": DATASET, "--scores": "scores.jsonl", "--out": "events.jsonl"},

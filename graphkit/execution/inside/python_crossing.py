@@ -248,7 +248,7 @@ class CrossingReader:
         value = self.read(encoded)
         kind = type(value) if type(value) in (int, float, str) else str
         owner, _, short = name.rpartition(".")
-        found = type(owner, (_Member, kind), {})(value)
+        found = type(owner, (_EnumMember, kind), {})(value)
         found.__dict__.update(_member=name, name=short, value=value)
         return found
 
@@ -323,13 +323,13 @@ class CrossingReader:
         return found if isinstance(found, type) else None
 
 
-class _Member:
+class _EnumMember:
     """A member of an enumeration of numbers or texts: it equals a plain value, but no member of another name."""
 
     _member: str
 
     def __eq__(self, other: Any) -> Any:
-        if isinstance(other, _Member) and other._member != self._member:
+        if isinstance(other, _EnumMember) and other._member != self._member:
             return False
         return super().__eq__(other)
 
@@ -342,7 +342,7 @@ class _Member:
 
 def member_name(value: Any) -> str | None:
     """Return the name of a member of an enumeration of numbers or texts; None for any other value."""
-    return value._member if isinstance(value, _Member) else None
+    return value._member if isinstance(value, _EnumMember) else None
 
 
 def _error_class(name: str, bases: tuple[type, ...]) -> type:
