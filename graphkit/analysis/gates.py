@@ -22,7 +22,7 @@ from graphkit.measures.owners import owner_of
 from graphkit.measures.registry import known_measure, worst_of
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import Score
-from graphkit.records.unanswered import NOT_LOGGED, is_unlogged
+from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
 from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
@@ -167,11 +167,12 @@ def left_out(result: Evaluation, measure: str) -> str:
     if result.failed_as == "zero":
         return ""
     counts = {"stale gold": len(result.invalid)} if result.invalid else {}
-    counts |= {one: count for one, count in result.unscored.get(measure, {}).items() if owner_of(one) == "question"}
+    reasons = result.unscored.get(measure, {}).items()
+    counts |= {one: count for one, count in reasons if owner_of(one) == "question" and not is_stale(one)}
     if not counts:
         return ""
-    reasons = ", ".join(f"{count} {reason}" for reason, count in counts.items())
-    return f"; {sum(counts.values())} of {counted(result.questions, 'question')} left out ({reasons})"
+    listed = ", ".join(f"{count} {reason}" for reason, count in counts.items())
+    return f"; {sum(counts.values())} of {counted(result.questions, 'question')} left out ({listed})"
 
 
 def max_failed(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult, holm, signs_bound
+from graphkit.analysis.paired import ALL_EQUAL, FEW_DIFFERENT, FEW_QUESTIONS, PairedResult, holm, signs_bound
 from graphkit.analysis.power import LEVEL
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
@@ -142,7 +142,7 @@ class PairVerdict:
         leader, other = shown(self.leader), shown(self.other)
         if self.result is None:
             return f"{leader} and {other} can't be compared: no question was scored in both"
-        if self.result.low is None:
+        if self.result.low is None and not self.winner:
             return f"nothing shows whether {leader} and {other} differ ({self.result.reason})"
         return f"{leader} beats {other}" if self.winner else f"{leader} and {other} don't clearly differ"
 
@@ -222,4 +222,6 @@ def _bound(result: PairedResult) -> float:
 
 
 def _excludes_zero(result: PairedResult) -> bool:
+    if result.reason == ALL_EQUAL:  # each question differs by the same, on a scale without an end
+        return result.delta != 0
     return result.low is not None and result.high is not None and not result.low <= 0 <= result.high

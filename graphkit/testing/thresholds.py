@@ -131,7 +131,11 @@ def _named(gate: str, measure: str, bound: float) -> str:
 
 
 def _of_gates(name: str, gates: RunGates) -> Threshold:
-    return Threshold(name, lambda result, card: gates.outcomes([result], [card]))
+    def check(result: Evaluation, card: Scorecard) -> list[GateOutcome]:
+        # Stale gold is checked by each threshold, as its user allows.
+        return [one for one in gates.outcomes([result], [card]) if one.gate != "fail-on-stale"]
+
+    return Threshold(name, check)
 
 
 @dataclass(frozen=True)

@@ -203,7 +203,7 @@ def test_words_do_not_depend_on_the_order() -> None:
     told = PairVerdict.of("a", "b", one, 20)
     assert told.sentence() == PairVerdict.of("b", "a", mirrored(one), 20).sentence()
     assert (told.winner, told.claim()) == ("a", "a beats b")
-    none = compare_pairs("EdgeRecall", [0.5] * 20, [0.5] * 20)
+    none = compare_pairs("EdgeRecall", [0.5] * 20, [0.5] * 20, span=1.0)
     assert PairVerdict.of("b", "a", none, 20).claim() == "a and b don't clearly differ"
     assert PairVerdict.of("b", "a", None, 20).sentence() == "a and b can't be compared: no question was scored in both"
     single = PairVerdict.of("a", "b", compare_pairs("EdgeRecall", [0.0], [1.0]), 2)

@@ -17,7 +17,16 @@ from graphkit.measures.unscored import NO_ORDER
 from graphkit.records.gold import gold_hash, gold_hash_of
 from graphkit.scoring.evaluate import evaluate
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, QUESTIONS, inside, one_unscored, tiny, write_lines
+from tests.helpers.cli import (
+    ANSWERS,
+    NOTHING_LEFT,
+    QUESTIONS,
+    inside,
+    one_unscored,
+    tiny,
+    without_intervals,
+    write_lines,
+)
 from tests.helpers.cli import inside as graphkit
 from tests.helpers.datasets import read_jsonl
 
@@ -36,7 +45,7 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
     run = tiny(tmp_path / "shop")
     done = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", "-m", "BoundaryRecall", run, cwd=tmp_path)
     # EdgeRecall: q1 1 of 2, q2 1 of 1. BoundaryRecall: the edge from a to b was not walked; q2 crosses nowhere.
-    assert done.object() == {
+    assert without_intervals(done.object()) == {
         "run": "r",
         "dataset": "shop",
         "gold_hash": gold_hash_of(
@@ -50,12 +59,12 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
         "measures": {
             "EdgeRecall": {
                 **{"mean": 0.75, "scored": 2, "total": 2, "lowest": 0.75, "highest": 0.75},
-                **{"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 0.75},
+                **{"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 0.75, **NOTHING_LEFT},
             },
             # The question whose gold crosses no boundary may be worth 0 or 1.
             "BoundaryRecall": {
                 **{"mean": 0.0, "scored": 1, "total": 2, "lowest": 0.0, "highest": 0.5},
-                **{"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 0.0},
+                **{"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 0.0, **NOTHING_LEFT, "of_question": 1},
             },
         },
         "gates": [],
@@ -199,11 +208,12 @@ def test_failed_and_missing_questions_are_counted(tmp_path: Path) -> None:
     questions = [*QUESTIONS, {**QUESTIONS[1], "id": "q3"}]
     run = tiny(tmp_path, questions, [ANSWERS[0], {"run": "r", "question_id": "q2", "error": "timed out"}])
     found = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", run, cwd=tmp_path, code=0).object()
+    found = without_intervals(found)
     assert (found["questions"], found["failed"], found["missing"]) == (3, 1, 1)
     # The two others may be 0 or 1: (0.5 + 0 + 0) / 3 and (0.5 + 1 + 1) / 3.
     wanted = {"mean": 0.5, "scored": 1, "total": 3, "lowest": 0.5 / 3, "highest": 2.5 / 3}
     # At a gate they are 0: (0.5 + 0 + 0) / 3.
-    wanted |= {"failed": 1, "missing": 1, "worst": 0.0, "with_failed": 0.5 / 3}
+    wanted |= {"failed": 1, "missing": 1, "worst": 0.0, "with_failed": 0.5 / 3, **NOTHING_LEFT}
     assert found["measures"] == {"EdgeRecall": wanted}
 
 
@@ -322,14 +332,15 @@ def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
     out = tmp_path / "r.summary.json"
     # q1 is 0.5 and q2 may be 0 or 1: (0.5 + 0) / 2 and (0.5 + 1) / 2.
     wanted = {"mean": 0.5, "scored": 1, "total": 2, "lowest": 0.25, "highest": 0.75}
-    wanted |= {"failed": 1, "missing": 0, "worst": 0.0, "with_failed": 0.25}
-    assert inside(*asked, "--json", "--out", out, cwd=tmp_path, code=0).object()["measures"]["EdgeRecall"] == wanted
-    assert json.loads(out.read_text())["runs"][0]["measures"]["EdgeRecall"] == wanted
+    wanted |= {"failed": 1, "missing": 0, "worst": 0.0, "with_failed": 0.25, **NOTHING_LEFT}
+    found = inside(*asked, "--json", "--out", out, cwd=tmp_path, code=0).object()
+    assert without_intervals(found)["measures"]["EdgeRecall"] == wanted
+    assert without_intervals(json.loads(out.read_text())["runs"][0])["measures"]["EdgeRecall"] == wanted
     assert "1/2; 0.2500 with 1 failed as 0" in inside(*asked, cwd=tmp_path, code=0).out
-    # A traversal that wasn't logged is no failure: q2 may be worth 0 or 1.
+    # A traversal that wasn't logged, in a run that logs that of q1, counts as one.
     unlogged = tiny(tmp_path / "unlogged", answers=[ANSWERS[0], {"run": "r", "question_id": "q2"}])
     asked = ("evaluate", "--full", unlogged, "--no-store", "-m", "EdgeRecall")
-    assert "1/2 scored (bounds 0.25-0.75)" in inside(*asked, cwd=tmp_path, code=0).out
+    assert "1/2; 0.2500 with 1 not logged as 0" in inside(*asked, cwd=tmp_path, code=0).out
     whole = inside(
         "evaluate", "--full", tiny(tmp_path / "whole"), "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0
     )

@@ -225,3 +225,13 @@ class Graph:
 def one_unscored(tmp_path: Path) -> Path:
     """Return the run of the tiny dataset with q2 failed: EdgeRecall is 0.5 on one of two questions."""
     return tiny(tmp_path, answers=[ANSWERS[0], {"run": "r", "question_id": "q2", "error": "timed out"}])
+
+
+#: What a summary in JSON holds beside its figures if nothing is left out, and each edge has its relation.
+NOTHING_LEFT: dict[str, Any] = {"not_logged": 0, "of_question": 0, "strict": None}
+
+
+def without_intervals(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result in JSON without the intervals of its means, which have tests of their own."""
+    means = {name: {key: one[key] for key in one if key != "interval"} for name, one in result["measures"].items()}
+    return {**result, "measures": means}

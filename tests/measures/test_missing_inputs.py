@@ -9,7 +9,7 @@ import pytest
 from graphkit.measures.answer_matching import NO_GOLD_ANSWER
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
-from graphkit.measures.coherence import NO_CHUNK, NO_COMMIT, NO_PIN, NOTHING_VERSIONED
+from graphkit.measures.coherence import NO_CHUNK, NO_COMMIT, NO_PIN, NOTHING_TOUCHED, NOTHING_VERSIONED
 from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS
 from graphkit.measures.edges import NO_BOUNDARY, NO_BOUNDARY_TRAVERSED, NO_PATH
 from graphkit.measures.files import NO_FILES, NO_SYMBOLS
@@ -139,7 +139,7 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
         {
             **every((*RANKED, "Integration", "AnswerContainment", "FilePrecision", "FileRecall", "SymbolRecall"), 0.0),
             "Coherence": NO_CHUNK,
-            **every(("Incoherent", "OffPin"), NOTHING_VERSIONED),
+            **every(("Incoherent", "OffPin"), NOTHING_TOUCHED),
             **every(WALKED, 0.0),
             "EdgePrecision": NOTHING_TRAVERSED,
             "BoundaryPrecision": NO_BOUNDARY_TRAVERSED,
