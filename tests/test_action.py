@@ -223,7 +223,7 @@ def test_a_lost_measure(checkout: Path, github: Github) -> None:
     unordered = [one | {"ordered": False} for one in run_of(2)]
     for records, measure, why in (
         (bare, "EdgeRecall", "mine never logged relations, and main (base) did"),
-        (unordered, "PathPrefix", "it has no order"),
+        (unordered, "PathPrefix", "its order isn't known"),
     ):
         write_lines(checkout / "data" / "runs" / "mine.jsonl", records)
         options = {"run": USUAL["run"], "compare": f"-m EdgeRecall -m {measure} --fail-on-regression"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from graphkit.records.unanswered import NOT_LOGGED
 from graphkit.records.words import counted
 
 
@@ -34,7 +35,7 @@ class LostMeasure(NamedTuple):
         if self.untyped:
             what = f"{second} never logged relations, and {first} did; `--untyped` compares both without them"
             return f"{self.measure} is lost: {what}"
-        why = "" if self.reason is None else f" ({self.reason})"
+        why = "" if self.reason is None else f" ({self.reason.removesuffix(NOT_LOGGED)})"
         return (
             f"{self.measure} is lost: {first} was scored on {counted(self.scored, 'question')}, {second} on none{why}"
         )

@@ -20,8 +20,10 @@ from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import KEPT, Problem, Problems
 from graphkit.measures.base import Measure
 from graphkit.measures.outcome import STAGES, TwoByTwo
+from graphkit.measures.registry import bounds_of
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, expect, quiet
+from graphkit.scoring.intervals import moment_interval
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Row
@@ -315,9 +317,11 @@ class _Scoring:
         with _cut(self.plan, self.scratch) as writer:
             rows = totals.questions <= ROWS
             kept: list[Row] = []
-            ended = EndedCounts()
+            ended, spread = EndedCounts(), Spread(self.names)
             for part_rows in self._written(writer):
                 self._count_reasons(totals, part_rows)
+                if not rows:
+                    spread.add(part_rows)
                 if self.options.outcomes and not rows:
                     ended.add(part_rows)
                 for row in rows_of(part_rows, self.names) if rows or see is not None else ():
@@ -330,6 +334,8 @@ class _Scoring:
             result = dataclasses.replace(
                 result, known=known, rows=tuple(kept), ended=ended.counts, failed_as=self.options.failed_as
             )
+            if not rows:
+                result = dataclasses.replace(result, intervals=spread.intervals(result))
             writer.finish(self._manifest(result), self._summary(result), self.sent.as_json())
         return result
 
@@ -407,6 +413,39 @@ class _Scoring:
 
     def _summary(self, result: Evaluation) -> dict[str, Any]:
         return {**result.as_json(), "groups": result.groups_as_json(), **result.outcomes_as_json()}
+
+
+class Spread:
+    """The sums of squares of the values of each measure, from which the intervals of large results follow."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.squares = dict.fromkeys(names, 0.0)
+
+    def add(self, rows: Any) -> None:
+        """Add some rows."""
+        import pyarrow.compute
+
+        for name in self.squares:
+            column = rows.column(name)
+            self.squares[name] += pyarrow.compute.sum(pyarrow.compute.multiply(column, column)).as_py() or 0.0
+
+    def intervals(self, result: Evaluation) -> dict[str, tuple[float, float] | None]:
+        """Return the interval of the held value of each measure.
+
+        A measure has none if edges without a relation count otherwise at gates: the squares are of the usual values.
+        """
+        found: dict[str, tuple[float, float] | None] = {}
+        for name, squares in self.squares.items():
+            summary, how = result.measures[name], result.failed_as
+            held, worst = summary.held(how), summary.as_worst(how)
+            count = summary.scored + (summary.zeros(how) or worst)
+            if held is None or summary.strict is not None or count < 2:
+                found[name] = None
+                continue
+            squares += (summary.worst or 0.0) ** 2 * worst
+            variance = max(0.0, squares - count * held**2) / (count - 1) / count
+            found[name] = moment_interval(held, variance, count, *bounds_of(name))
+        return found
 
 
 class EndedCounts:

@@ -65,14 +65,16 @@ def interval(
 def around_equal(value: float, items: float, span: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the interval of a mean of equal differences, of which others may be too rare to have been drawn.
 
-    Their share is at most :func:`~graphkit.scoring.score_intervals.unseen_share`, so over 3 in the number of items, and
-    each may be as large as ``span``, in either direction.
+    Around 0 their share is at most :func:`~graphkit.scoring.score_intervals.unseen_share`, so over 3 in the number of
+    items, and each may be as large as ``span``, in either direction. Around another value the interval is 3 ``span`` in
+    the number of items wide: the sign test, and not the largest differences that nobody saw, decides whether eight
+    equal losses are chance.
 
-    >>> [round(end, 3) for end in around_equal(0.0, 30, 1.0)]
-    [-0.116, 0.116]
+    >>> [round(end, 3) for end in around_equal(0.0, 30, 1.0)], around_equal(-0.5, 8, 1.0)
+    ([-0.116, 0.116], (-0.6875, -0.3125))
     """
-    share = unseen_share(items, confidence)
-    return value - share * (value + span), value + share * (span - value)
+    reach = (unseen_share(items, confidence) if equal(value, 0.0) else 1.5 / items) * span
+    return max(-span, value - reach), min(span, value + reach)
 
 
 def _resampled(values: Any, resamples: int, seed: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -111,18 +113,30 @@ def mean_interval(
         return None
     mean, same = math.fsum(table) / table.size, alike(table)
     variance = 0.0 if same else float(table.var(ddof=1)) / table.size
-    low = high = mean
-    bounded = lowest is not None and highest is not None and lowest < highest
-    if lowest is not None and highest is not None and bounded:
-        low, high = bounded_interval(mean, variance, table.size, lowest, highest, table.size - 1)
-    elif same:
+    found = moment_interval(mean, variance, table.size, lowest, highest)
+    if found is None or same or table.size > MANY:
+        return found
+    ends = _resampled(table, resamples, SEED)
+    low, high = min(found[0], ends[0]), max(found[1], ends[1])
+    return low if lowest is None else max(low, lowest), high if highest is None else min(high, highest)
+
+
+def moment_interval(
+    mean: float, variance: float, items: int, lowest: float | None, highest: float | None
+) -> tuple[float, float] | None:
+    """Return the interval of a mean by its ``variance`` alone: that of :func:`mean_interval` without the bootstrap.
+
+    None for fewer than two items, and for equal ones of a measure without bounds.
+    """
+    if items < 2:
         return None
-    if table.size > MANY:
-        reach = student_quantile(table.size - 1) * variance**0.5
-        low, high = min(low, mean - reach), max(high, mean + reach)
-    elif not same:
-        ends = _resampled(table, resamples, SEED)
-        low, high = min(low, ends[0]), max(high, ends[1])
+    low = high = mean
+    if lowest is not None and highest is not None and lowest < highest:
+        low, high = bounded_interval(mean, variance, items, lowest, highest, items - 1)
+    elif variance == 0:
+        return None
+    reach = student_quantile(items - 1) * variance**0.5
+    low, high = min(low, mean - reach), max(high, mean + reach)
     return low if lowest is None else max(low, lowest), high if highest is None else min(high, highest)
 
 

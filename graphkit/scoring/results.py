@@ -118,6 +118,8 @@ class Evaluation:
         How many edges were compared without their relation.
     clustered
         The means with intervals over clusters of questions, if requested.
+    intervals
+        The intervals of the held values of a result without rows.
     """
 
     run: str
@@ -142,6 +144,7 @@ class Evaluation:
     ended: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     relations: RelationCounts = field(default=RelationCounts(), repr=False)
     clustered: ClusteredMeans | None = field(default=None, repr=False)
+    intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict, repr=False)
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
@@ -379,6 +382,8 @@ class Evaluation:
         """
         if self.clustered is not None:
             return self.clustered.interval(measure)
+        if not self.rows:
+            return self.intervals.get(measure)
         if measure not in self._intervals:
             sample = self.sample(measure) if self.measures[measure].scored else []
             self._intervals[measure] = mean_interval(sample, *bounds_of(measure)) if len(sample) > 1 else None

@@ -294,7 +294,9 @@ def test_a_right_answer_by_a_wrong_path(
     found = graphkit.failures(empty_store, "r", "right-answer-wrong-path")
     assert found == ([expected] if judged else [])
     assert [sentence("right-answer-wrong-path", row) for row in found] == (
-        ["was judged right, but step 1 was not traversed (y at 2): y:b -R-> y:c; went to y:d instead"] if judged else []
+        ["was judged right, but step 2 was not traversed (y at 2): y:b -R-> y:c; from there it went to y:d"]
+        if judged
+        else []
     )
 
 
