@@ -108,7 +108,8 @@ def mean_interval(
     """
     import numpy
 
-    table = numpy.asarray(values, dtype=float)
+    # Sorted: the resamples, and so the interval, don't depend on the order in which questions were scored.
+    table = numpy.sort(numpy.asarray(values, dtype=float))
     if table.size < 2:
         return None
     mean, same = math.fsum(table) / table.size, alike(table)

@@ -295,7 +295,8 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
         if "stage" in columns:
             stage = Stage(question, columns["stage"][at], columns["stage_reason"][at])
             right = columns["right_answer"][at], columns["right_path"][at]
-            judged = Outcome(*right, stage, columns["undecided"][at])
+            missed = columns["missed_edges"][at] if "missed_edges" in columns else 0  # earlier versions lack it
+            judged = Outcome(*right, stage, columns["undecided"][at], missed)
         yield Row(
             question,
             tuple([reasons[at] if values[at] is None else values[at] for values, reasons in given]),

@@ -93,7 +93,7 @@ def bounded_interval(
     ``variance`` is that of the mean, and ``items`` are what a mean of equal values is worth.
 
     >>> [round(end, 4) for end in bounded_interval(1.0, 0.0, 12, 0.0, 1.0, freedom=11)]
-    [0.7122, 1.0]
+    [0.7124, 1.0]
     """
     extent = highest - lowest
     low, high = Shape.of((mean - lowest) / extent, variance / extent**2, items, freedom=freedom).interval()

@@ -62,16 +62,17 @@ def test_the_interval_is_at_least_students(tmp_path: Path) -> None:
 
 
 def test_clusters_of_every_question(tmp_path: Path) -> None:
-    """With --missing-as 0 the unlogged questions count as 0 in mean, clusters and interval; else they don't count."""
+    """The unlogged questions count as 0 in mean, clusters and interval; with --missing-as failed they don't count."""
     run = unlogged(tmp_path)
     asked = ("evaluate", run, "--no-store", "-m", "EdgeRecall", "--cluster", "repo", "--json")
-    plain = inside(*asked, cwd=tmp_path, code=0).object()["clustered"]
+    plain = inside(*asked, "--missing-as", "failed", cwd=tmp_path, code=0).object()["clustered"]
     zero = inside(*asked, "--missing-as", "0", cwd=tmp_path, code=0).object()
     # Fourteen values add up to 5.5: those of FIRST without the 1 of c and the 0 of f.
     some, every = plain["measures"]["EdgeRecall"], zero["clustered"]["measures"]["EdgeRecall"]
     assert (some["questions"], some["clusters"], some["mean"]) == (14, 5, pytest.approx(5.5 / 14))
     assert (every["questions"], every["clusters"], every["mean"]) == (16, 7, pytest.approx(5.5 / 16))
     assert zero["with_unscored"]["EdgeRecall"] == every["mean"]
+    assert inside(*asked, cwd=tmp_path, code=0).object()["clustered"]["measures"]["EdgeRecall"] == every
     values = {repo: [0.0 if repo in "cf" else value for value in some] for repo, some in FIRST.items()}
     reach = float(stats.t.ppf(0.975, 6)) * _error(values)
     assert every["high"] - every["mean"] >= reach - 1e-12

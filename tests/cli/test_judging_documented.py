@@ -39,5 +39,5 @@ def test_judging_the_storefront(tmp_path: Path, graph: Graph) -> None:
     assert "calibrated (PPI++)" in reported["judge spot-check"]
     assert re.search(r"RubricGrade +3 +1\.000", reported["judge consistency"])
     assert {"swapped", "padded"} <= set(reported["judge bias"].split())
-    assert "kappa is 0.434, its interval over 30 answers begins at 0.112, under 0.6" in reported["gate"]
+    assert "kappa is 0.434, its interval over 30 answers begins at 0.095, under 0.6" in reported["gate"]
     assert "Verdicts on the answer" in (tmp_path / "judged.html").read_text()

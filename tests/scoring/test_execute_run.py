@@ -126,7 +126,7 @@ def test_without_a_sandbox(run: Path) -> None:
     with open_sandbox(unsafe=True) as unsafe:
         found = execute(run, sandbox=unsafe)
     assert {one.mechanism for one in found.executions} == {"none", None}
-    assert {one.version for one in found.scores} == {"1, without a sandbox"}
+    assert {one.version for one in found.scores} == {"2, without a sandbox"}
 
 
 def test_wrong_tests_are_refused(run: Path, sandbox: Sandbox) -> None:
