@@ -46,7 +46,7 @@ def world(tmp_path: Path) -> Path:
 
 CASES = [
     ("unordered", "PathPrefix", "the traversal is a set of edges: its order isn't known", ()),
-    ("unranked", "RR", "the record has no retrieved chunks (not logged)", ()),
+    ("unranked", "RR", "the record has no retrieved chunks", ()),
     ("costless", "cost", "none of its records states it", ("--cost",)),
 ]
 

@@ -49,7 +49,7 @@ No gate was set.
 | --- | ---: | ---: | ---: | --- | --- |
 | `EdgeRecall` | 0.75 | 0.25 | -0.50 | [-1.00, +1.00]* | unclear |
 
-\\* may be too narrow: fewer than 20 questions, fewer than 6 that differ, or all by the same
+\\* may be too narrow: fewer than 20 questions, fewer than 6 that differ, all by the same, or so little that rare ones could turn it
 
 #### Regressions: 1 question worse by at least one measure
 {REGRESSION}

@@ -87,7 +87,7 @@ def test_scores(run: Path, sandbox: Sandbox) -> None:
     assert reasons[5] == "the run has no record for this question"
     assert found.scores[1].explanation == "1 of 2 tests passed; b: 4 is expected, and it returned 3"
     assert {(one.measure, one.grader, one.version, one.category) for one in found.scores} == {
-        (TESTED, "execution", "1", "code")
+        (TESTED, "execution", "2", "code")
     }
     assert (found.summary.mean, found.summary.scored, found.summary.total) == (0.5, 3, 6)
     assert found.by_status == {"success": 1, "test_failure": 1, "no_code": 1}
