@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from graphkit.analysis.pair_verdict import CAUTION
 from graphkit.report.comparison_comment import LINES, MARKER
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, Row, inside, write_lines
 
@@ -49,7 +50,7 @@ No gate was set.
 | --- | ---: | ---: | ---: | --- | --- |
 | `EdgeRecall` | 0.75 | 0.25 | -0.50 | [-1.00, +1.00]* | unclear |
 
-\\* may be too narrow: fewer than 20 questions, fewer than 6 that differ, all by the same, or so little that rare ones could turn it
+\\{CAUTION}
 
 #### Regressions: 1 question worse by at least one measure
 {REGRESSION}
