@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs
+from graphkit.analysis.comparison_gates import ComparisonGates
 from graphkit.analysis.config import COMPARED, Config
 from graphkit.analysis.cost_comparison import Draws, compare_cost, usage_of
 from graphkit.analysis.explanations import Explanation, why
 from graphkit.analysis.file_failures import RunOnFiles
-from graphkit.analysis.gates import ComparisonGates
 from graphkit.analysis.result_pairs import compare_files, compare_folders
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_pairs import By

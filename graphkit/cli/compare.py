@@ -67,7 +67,7 @@ class ComparingOptions:
 
 @dataclass(frozen=True)
 class ComparisonGateOptions:
-    """Gates for the second run; see :class:`graphkit.analysis.gates.ComparisonGates`."""
+    """Gates for the second run; see :class:`graphkit.analysis.comparison_gates.ComparisonGates`."""
 
     regression: bool = option("--fail-on-regression", "Fail if B is significantly worse, or fails more often.")
     drop: float | None = option(
@@ -150,9 +150,9 @@ def _plan(
     workers: ExecutorOptions,
 ) -> ComparisonPlan:
     """Return the comparison that the options ask for."""
+    from graphkit.analysis.comparison_gates import ComparisonGates
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.config import load_config
-    from graphkit.analysis.gates import ComparisonGates
 
     return ComparisonPlan(
         first,

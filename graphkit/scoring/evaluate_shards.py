@@ -317,7 +317,7 @@ class _Scoring:
         with _cut(self.plan, self.scratch) as writer:
             rows = totals.questions <= ROWS
             kept: list[Row] = []
-            ended, spread = EndedCounts(), Spread(self.names)
+            ended, spread = EndedCounts(), SquareSums(self.names)
             for part_rows in self._written(writer):
                 self._count_reasons(totals, part_rows)
                 if not rows:
@@ -415,7 +415,7 @@ class _Scoring:
         return {**result.as_json(), "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
-class Spread:
+class SquareSums:
     """The sums of squares of the values of each measure, from which the intervals of large results follow."""
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from graphkit.analysis.gates import ComparisonGates
+from graphkit.analysis.comparison_gates import ComparisonGates
 from graphkit.analysis.paired import compare_pairs
 from graphkit.analysis.power import detectable
 from graphkit.analysis.score_file_pairs import compare_scores

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 import graphkit
-from graphkit.analysis.gates import ComparisonGates, RunGates, fail_over, fail_under, min_scored
+from graphkit.analysis.comparison_gates import ComparisonGates
+from graphkit.analysis.gates import RunGates, fail_over, fail_under, min_scored
 from graphkit.analysis.layers import score_layers
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.standings import standings
