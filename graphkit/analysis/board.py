@@ -166,7 +166,7 @@ def _row(name: str, results: Sequence[Evaluation], config: Config, resamples: in
 
 def _cell(name: str, result: Evaluation, thresholds: Thresholds, resamples: int) -> BoardCell:
     summary = result.measures.get(name) or Summary(None, 0, result.questions)
-    held = summary.held(result.failed_as)
+    held = result.held(name)
     sample = result.sample(name) if held is not None else []
     low, high = mean_interval(sample, *bounds_of(name), resamples=resamples) or (None, None)
     caution = None if low is None else mean_caution(sample, *bounds_of(name))

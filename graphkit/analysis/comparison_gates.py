@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from graphkit.analysis.gates import GateOutcome, stale_outcome
+from graphkit.analysis.gates import LEAST_SCORED, GateOutcome, beside_recall, stale_outcome
 from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, questions_needed
 from graphkit.analysis.power import LEVEL
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.errors import InputError, did_you_mean
 from graphkit.measures.registry import known_measure, worst_of
-from graphkit.records.bounds import over
+from graphkit.records.bounds import over, under
 from graphkit.records.words import counted
 
 
@@ -82,6 +82,29 @@ def drops(compared: RunComparison, bound: float) -> list[GateOutcome]:
         passed = not over(drop, bound)
         what = _changed(compared, result) + ("" if passed else f", worse than {compared.first} by more than {bound:g}")
         outcomes.append(GateOutcome("fail-on-drop", compared.second, passed, what, result.measure, bound, drop))
+    return outcomes
+
+
+def uncovered(gate: str, compared: RunComparison) -> list[GateOutcome]:
+    """Return a failure for each measure by which the second run has too few values where the first one has some.
+
+    It needs a value, worst ones included, on four fifths of the questions that the first run was scored on: an answer
+    without claims, or chunks without a text, would be another way to keep silent. A precision beside its recall or F1
+    is exempt, since these fall. What is left out on request (``failed_as``) needs no value.
+    """
+    if compared.failed_as != "worst":
+        return []
+    names = [one.measure for one in compared.with_failed]
+    outcomes = []
+    for one in compared.with_failed:
+        scored = compared.scored.get(one.measure, 0)
+        if under(one.questions, LEAST_SCORED * scored) and not beside_recall(one.measure, names):
+            what = (
+                f"{one.measure} has a value on {one.questions} of {counted(scored, 'question')} that {compared.first} "
+            )
+            what += f"was scored on, fewer than {100 * LEAST_SCORED:g}%"
+            share = one.questions / scored
+            outcomes.append(GateOutcome(gate, compared.second, False, what, one.measure, LEAST_SCORED, share))
     return outcomes
 
 
@@ -167,6 +190,7 @@ class ComparisonGates:
         gate = "fail-on-regression" if self.regression else "fail-on-drop"
         return [
             *(lost(gate, compared, self.allow_lost) if quality else ()),
+            *(uncovered(gate, compared) if quality else ()),
             *(
                 [stale_outcome(compared.second, compared.stale, compared.questions, self.allow_stale)]
                 if self.asked and compared.stale

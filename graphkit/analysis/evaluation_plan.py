@@ -274,7 +274,7 @@ class EvaluationPlan:
             max_failed=gates.max_failed,
             allow_stale=gates.allow_stale,
             kappa=gates.min_kappa is not None,
-        ).outcomes(results, cards)
+        ).outcomes(results, cards or [score_layers(one, self.layers) for one in results] if gates.severe else cards)
         if gates.min_kappa is None:
             return outcomes
         from graphkit.analysis.spot_check_files import kept_checks

@@ -401,9 +401,7 @@ class RunGates:
         if self.min_scored is None:
             names = list(bounded)
             held = [
-                one
-                for one in names
-                if one not in self.min_scored_of and not _beside_recall(one, [*names, *self.beside])
+                one for one in names if one not in self.min_scored_of and not beside_recall(one, [*names, *self.beside])
             ]
             known = [one for one in results if any(_summary(one, name).scored for name in held)]
             for outcome in min_scored(known, LEAST_SCORED, held):
@@ -428,10 +426,10 @@ def gate_error(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> GateE
     return GateError("gate failed: " + "; ".join(sentences)) if sentences else None
 
 
-def _beside_recall(measure: str, bounded: Iterable[str]) -> bool:
+def beside_recall(measure: str, bounded: Iterable[str]) -> bool:
     """Return whether a measure is a precision beside a bound on its recall or F1, which falls where it has no value.
 
-    >>> _beside_recall("EdgePrecision", ["EdgePrecision", "EdgeRecall"]), _beside_recall("EdgePrecision", ["RR"])
+    >>> beside_recall("EdgePrecision", ["EdgePrecision", "EdgeRecall"]), beside_recall("EdgePrecision", ["RR"])
     (True, False)
     """
     stem = _stem(measure)

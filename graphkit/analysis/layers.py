@@ -241,7 +241,7 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
     weighted: list[tuple[float, float]] = []
     for measure, weight in weights.items():
         summary = result.measures.get(measure) or Summary(None, 0, result.questions)
-        held = summary.held(result.failed_as)
+        held = result.held(measure)
         if held is not None:
             weighted.append((weight, _goodness(measure, held)))
         thresholds = config.thresholds(measure)
@@ -277,8 +277,7 @@ def _goodness(measure: str, mean: float) -> float:
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[LayerFinding]:
     by_name = {layer.name: layer for layer in layers}
     for rule in RULES:
-        summary = result.measures.get(rule.measure)
-        held = None if summary is None else summary.held(result.failed_as)
+        held = result.held(rule.measure)
         score = by_name[rule.layer].score
         applies = rule.layer_below is None or (score is not None and under(score, rule.layer_below))
         if held is not None and applies and worse(rule.measure, held, rule.bound):

@@ -79,6 +79,8 @@ class RunComparison:
     with_failed
         The measures over all questions, pairs with one failed run included: the failed one counts as the worst value.
         Verdict and gates use these.
+    scored
+        By each measure, how many questions the first run was scored on.
     failed
         How many questions each run failed on or has no record for, without those with stale gold.
     failed_as
@@ -123,6 +125,7 @@ class RunComparison:
     plan: tuple[SamplePlan, ...] = field(default=(), repr=False)
     cost: CostComparison | None = field(default=None, repr=False)
     deciding: tuple[str, ...] = field(default=(), repr=False)
+    scored: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     def lost_in_words(self) -> list[str]:
         """Return a sentence for each lost measure."""

@@ -285,6 +285,7 @@ class Pairs:
             movers=self.movers(edges),
             questions=questions,
             left_out=self.left_out(),
+            scored={name: len(column) for name, column in self._strict()[0].items()},
             unscored=self.unscored(gold.left(asked)),
             warnings=(*gold.warnings(self.runs), *warnings),
             different_gold=gold.different,

@@ -119,7 +119,7 @@ def evaluate(
         out = storing.out or []
         for path in out:
             check_output(path)
-        _refuse_contradictions(scoring, storing)
+        _refuse_contradictions(scoring, gates, storing)
         files = run_files(given.runs or ())
         one_run(storing.run_name, files, "Evaluate")
         plan = _plan(given, scoring, gates, storing, reading)
@@ -152,11 +152,15 @@ def evaluate(
     hold(evaluated.gates, brief=not full)
 
 
-def _refuse_contradictions(scoring: ScoringOptions, storing: StoringOptions) -> None:
+def _refuse_contradictions(scoring: ScoringOptions, gates: RunGateOptions, storing: StoringOptions) -> None:
     if storing.no_store and scoring.engine == "cypher":
         raise InputError("--engine cypher computes in a database, and --no-store uses none")
     if storing.no_store and storing.keep:
         raise InputError("--keep says what to store, and --no-store stores nothing")
+    if gates.sure and not (gates.under or gates.over):
+        raise InputError(
+            "--sure holds the interval to a bound, and there is none", remedy="Add --fail-under or --fail-over."
+        )
     if storing.keep and scoring.engine == "cypher":
         raise InputError(
             "--engine cypher computes in the graph, which would hold only the kept questions",
@@ -188,7 +192,7 @@ def _in_shards(
             **dict.fromkeys(logs.given(), True),
         }
     )
-    _refuse_contradictions(scoring, storing)
+    _refuse_contradictions(scoring, gates, storing)
     if len(given.runs or ()) != 1:
         what = "--on and a results folder are for one run"
         raise InputError(what, remedy="Name one run: a file, a folder, a pattern or a URL.")

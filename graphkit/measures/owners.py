@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from graphkit.measures.answer_matching import NO_GOLD_ANSWER
-from graphkit.measures.coherence import NO_COMMITS_KNOWN, NO_PIN, NO_SETS
+from graphkit.measures.coherence import NO_COMMITS_KNOWN, NO_PIN
 from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS, NO_RESOLUTION
 from graphkit.measures.edges import NO_BOUNDARY, NO_PATH
 from graphkit.measures.files import NO_FILES, NO_SYMBOLS
@@ -26,7 +26,7 @@ OF_QUESTION = " (of the question)"
 OF_QUESTIONS = frozenset(
     (
         *(NO_GOLD, NO_RELEVANT, NO_PATH, NO_BOUNDARY, NO_GOLD_IDS, NO_FILES, NO_SYMBOLS, NO_REPOSITORY, NO_SPAN),
-        *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_SETS, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
+        *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
         *(NOTHING_EXPECTED, NO_ARGUMENTS, LARGE_GAINS),
         *("neither a gold answer nor facts", "the gold answer makes no claim"),  # the graders' own
     )

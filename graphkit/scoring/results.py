@@ -356,6 +356,14 @@ class Evaluation:
         invalid = self.invalid.get(question)
         return QuestionResult(self.run, question, values, row.failure, invalid, labels)
 
+    def held(self, measure: str) -> float | None:
+        """Return the value that targets, severe thresholds and layers check: :meth:`Summary.held`.
+
+        None if nothing was scored, or if the run never logs the relations that the measure compares.
+        """
+        summary = self.measures.get(measure)
+        return None if summary is None or self.relations.refused(measure) else summary.held(self.failed_as)
+
     def sample(self, measure: str) -> list[float]:
         """Return the values that the held value of a measure is the mean of; nothing without rows."""
         return [*self.held_values(measure).values()]

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.analysis.config import Config, load_config
 from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
-from graphkit.analysis.gates import GateOutcome, RunGates, fail_over, fail_under, stale
+from graphkit.analysis.gates import GateOutcome, RunGates, stale
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.measures.registry import lower_is_better, parse_measure
 from graphkit.records.scores import Score
@@ -147,10 +147,11 @@ class _Bounded:
 
     def __call__(self, result: Evaluation, card: Scorecard) -> list[GateOutcome]:
         summary = result.measures.get(self.measure)
-        if summary is None or summary.mean is None:
+        if summary is None or (summary.mean is None and not summary.never_logged):
             return []
-        check = fail_over if lower_is_better(self.measure) else fail_under
-        return check([result], [(self.measure, self.bound)])
+        bounds = [(self.measure, self.bound)]
+        gates = RunGates(over=bounds) if lower_is_better(self.measure) else RunGates(under=bounds)
+        return [one for one in gates.outcomes([result]) if one.gate != "fail-on-stale"]
 
 
 @dataclass(frozen=True)
