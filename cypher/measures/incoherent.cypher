@@ -1,6 +1,6 @@
 // title: Incoherent commits
 // answers: Is there no compatible row or deployment that holds every commit retrieved and traversed?
-// parameters: dataset, run, questions, unversioned, untouched, no_commits_known, no_sets, unlogged
+// parameters: dataset, run, questions, unversioned, untouched, partly, no_commits_known, no_sets, unlogged
 // columns: question, value, reason
 // Known to a dataset are the commits that it lists or pins, and those of its repositories whose history was read.
 WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) }
@@ -26,13 +26,15 @@ WITH q, a, known, sets, touched, sum(CASE WHEN held = size(touched) THEN 1 ELSE 
 WITH q, a, known, sets, touched, stacks > 0 OR (all(commit IN touched WHERE commit IN q.pins) AND NOT EXISTS {
   MATCH (c:Commit)-[x:INCOMPATIBLE_WITH]->(d:Commit)
   WHERE c.key IN touched AND d.key IN touched AND x.dataset = $dataset
-}) AS fits
+}) AS fits, EXISTS {
+    MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key, c.commit) IS NULL
+  } AS partly
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(touched) = 0 OR NOT known THEN null
-    WHEN fits THEN 0.0 WHEN sets THEN 1.0 END AS value,
+    WHEN fits AND NOT partly THEN 0.0 WHEN NOT fits AND sets THEN 1.0 END AS value,
   CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN size(touched) = 0 AND (EXISTS { MATCH (a)-[:RETRIEVED]->(:Chunk) } OR EXISTS { MATCH (a)-[:WALKED]->(:RetrievedPath) })
       THEN $unversioned
     WHEN size(touched) = 0 AND NOT (a.chunks_logged AND a.walk_logged) THEN $unlogged
     WHEN size(touched) = 0 THEN $untouched WHEN NOT known THEN $no_commits_known
-    WHEN NOT fits AND NOT sets THEN $no_sets END AS reason
+    WHEN fits AND partly THEN $partly WHEN NOT fits AND NOT sets THEN $no_sets END AS reason

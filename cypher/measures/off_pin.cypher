@@ -1,6 +1,6 @@
 // title: Off pin
 // answers: Does a commit that was retrieved or traversed differ from the question's pins?
-// parameters: run, questions, unscored, unversioned, untouched, unlogged
+// parameters: run, questions, unscored, unversioned, untouched, partly, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
 MATCH (q:Question {id: question})
@@ -16,12 +16,15 @@ WITH q, a, COLLECT {
   // The stack's pin holds where the question has none of its own for that repository.
   MATCH (s:Stack {key: q.stack_key})-[:PINS]->(c:Commit) WHERE NOT c.repo IN q.pinned_repositories
   RETURN c.key
-} AS pins
+} AS pins, EXISTS {
+    MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key, c.commit) IS NULL
+  } AS partly
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(pins) = 0 OR size(touched) = 0 THEN null
-    WHEN all(commit IN touched WHERE commit IN pins) THEN 0.0 ELSE 1.0 END AS value,
+    WHEN any(commit IN touched WHERE NOT commit IN pins) THEN 1.0 WHEN NOT partly THEN 0.0 END AS value,
   CASE WHEN size(pins) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN size(touched) = 0 AND (EXISTS { MATCH (a)-[:RETRIEVED]->(:Chunk) } OR EXISTS { MATCH (a)-[:WALKED]->(:RetrievedPath) })
       THEN $unversioned
     WHEN size(touched) = 0 AND NOT (a.chunks_logged AND a.walk_logged) THEN $unlogged
-    WHEN size(touched) = 0 THEN $untouched END AS reason
+    WHEN size(touched) = 0 THEN $untouched
+    WHEN partly AND all(commit IN touched WHERE commit IN pins) THEN $partly END AS reason

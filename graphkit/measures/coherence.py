@@ -17,6 +17,7 @@ NO_SETS = "nothing says which commits belong together: the dataset has no compat
 NO_PIN = "the question pins no commit"
 NOTHING_TOUCHED = "nothing was retrieved or traversed"
 NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit (not logged)"
+PARTLY_VERSIONED = "a retrieved chunk carries no commit, and the others fit (not logged)"
 
 
 class Coherence(Measure):
@@ -74,6 +75,11 @@ def _unversioned(case: Case) -> Unscored:
     return Unscored(NOTHING_TOUCHED if case.all_logged else NEITHER_LOGGED)
 
 
+def _if_all_known(case: Case) -> float | Unscored:
+    """Return 0, unless the commit of a retrieved chunk is unknown: leaving one out must not look like a right one."""
+    return Unscored(PARTLY_VERSIONED) if any(version.sha is None for version in case.versions) else 0.0
+
+
 def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
     """Return each pair of versions among the chunks, its verdict, and the number of chunk pairs it stands for."""
     found = []
@@ -91,7 +97,7 @@ class Incoherent(Measure):
     """1 if no compatible row or deployment holds all commits retrieved and traversed, else 0.
 
     The question's own pins belong together unless a row says that two of them clash. Other questions are not scored if
-    the dataset has no compatible row or deployment at all.
+    the dataset has no compatible row or deployment at all, or if all known commits fit and a retrieved chunk has none.
     """
 
     source = "version coherence over commit nodes"
@@ -100,6 +106,7 @@ class Incoherent(Measure):
     query_parameters = {
         "unversioned": NOTHING_VERSIONED,
         "untouched": NOTHING_TOUCHED,
+        "partly": PARTLY_VERSIONED,
         "no_commits_known": NO_COMMITS_KNOWN,
         "no_sets": NO_SETS,
         "unlogged": NEITHER_LOGGED,
@@ -113,9 +120,9 @@ class Incoherent(Measure):
         if not case.commits:
             return Unscored(NO_COMMITS_KNOWN)
         if case.commits.fits_one_set(case.touched):
-            return 0.0
+            return _if_all_known(case)
         if case.touched <= case.own_pins.items() and not case.commits.clash(case.touched):
-            return 0.0
+            return _if_all_known(case)
         return 1.0 if case.commits.knows_sets else Unscored(NO_SETS)
 
 
@@ -123,6 +130,7 @@ class OffPin(Measure):
     """1 if a commit retrieved or traversed differs from the question's pins, else 0.
 
     Pins are the commits of the question's stack and the question's own. A repository without a pin counts as off pin.
+    Where all known commits are right and a retrieved chunk has none, the question is not scored.
     """
 
     source = "version coherence over commit nodes"
@@ -132,6 +140,7 @@ class OffPin(Measure):
         "unscored": NO_PIN,
         "unversioned": NOTHING_VERSIONED,
         "untouched": NOTHING_TOUCHED,
+        "partly": PARTLY_VERSIONED,
         "unlogged": NEITHER_LOGGED,
     }
     higher_is_better = False
@@ -142,4 +151,6 @@ class OffPin(Measure):
             return Unscored(NO_PIN, of_question=True)
         if not case.touched:
             return _unversioned(case)
-        return float(any(case.pins.get(repo) != sha for repo, sha in case.touched))
+        if any(case.pins.get(repo) != sha for repo, sha in case.touched):
+            return 1.0
+        return _if_all_known(case)

@@ -115,8 +115,8 @@ def test_a_constant_factor_is_clear_and_no_certainty() -> None:
     assert found.price == 1
     assert found.ratio is not None
     assert found.ratio.low is not None
-    # The ratio of the largest and the smallest is 2, of which a share of 1 - .025^(1/20) = .1684 may be the reverse.
-    assert found.ratio.low == pytest.approx(math.log(2) * (1 - 2 * 0.1684), abs=1e-4)
+    # The ratio of the largest and the smallest is 2: the interval of equal differences is 3 / 20 of that wide.
+    assert found.ratio.low == pytest.approx(math.log(2) * (1 - 1.5 / 20), abs=1e-4)
 
 
 def test_a_mean_against_the_typical_question_decides_nothing() -> None:

@@ -8,6 +8,7 @@ from itertools import combinations
 import pytest
 
 from graphkit.measures.case import Case
+from graphkit.measures.coherence import PARTLY_VERSIONED
 from graphkit.records.commits import RULES, CommitGraph, Fit, Version
 from graphkit.records.models import Answer, Commit, Compatibility
 from tests.helpers.cases import answer, question, reason, value
@@ -309,8 +310,10 @@ def test_off_pin(stacks: CommitGraph) -> None:
     assert value("OffPin", pinned, chunks("x@A", "y@C"), stacks) == 0.0
     assert value("OffPin", pinned, chunks("x@B"), stacks) == 1.0
     assert value("OffPin", pinned, chunks("x@A", "z@E"), stacks) == 1.0
-    # A chunk without a commit says nothing about versions.
-    assert value("OffPin", pinned, chunks("x@A", "z"), stacks) == 0.0
+    # A chunk without a commit might be off pin, so leaving it out isn't as good as being right.
+    assert reason("OffPin", pinned, chunks("x@A", "z"), stacks) == PARTLY_VERSIONED
+    assert value("OffPin", pinned, chunks("x@B", "z"), stacks) == 1.0
+    assert reason("Incoherent", pinned, chunks("x@A", "z"), stacks) == PARTLY_VERSIONED
 
 
 def test_the_questions_own_pins_come_first(stacks: CommitGraph) -> None:
@@ -458,7 +461,7 @@ def test_chunk_without_a_commit_takes_that_of_its_artifact() -> None:
     run = answer(retrieved=["x:0.py", "x:1.py", "x:3.py"])
     assert value("Coherence", asked, run, known) == pytest.approx(1 / 3)
     assert Case(asked, run, known).without_commit == (3, 2)
-    assert value("OffPin", question(commits={"x": "v1"}), run, known) == 0.0
+    assert reason("OffPin", question(commits={"x": "v1"}), run, known) == PARTLY_VERSIONED
     # What was walked is versioned where the walk says so, and else not.
     walk = answer([("x:0.py", "R", "x:1.py")])
     assert reason("OffPin", question(commits={"x": "v1"}), walk, known) == (
