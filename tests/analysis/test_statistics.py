@@ -77,8 +77,9 @@ def test_interval_at_the_edges() -> None:
     assert interval([0.5]) == (None, None)
     # Of five differences of one size, all have one sign in 2 of 2^5 = 1 of 16 cases by chance; of six in 1 of 32.
     assert interval([0.5] * 5, span=1.0) == (None, None)
-    # Of six a share of 1 - .025^(1/6) = .4593 may differ otherwise, by -1 or 1: .5 - .4593 * 1.5 and .5 + .4593 * .5.
-    assert interval([0.5] * 6, span=1.0) == pytest.approx((-0.1889, 0.7296), abs=1e-4)
+    # Of six the interval is 3 / 6 wide; around 0, a share of 1 - .025^(1/6) = .4593 may be -1 or 1.
+    assert interval([0.5] * 6, span=1.0) == pytest.approx((0.25, 0.75))
+    assert interval([0.0] * 6, span=1.0) == pytest.approx((-0.4593, 0.4593), abs=1e-4)
     # Without a largest difference nothing bounds the others.
     assert interval([0.5] * 6) == (None, None)
 
@@ -155,8 +156,8 @@ def test_no_effect_size_of_a_constant_difference() -> None:
     result = compare_pairs("RR", first, second, span=1.0)
     assert result.effect is None
     assert result.delta == pytest.approx(0.1)
-    # 1 - .025^(1/18) = .1853: .1 - .1853 * 1.1 and .1 + .1853 * .9.
-    assert (result.low, result.high) == pytest.approx((-0.1038, 0.2668), abs=1e-4)
+    # 3 / 18 wide: .1 - .0833 and .1 + .0833.
+    assert (result.low, result.high) == pytest.approx((0.0167, 0.1833), abs=1e-4)
     assert result.caution == "all differences are equal, so nothing shows how far others may lie"
 
 

@@ -53,7 +53,9 @@ def test_each_log_by_one_command(real_logs: Path, name: str, tmp_path: Path) -> 
     outcome = imported(real_logs, name, tmp_path)
     told = outcome.told
     assert (told["ids"]["known"], told["ids"]["all"]) == ids
+    untyped = told["edges"].pop("untyped", 0)
     assert tuple(told["edges"].values()) == edges
+    assert 0 <= untyped <= edges[0]  # of the forward ones
     assert (told["turned"], told["related"]) == given_back
     for measure, expected in (("EdgeRecall", recall), ("EdgePrecision", precision)):
         score = outcome.scores[measure]
