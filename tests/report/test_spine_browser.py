@@ -131,18 +131,19 @@ def test_the_spine_follows_the_question(opened: Opened, tmp_path: Path) -> None:
     """The script inserts what Python wrote: Next shows the next question's spine, and a button copies a command."""
     from playwright.sync_api import expect
 
-    opened.open(write_report([cli.tiny(tmp_path)], tmp_path / "r.html"), "#r/q1")
+    run = cli.tiny(tmp_path)
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
     page = opened.page
     told = page.locator("#spine .told li")
     expect(told).to_contain_text("broke at step 2 of 2")
     page.get_by_role("button", name="Next", exact=True).click()
     expect(told).to_contain_text("walked the required step")
     page.locator("#spine .commands summary").click()
-    assert page.locator("#spine .commands code").first.inner_text() == "graphkit why r q2"
+    assert page.locator("#spine .commands code").first.inner_text() == f"graphkit why {run} q2"
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="copy", exact=True).first.click()
     expect(page.locator("#spine .commands button").first).to_have_class("copy copied")
-    assert page.evaluate("navigator.clipboard.readText()") == "graphkit why r q2"
+    assert page.evaluate("navigator.clipboard.readText()") == f"graphkit why {run} q2"
 
 
 def test_hostile_names_in_a_spine_do_nothing(opened: Opened, tmp_path: Path) -> None:
