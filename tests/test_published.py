@@ -34,10 +34,14 @@ def test_each_section_is_a_table() -> None:
 
 
 def _run(title: str, published: Path, folder: Path) -> set[str]:
-    """Run the commands of a section in an empty folder, and return the lines that they print, each blank once."""
+    """Run the commands of a section in an empty folder; return the lines that they print without intervals.
+
+    Each blank is there once.
+    """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     shell = Shell(folder, os.environ | {"PATH": path, "GRAPHKIT_PUBLISHED": str(published)})
-    return {" ".join(line.split()) for line in shell(TABLES[title][1]).splitlines()}
+    lines = (re.sub(r" \[[0-9., -]+\]", "", line) for line in shell(TABLES[title][1]).splitlines())
+    return {" ".join(line.split()) for line in lines}
 
 
 def _write(path: Path, *rows: Any, text: str | None = None) -> None:
