@@ -182,7 +182,7 @@ def test_local_search(tmp_path: Path) -> None:
     assert walked(one)[0] == EDGES[0]
     assert sorted(walked(one)) == sorted(EDGES)
     assert one["ordered"] is False
-    assert found.figures["edges"] == {"forward": 3, "reversed": 0, "other": 0, "unknown": 0}
+    assert found.figures["edges"].items() >= {"forward": 3, "reversed": 0, "other": 0, "unknown": 0}.items()
     assert [name for name in retrieved(one) if name in NAMES] == with_ends(["Ann", "Acme"], one)
     assert one["answer"] == SAID
     assert one["latency_ms"] == pytest.approx(result.completion_time * 1000)

@@ -129,7 +129,7 @@ def test_queries(logged: dict[str, Any], tmp_path: Path, mode: str, kind: str) -
     # Whatever it found, each edge has the direction and the relation of the knowledge graph again.
     assert set(walked(one)) <= set(EDGES)
     assert one["ordered"] is False
-    assert found.figures["edges"] == {"forward": len(pairs), "reversed": 0, "other": 0, "unknown": 0}
+    assert found.figures["edges"].items() >= {"forward": len(pairs), "reversed": 0, "other": 0, "unknown": 0}.items()
     entities = [row["entity_name"] for row in tables["entities"]]
     assert [name for name in retrieved(one) if name in NAMES] == with_ends(entities, one)
     assert entities
