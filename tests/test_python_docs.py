@@ -35,8 +35,8 @@ def test_blocks_of_the_page_run(
         exec(compile(ast.parse(block), f"docs/python.md, block {number}", "exec"), names)
     printed = capsys.readouterr().out
     assert "api:api/sessions.py#open_session -CALLS-> api:api/sessions.py#sweep" in printed
-    assert "storefront-graph is better on EdgeRecall" in printed
-    assert "storefront-graph-v2 walks 64% of the required edges, storefront-bm25 0%: +0.64" in printed
+    assert "storefront-graph is better on 2 of 2 measures" in printed
+    assert "storefront-graph-v2 beats storefront-bm25: nDCG@10 0.60 to 0.37" in printed
     assert "storefront-bm25: the walk never entered the path at open_session" in printed
     assert "<silent: 5 of 5 questions answered, 0 failed, 0 missing" in printed
     assert printed.splitlines()[-1].startswith("no measure is called 'EdgeRecal' Did you mean EdgeRecall?")
@@ -81,12 +81,12 @@ def test_the_notebook_runs_in_a_kernel(graph: Graph, tmp_path: Path, monkeypatch
     assert [re.split(": | is |, which", verdict)[0] for verdict in verdicts] == [
         "storefront-graph",
         "storefront-graph",
-        "storefront-graph-v2 walks 64% of the required edges, storefront-bm25 0%",
+        "storefront-graph-v2 beats storefront-bm25",
         "sf-04 in storefront-graph",
         "&quot;sf-04&quot; in &quot;storefront-graph&quot;",
         "sf-04 On the 1.x line",
         "storefront-graph",
-        "storefront-graph",
+        "storefront-graph beats storefront-bm25",
     ]
     assert all("<svg" in one for one in (html[0], html[1], html[2], html[3], html[7]))
     assert [one.count("broke at step 1 of 2") for one in html[4:6]] == [1, 2]  # bm25 never entered the path
