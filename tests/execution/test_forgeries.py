@@ -58,7 +58,9 @@ def test_honest_answers_pass(sandbox: Sandbox, language: Language) -> None:
     if argv is None:
         pytest.skip(f"this machine has no program for {language.name}")
     code = Code(HONEST[language], language, {}, "f", argv)
-    tests = {repr(test): test for one in ALL for test in one.tests if one.language is language}
+    # The code of test_equality.py has the classes that the tests of equality ask for; this one has none.
+    asked = [one for one in ALL if one.language is language and one.aim != "equality"]
+    tests = {repr(test): test for one in asked for test in one.tests}
     tests = {name: test for name, test in tests.items() if test.raises != "TypeError"}
     assert len(tests) >= 5
     for test in tests.values():
