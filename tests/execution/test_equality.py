@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -303,3 +304,23 @@ def test_ordinary_values_of_javascript(sandbox: Sandbox, code: str, assertion: s
     """The same of JavaScript's classes, maps, sets, dates, whole numbers of any size and typed arrays."""
     found = run(sandbox, JAVASCRIPT, _JAVASCRIPT_CLASSES + code, assertion=assertion)
     assert found.status == status, found
+
+
+@pytest.mark.parametrize("assertion", ["result === new Money(41)", "result === 41", "assert.ok(result)"])
+@pytest.mark.parametrize("trust", [False, True])
+def test_without_the_parser_nothing_is_proven(sandbox: Sandbox, assertion: str, trust: bool) -> None:
+    """A Node that doesn't hand out its parser can't watch a comparison: the test is unproven, whoever is trusted."""
+    blind = replace(JAVASCRIPT, asserter_flags=())
+    code = "let one; class Money { constructor() { return one ??= this; } }\nconst f = () => new Money();"
+    found = run(sandbox, blind, code, trust, inputs=[], assertion=assertion)
+    assert (found.status, found.message) == (
+        "unproven",
+        "this Node doesn't hand out its parser, so that the comparisons of the test can't be watched",
+    )
+
+
+def test_what_cannot_be_parsed_is_not_evaluated(sandbox: Sandbox) -> None:
+    """An assertion that only a function may hold, such as one with ``new.target``, isn't evaluated unwatched."""
+    found = run(sandbox, JAVASCRIPT, "const f = () => 41;", inputs=[], assertion="new.target === undefined")
+    assert found.status == "test_failure"
+    assert "SyntaxError" in (found.message or "")

@@ -304,7 +304,7 @@ function described(given, inspect) {
 function reached(source, result) {
   const requires = Module.createRequire(path.join(folder, "assertion.js"));
   const required = (name) => COMPARING[String(name).replace(/^node:/, "")] || requires(name);
-  return evaluate(NAMES, [result, assert, Object.assign(required, requires), inside, watch, rewritten(source) ?? source]);
+  return evaluate(NAMES, [result, assert, Object.assign(required, requires), inside, watch, rewritten(source)]);
 }
 
 function inside(name) {

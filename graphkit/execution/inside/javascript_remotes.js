@@ -341,4 +341,4 @@ function assertions(prototypeOf, refresh) {
   return { assert, isDeepStrictEqual, is };
 }
 
-module.exports = { Unproven, assertions, isRemote, judge, judgePlain, ledger, plainIn, reads, remotesIn, states, watch };
+module.exports = { Unproven, assertions, isRemote, judge, judgePlain, ledger, plainIn, reads, remotesIn, states, unproven, watch };

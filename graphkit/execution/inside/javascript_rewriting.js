@@ -7,28 +7,32 @@
  */
 "use strict";
 
+const vm = require("node:vm");
+const { unproven } = require("./javascript_remotes.js");
+
 const COMPARED = new Set(["===", "!==", "==", "!=", "<", ">", "<=", ">="]);
 const EQUALITIES = /^(?:assert(?:\.strict)?\.(?:not)?(?:deep)?(?:strict)?equal|Object\.is|(?:util\.)?isDeepStrictEqual)$/i;
 const TRUTHS = /^assert(?:\.strict)?(?:\.ok)?$/;
 
+/** Return the tree of an assertion; what can't be parsed here can't be watched, so that it proves nothing. */
 function parsed(source) {
   let acorn;
   try {
     acorn = require("internal/deps/acorn/acorn/dist/acorn");
   } catch {
-    return null;
+    throw unproven("this Node doesn't hand out its parser, so that the comparisons of the test can't be watched");
   }
   try {
     return acorn.parse(source, { ecmaVersion: "latest", allowReturnOutsideFunction: true });
-  } catch {
-    return null; // the evaluation says what is wrong
+  } catch (error) {
+    new vm.Script(source); // it says what is wrong
+    throw unproven(`the test can't be watched: ${error.message}`);
   }
 }
 
-/** Return the rewritten source; null if it can't be parsed here. */
+/** Return the rewritten source. */
 function rewritten(source) {
   const tree = parsed(source);
-  if (tree === null) return null;
   const single = tree.body.length === 1;
 
   function inner(node) {
