@@ -30,7 +30,7 @@ class LostMeasure(NamedTuple):
         """Return which run was scored by it, and why the other wasn't.
 
         >>> LostMeasure("PathExact", 12, "its order isn't known").in_words("main", "mine")
-        'PathExact is lost: main was scored on 12 questions, mine on none (its order isn't known)'
+        "PathExact is lost: main was scored on 12 questions, mine on none (its order isn't known)"
         """
         if self.untyped:
             what = f"{second} never logged relations, and {first} did; `--untyped` compares both without them"
