@@ -1,4 +1,4 @@
-"""How often equal runs are told apart on a page of several: before the correction over pairs of runs, and with it.
+"""Count how often equal runs are told apart on a page: before the correction over pairs of runs, and with it.
 
 The runs of a sample are equal: question by question their values come from one distribution. Each difference that a
 page would call clear is a false alarm: that some run is clearly behind the second best one, a star on the board against

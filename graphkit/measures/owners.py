@@ -34,7 +34,7 @@ OF_QUESTIONS = frozenset(
 
 
 class Owner(StrEnum):
-    """Whose reason it is."""
+    """The owner of a reason: the question, the system or the record that lacks something."""
 
     QUESTION = "question"
     FAILED = "failed"

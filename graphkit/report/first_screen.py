@@ -58,7 +58,7 @@ class FirstScreen(BoardView):
 
     @property
     def weakest(self) -> str:
-        """What it says of the boundaries and relations of which no required edge was walked."""
+        """The sentence on the boundaries and relations of which no required edge was walked."""
         return visible(weakest(self.broken))
 
     def broken_cells(self, row: BrokenRow) -> Iterator[dict[str, Any]]:

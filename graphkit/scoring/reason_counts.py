@@ -16,7 +16,7 @@ OTHER_REASONS = "other reasons"
 
 
 class Left(NamedTuple):
-    """How many questions have no value by a measure, by whose reason it is; the others had nothing to measure."""
+    """Counts of questions without a value, by the owner of the reason; the others had nothing to measure."""
 
     failed: int = 0
     missing: int = 0

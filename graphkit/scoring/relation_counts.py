@@ -1,4 +1,4 @@
-"""How many edges of a run were compared without their relation, and what follows for its gates."""
+"""Counts of the edges that were compared without their relation, and their effect on gates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RelationCounts:
 
     @property
     def sentence(self) -> str:
-        """How many edges were compared without their relation, in words; an empty text if all had one."""
+        """The number of edges compared without their relation, in words; an empty text if all had one."""
         if not self.without:
             return ""
         compared = f"{self.without} of {counted(self.edges, 'edge')} compared without their relation"

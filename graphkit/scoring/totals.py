@@ -75,7 +75,7 @@ class Totals:
 
     @property
     def relations(self) -> RelationCounts:
-        """How many edges were compared without their relation."""
+        """The number of edges that were compared without their relation."""
         return RelationCounts(self.edges, self.edges_without_relation)
 
     def add(self, other: Totals) -> None:

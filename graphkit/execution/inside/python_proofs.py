@@ -1,4 +1,4 @@
-"""What a comparison of objects of the answer's code proves to an assertion; python_remotes.py has the rule."""
+"""Decide whether a comparison of the answer's objects proves anything; python_remotes.py states the rule."""
 
 from __future__ import annotations
 

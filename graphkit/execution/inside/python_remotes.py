@@ -35,7 +35,7 @@ class UnprovenError(BaseException):
 
 
 class Ledger:
-    """What the assertion has asked the code so far, and what only the code's own word decides."""
+    """The calls that the assertion has made so far, and the comparisons that only the answer's own code decides."""
 
     def __init__(self, entry_point: str | None, equal: Callable[[Remote, Remote], bool]) -> None:
         self.equal = equal
@@ -78,14 +78,14 @@ class Ledger:
 
 
 class Made:
-    """How the assertion got an object that it compares with: the arguments, and when it gave them."""
+    """The origin of an object that the assertion compares with: its arguments, and when they were given."""
 
     def __init__(self, at: int, parameters: list[str], given: tuple[Any, ...], named: dict[str, Any]) -> None:
         self.at, self.parameters, self.given, self.named = at, parameters, given, named
 
 
 class Parts:
-    """What a reference holds."""
+    """The content of a reference."""
 
     def __init__(self, number: int, code: Any, kind: tuple[str, str], capture: Any) -> None:
         self.number, self.code, self.kind, self.capture = number, code, kind, capture
