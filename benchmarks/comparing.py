@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable
@@ -14,7 +13,8 @@ import numpy
 from scipy import stats
 
 from benchmarks.results import Line, spaced, write
-from graphkit.analysis.paired import PairedResult, compare_pairs, holm
+from graphkit.analysis.multiple_testing import Column, corrected
+from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.scoring.intervals import RESAMPLES, SEED
 from graphkit.scoring.score_intervals import CONFIDENCE
 
@@ -47,8 +47,8 @@ def values() -> Pairs:
 def compared(pairs: Pairs) -> list[PairedResult]:
     """Compare each measure, and correct over all of them."""
     results = [compare_pairs(name, first, second) for name, (first, second) in pairs.items()]
-    corrected = holm([result.p_value for result in results])
-    return [dataclasses.replace(result, p_holm=p) for result, p in zip(results, corrected, strict=True)]
+    units = range(len(next(iter(pairs.values()))[0]))
+    return list(corrected(results, [Column(units, differences(first, second)) for first, second in pairs.values()]))
 
 
 def differences(first: list[float], second: list[float]) -> Any:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy
 
 from benchmarks.results import Line, write
-from graphkit.analysis.pair_verdict import corrected, sure
+from graphkit.analysis.multiple_testing import Column, corrected
+from graphkit.analysis.pair_verdict import sure
 from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.analysis.power import LEVEL
 
@@ -52,7 +53,15 @@ def alarms(values: Any) -> dict[str, tuple[bool, bool]]:
         (one, other): compare_pairs(MEASURE, [*values[one]], [*values[other]], resamples=RESAMPLES, span=1.0)
         for one, other in pairs
     }
-    after = {pair: corrected([result], [MEASURE], len(pairs))[0] for pair, result in found.items()}
+    after = {
+        (one, other): corrected(
+            [result],
+            [Column(range(values.shape[1]), values[other] - values[one])],
+            pairs=len(pairs),
+            resamples=RESAMPLES,
+        )[0]
+        for (one, other), result in found.items()
+    }
     order = sorted(range(runs), key=lambda run: -values[run].mean())
     base = order[1]
     stars = [pair for pair, result in found.items() if result.p_value < LEVEL]

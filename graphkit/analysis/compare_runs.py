@@ -84,7 +84,7 @@ def compare_runs(
     clusters = None if cluster is None else _clusters(store, questions, cluster)
     strict_values, relations = strict_in_graph(store, dataset, (first, second), (before, after), stale)
     runs = first, second
-    pairs = Pairs(runs, before, after, failed, scales, options, clusters, ({}, unlogged), strict_values, relations)
+    pairs = Pairs(runs, before, after, failed, scales, options, clusters, unlogged, strict_values, relations)
     compared = pairs.compared(
         check,
         _members(store, dataset, by) if by is not None else {},
@@ -93,7 +93,7 @@ def compare_runs(
         dataset=dataset,
         warnings=(
             *_warnings(store, dataset, answers, stale, pairs),
-            *unlogged_warning(second, unlogged, after, pairs.failed_as),
+            *unlogged_warning(second, unlogged[1], after, pairs.failed_as),
         ),
         stale=stale,
         edges=partial(_edges, store),
@@ -149,7 +149,7 @@ def _warnings(
     """Yield warnings: missing records and failures of either run, relations, stale gold, changes of the dataset."""
     for (run, rows), relations in zip(answers.items(), pairs.relations, strict=True):
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
-        yield from unanswered_warning(run, missing, failed, len(rows), pairs.failed_as)
+        yield from unanswered_warning(run, missing, failed, len(rows), pairs.failed_as, run == pairs.runs[0])
         yield from relations_warning(run, relations)
     partial = partial_runs(store)
     for run in answers:

@@ -2,58 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from graphkit.analysis.gates import LEAST_SCORED, GateOutcome, beside_recall, stale_outcome
+from graphkit.analysis.findings import listed
+from graphkit.analysis.gates import LEAST_SCORED, NAMED, REGRESSION, GateOutcome, beside_recall, stale_outcome
 from graphkit.analysis.pair_verdict import WORSE, judged
-from graphkit.analysis.paired import PairedResult, questions_needed
-from graphkit.analysis.power import LEVEL
+from graphkit.analysis.paired import PairedResult, questions_needed, sign_test, smallest_p
+from graphkit.analysis.power import LEVEL, smallest
 from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.errors import InputError, did_you_mean
-from graphkit.measures.registry import known_measure, worst_of
+from graphkit.analysis.scales import largest_difference
+from graphkit.measures.registry import lower_is_better, measure_among, worst_of
 from graphkit.records.bounds import over, under
 from graphkit.records.words import counted
+from graphkit.scoring.intervals import FEWEST_EQUAL, around_equal
+
+#: A bound of a measure; of any other measure if that is None.
+Bound = tuple[str | None, float]
 
 
 def regressions(compared: RunComparison) -> list[GateOutcome]:
     """Check that no measure of the second run is significantly worse than of the first, over all questions.
 
-    The bound is the level, and the value the corrected p-value. If the questions are too few for any significant
-    difference, the gate fails: it could never have found one.
+    The bound is the level, and the value the corrected p-value. With a ``primary`` measure it alone decides. If the
+    questions are too few for any significant difference, the gate fails: it could never have found one.
     """
-    gate, results = "fail-on-regression", compared.with_failed
+    results = deciding(compared)
     if len(blind(compared)) == len(results):
-        return [GateOutcome(gate, compared.second, False, _too_few(results), None, LEVEL)]
+        return [GateOutcome(REGRESSION, compared.second, False, _too_few(results), None, LEVEL)]
     worse = {one.measure for one in compared.regressions()}
     return [
         GateOutcome(
-            gate, compared.second, one.measure not in worse, _changed(compared, one), one.measure, LEVEL, one.p_holm
+            REGRESSION,
+            compared.second,
+            one.measure not in worse,
+            _changed(compared, one),
+            one.measure,
+            LEVEL,
+            one.p_corrected,
         )
         for one in results
     ]
 
 
+def deciding(compared: RunComparison) -> list[PairedResult]:
+    """Return the measures that the gate on regressions checks: all that were compared, or the primary one."""
+    primary = compared.primary
+    return [one for one in compared.with_failed if primary is None or one.measure == primary]
+
+
 def blind(compared: RunComparison) -> list[PairedResult]:
     """Return the measures with so few questions that no difference could be significant."""
-    results = compared.with_failed
-    return [one for one in results if one.smallest_p * len(results) >= LEVEL]
+    return [one for one in deciding(compared) if one.smallest_p >= LEVEL]
 
 
 def _too_few(results: Sequence[PairedResult]) -> str:
     most = max((one.units for one in results), default=0)
     unit = _unit(results[0]) if results else "question"
-    measures = counted(len(results), "measure")
-    needed = questions_needed(len(results), LEVEL)
-    instead = "use a plain bound instead, such as --fail-on-drop 0.1"
+    needed, instead = questions_needed(LEVEL), "use a plain bound instead, such as --fail-on-drop 0.1"
     if most >= needed:
-        return f"no regression can be significant for {measures} with so few resamples: raise --resamples, or {instead}"
-    need = "needs" if len(results) == 1 else "need"
-    fewer = f" ({questions_needed(1, LEVEL)} for one)" if len(results) > 1 else ""
-    return (
-        f"no regression can be significant on {counted(most, unit)}: {measures} {need} {needed}{fewer}; "
-        f"compare more {unit}s, or {instead}"
-    )
+        return f"no regression can be significant with so few resamples: raise --resamples, or {instead}"
+    what = f"no regression can be significant on {counted(most, unit)}: it needs {needed}"
+    return f"{what}; compare more {unit}s, or {instead}"
 
 
 def _unit(result: PairedResult) -> str:
@@ -62,7 +72,7 @@ def _unit(result: PairedResult) -> str:
 
 def _changed(compared: RunComparison, result: PairedResult) -> str:
     """Return how a measure changed, with the effect of failures."""
-    text = f"{result.measure} {result.delta:+.4f} (corrected p {result.p_holm:.4f})"
+    text = f"{result.measure} {result.delta:+.4f} (corrected p {result.p_corrected:.4f})"
     if judged(result) == WORSE:
         text += f", significantly worse than {compared.first}"
     if not (failures := compared.failures(result)):
@@ -74,15 +84,105 @@ def _changed(compared: RunComparison, result: PairedResult) -> str:
     return f"{text}, with {' and '.join(parts)} as {worst_of(result.measure):g}{both}"
 
 
-def drops(compared: RunComparison, bound: float) -> list[GateOutcome]:
-    """Check that no measure of the second run is worse by more than a bound, in units of the measure."""
+def drops(compared: RunComparison, bounds: Iterable[Bound]) -> list[GateOutcome]:
+    """Check that no measure of the second run is worse by more than its bound, in units of the measure.
+
+    A bound of no measure is for each that has none of its own.
+
+    Raises
+    ------
+    InputError
+        A bound names a measure that isn't compared.
+    """
     outcomes = []
-    for result in compared.with_failed:
+    for result, bound in _bounded(compared, bounds, "--fail-on-drop"):
         drop = -compared.gain(result)
         passed = not over(drop, bound)
         what = _changed(compared, result) + ("" if passed else f", worse than {compared.first} by more than {bound:g}")
         outcomes.append(GateOutcome("fail-on-drop", compared.second, passed, what, result.measure, bound, drop))
     return outcomes
+
+
+def ruled_out(compared: RunComparison, bounds: Iterable[Bound]) -> list[GateOutcome]:
+    """Check that a drop of its bound is excluded by each measure's 95% interval (non-inferiority).
+
+    The value is the largest drop that the interval doesn't exclude. A measure without an interval fails.
+
+    Raises
+    ------
+    InputError
+        A bound names a measure that isn't compared.
+    """
+    outcomes = []
+    for result, bound in _bounded(compared, bounds, "--rule-out-drop"):
+        end = result.high if lower_is_better(result.measure) else result.low
+        drop = None if end is None else -end * (-1 if lower_is_better(result.measure) else 1)
+        passed = drop is not None and not over(drop, bound)
+        what = _changed(compared, result)
+        what += "; no interval: too few questions" if drop is None else f"; a drop of {drop:.4g} isn't excluded"
+        if not passed and (fewest := fewest_to_rule_out(result.measure, bound)) is not None:
+            what += f", and {bound:g} must be: from {counted(fewest, _unit(result))} on it can be, if none differs"
+        outcomes.append(GateOutcome("rule-out-drop", compared.second, passed, what, result.measure, bound, drop))
+    return outcomes
+
+
+def fewest_to_rule_out(measure: str, drop: float) -> int | None:
+    """Return the smallest set of questions that can exclude a drop: without any difference its interval does.
+
+    None if the measure is unbounded, or the drop 0.
+
+    >>> fewest_to_rule_out("EdgeRecall", 0.05), fewest_to_rule_out("StepsToGold", 0.05)
+    (72, None)
+    """
+    span = largest_difference(measure, None)
+    if span is None or drop <= 0:
+        return None
+
+    def enough(questions: int) -> bool:
+        return not under(around_equal(0.0, questions, span)[0], -drop)
+
+    return smallest(enough, FEWEST_EQUAL)
+
+
+def _bounded(compared: RunComparison, bounds: Iterable[Bound], option: str) -> Iterator[tuple[PairedResult, float]]:
+    """Yield each compared measure with the bound for it, if there is one."""
+    given = dict(bounds)
+    names = [one.measure for one in compared.with_failed]
+    named = {measure_among(one, names, option): bound for one, bound in given.items() if one is not None}
+    for one in compared.with_failed:
+        bound = named.get(one.measure, given.get(None))
+        if bound is not None:
+            yield one, bound
+
+
+def partial_baseline(compared: RunComparison, allowed: bool = False) -> list[GateOutcome]:
+    """Check that the baseline has values for four fifths of what it was asked; there is no outcome if it has all.
+
+    A question that it failed on, has no record for or didn't log the input of is incomplete, and isn't compared: with
+    fewer questions a loss can hide. The value is the share that it answered, or the smallest share of a measure.
+    """
+    asked, failed = compared.asked, compared.failed[0]
+    outcomes = []
+    if failed:
+        what = f"the baseline answered {asked - failed} of {asked}"
+        outcomes.append(_part(compared, what, asked - failed, asked, None, allowed))
+    for one in compared.with_failed:
+        lacking = len(compared.lacking.get(one.measure, ()))
+        could = one.questions + lacking
+        if under(one.questions, LEAST_SCORED * could):
+            what = f"the baseline logs what {one.measure} needs for {one.questions} of {could}"
+            outcomes.append(_part(compared, what, one.questions, could, one.measure, allowed))
+    return outcomes
+
+
+def _part(compared: RunComparison, what: str, have: int, could: int, measure: str | None, allowed: bool) -> GateOutcome:
+    share = have / could if could else 0.0
+    enough = not under(have, LEAST_SCORED * could)
+    names = listed([one.question for one in compared.incomplete], NAMED)
+    what += f"; not compared: {names}"
+    if not enough:
+        what += ", which is allowed" if allowed else "; record it again, or accept it by --partial-baseline"
+    return GateOutcome("baseline", compared.second, enough or allowed, what, measure, LEAST_SCORED, share)
 
 
 def uncovered(gate: str, compared: RunComparison) -> list[GateOutcome]:
@@ -118,7 +218,7 @@ def lost(gate: str, compared: RunComparison, allowed: Collection[str] = ()) -> l
     """
     names = {one.measure for one in compared.lost}
     known = names.union(compared.left_out, compared.unscored, (one.measure for one in compared.with_failed))
-    accepted = {_named_measure(one, known) for one in allowed}
+    accepted = {measure_among(one, known, "--allow-lost") for one in allowed}
     return [
         GateOutcome(
             gate,
@@ -132,26 +232,30 @@ def lost(gate: str, compared: RunComparison, allowed: Collection[str] = ()) -> l
     ]
 
 
-def _named_measure(given: str, known: Collection[str]) -> str:
-    """Return the measure that a user names, as results write it."""
-    own = known_measure(given)
-    found = next((name for name in (given, str(own)) if name in known), None)
-    if found is None and own is not None:  # a cut-off that the user left out
-        found = next((name for name in known if name.partition("@")[0] == str(own)), None)
-    if found is None:
-        what = f"--allow-lost names {given!r}, which isn't compared"
-        raise InputError(what, remedy=f"{did_you_mean(given, sorted(known))}There are: {', '.join(sorted(known))}.")
-    return found
-
-
 def more_failed(compared: RunComparison, allowed: int | None = None) -> list[GateOutcome]:
-    """Check how many questions the second run failed on or has no record for: by default no more than the first."""
+    """Check how many questions the second run failed on or has no record for.
+
+    Without a limit it fails if they are significantly more than those of the first run (the exact sign test over the
+    questions that one run alone failed on): each counts as the worst value, but a run that is bad where it fails loses
+    nothing by it. Where a compared measure has no worst value, no more may fail than of the first run.
+    """
     before, after = compared.failed
-    most = before if allowed is None else allowed
-    what = f"{counted(after, 'question')} failed or missing, " + (
-        f"{before} of {compared.first}" if allowed is None else f"{allowed} allowed"
-    )
-    return [GateOutcome("max-failed", compared.second, after <= most, what, None, most, after)]
+    lacking = [one.measure for one in compared.with_failed if worst_of(one.measure) is None]
+    if allowed is None and (compared.failed_as == "unscored" or not after):
+        return []
+    what = f"{counted(after, 'question')} failed or missing, "
+    what += f"{before} of {compared.first}" if allowed is None else f"{allowed} allowed"
+    passed = after <= (before if allowed is None else allowed)
+    if allowed is None and not passed:
+        if lacking:
+            what += f"; {listed(lacking)} has no worst value that they could count as"
+        else:
+            p_value = sign_test(*compared.failed_alone)
+            passed = p_value >= LEVEL
+            what += f" (sign test: p {p_value:.4f}); each counts as the worst value"
+    if not passed:
+        what += f"; ask them again (`graphkit run --retry-failed`), or accept them by --max-failed {after}"
+    return [GateOutcome("max-failed", compared.second, passed, what, None, allowed, after)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,52 +266,78 @@ class ComparisonGates:
     ----------
     regression
         Whether to check :func:`regressions`.
-    drop
-        The bound of :func:`drops`.
+    drop, rule_out
+        The bounds of :func:`drops` and of :func:`ruled_out`, by measure; None is any other.
     max_failed
-        How many questions it may fail on; beside another gate, by default as many as the first run.
+        How many questions it may fail on; see :func:`more_failed`.
     allow_lost
         The measures by which it needn't be scored although the first run is; see :func:`lost`.
     allow_stale
         Of how many questions the gold may be stale.
+    partial_baseline
+        Whether the first run may have values for fewer than four fifths of what it was asked.
     """
 
     regression: bool = False
-    drop: float | None = None
+    drop: Sequence[Bound] = ()
+    rule_out: Sequence[Bound] = ()
     max_failed: int | None = None
     allow_lost: Sequence[str] = ()
     allow_stale: int = 0
+    partial_baseline: bool = False
+
+    @property
+    def quality(self) -> bool:
+        """Whether a gate is about the values of measures."""
+        return self.regression or bool(self.drop) or bool(self.rule_out)
 
     @property
     def asked(self) -> bool:
         """Whether there is any gate."""
-        return self.regression or self.drop is not None or self.max_failed is not None
+        return self.quality or self.max_failed is not None
+
+    @property
+    def first(self) -> str:
+        """The name of the first gate on quality, under which a lost measure fails."""
+        return REGRESSION if self.regression else "fail-on-drop" if self.drop else "rule-out-drop"
 
     def outcomes(self, compared: RunComparison) -> list[GateOutcome]:
         """Return the outcomes of all gates."""
-        quality = self.regression or self.drop is not None
-        failures = compared.failed_as != "unscored" and quality
-        gate = "fail-on-regression" if self.regression else "fail-on-drop"
-        return [
-            *(lost(gate, compared, self.allow_lost) if quality else ()),
-            *(uncovered(gate, compared) if quality else ()),
-            *(
-                [stale_outcome(compared.second, compared.stale, compared.questions, self.allow_stale)]
-                if self.asked and compared.stale
-                else ()
-            ),
-            *(regressions(compared) if self.regression else ()),
-            *(drops(compared, self.drop) if self.drop is not None else ()),
-            *(more_failed(compared, self.max_failed) if failures or self.max_failed is not None else ()),
-        ]
+        found: list[GateOutcome] = []
+        if self.quality:
+            found += partial_baseline(compared, self.partial_baseline)
+            found += lost(self.first, compared, self.allow_lost)
+            found += uncovered(self.first, compared)
+        if self.asked and compared.stale:
+            found.append(stale_outcome(compared.second, compared.stale, compared.questions, self.allow_stale))
+        if self.regression:
+            found += regressions(compared)
+        found += drops(compared, self.drop)
+        found += ruled_out(compared, self.rule_out)
+        return [*found, *(more_failed(compared, self.max_failed) if self.asked else ())]
 
     def notes(self, compared: RunComparison) -> list[str]:
-        """Return a note for each measure that can't show a regression, if others can."""
-        unable = blind(compared) if self.regression else []
-        if len(unable) == len(compared.with_failed):
+        """Return which measures can't show a regression, if others can, and which don't decide."""
+        if not self.regression:
             return []
-        needed = questions_needed(len(compared.with_failed), LEVEL)
-        return [
-            f"{one.measure}: {counted(one.units, _unit(one))} can't show a significant regression, {needed} can"
-            for one in unable
+        found, unable = [], blind(compared)
+        if len(unable) < len(deciding(compared)):
+            needed = questions_needed(LEVEL)
+            found += [
+                f"{one.measure}: {counted(one.units, _unit(one))} can't show a significant regression, {needed} can"
+                for one in unable
+            ]
+        found += [
+            f"{one.measure}: it falls, and {counted(one.wins + one.losses, 'question')} that differ can't show a "
+            f"significant regression, {questions_needed(LEVEL)} can"
+            for one in deciding(compared)
+            if one not in unable and compared.gain(one) < 0 and one.clusters is None and _few_differ(one)
         ]
+        if compared.primary is not None:
+            others = [one.measure for one in compared.with_failed if one.measure != compared.primary]
+            found += [f"{compared.primary} alone decides, not {listed(others, NAMED)}"] if others else []
+        return found
+
+
+def _few_differ(result: PairedResult) -> bool:
+    return smallest_p(result.wins + result.losses) >= LEVEL

@@ -18,7 +18,7 @@ from graphkit.analysis.explanations import Explanation, why
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.result_pairs import compare_files, compare_folders
 from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_pairs import By
+from graphkit.analysis.run_pairs import By, PairingOptions
 from graphkit.analysis.sample_plans import require_difference
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.errors import InputError
@@ -49,6 +49,7 @@ class ComparisonPlan:
     second: str
     dataset: Path | None = None
     measures: Sequence[str] = ()
+    primary: str | None = None
     by: By | None = None
     cluster: ClusterBy | None = None
     difference: float | None = None
@@ -175,6 +176,21 @@ class ComparisonPlan:
                 remedy="Compare the run files, or the runs in the graph.",
             )
 
+    @property
+    def pairing(self) -> PairingOptions:
+        """The options that every comparison has."""
+        return {
+            "by": self.by,
+            "cluster": self.cluster,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "failed_as": self.failed_as,
+            "primary": self.primary,
+            "config": self.config,
+            "executor": self.executor,
+            "resources": self.resources,
+        }
+
     def of_results(self, problems: Problems) -> RunComparison:
         """Compare two results folders."""
         self.refuse_cost_of("results folders")
@@ -184,14 +200,7 @@ class ComparisonPlan:
             self.second,
             measures=self.measures,
             problems=problems,
-            by=self.by,
-            cluster=self.cluster,
-            resamples=self.resamples,
-            seed=self.seed,
-            failed_as=self.failed_as,
-            config=self.config,
-            executor=self.executor,
-            resources=self.resources,
+            **self.pairing,
         )
 
     def of_runs(self, problems: Problems, progress: Progress = quiet) -> RunComparison:
@@ -203,14 +212,7 @@ class ComparisonPlan:
             measures=self._measures(COMPARED),
             problems=problems,
             progress=progress,
-            by=self.by,
-            cluster=self.cluster,
-            resamples=self.resamples,
-            seed=self.seed,
-            failed_as=self.failed_as,
-            config=self.config,
-            executor=self.executor,
-            resources=self.resources,
+            **self.pairing,
         )
 
     def of_files(self, scores: Sequence[Path], problems: Problems) -> RunComparison:
@@ -222,15 +224,8 @@ class ComparisonPlan:
             self.first,
             self.second,
             measures=self.measures,
-            by=self.by,
-            cluster=self.cluster,
-            resamples=self.resamples,
-            seed=self.seed,
             problems=problems,
-            failed_as=self.failed_as,
-            config=self.config,
-            executor=self.executor,
-            resources=self.resources,
+            **self.pairing,
         )
 
     def of_graph(self, store: Store, problems: Problems, progress: Progress = quiet) -> RunComparison:
@@ -250,16 +245,9 @@ class ComparisonPlan:
             first,
             second,
             measures=self._measures(),
-            by=self.by,
-            cluster=self.cluster,
             engine=self.engine,
-            resamples=self.resamples,
-            seed=self.seed,
             strict=problems.strict,
-            failed_as=self.failed_as,
-            config=self.config,
-            executor=self.executor,
-            resources=self.resources,
+            **self.pairing,
         )
 
     def _kept(self, store: Store, name: str, problems: Problems, progress: Progress) -> str:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from graphkit.analysis.findings import digits, two
 from graphkit.analysis.lost_measures import LostMeasure
+from graphkit.analysis.multiple_testing import holm
 from graphkit.analysis.order_statistics import Quantile, quantile
-from graphkit.analysis.pair_verdict import PairVerdict, corrected, sure
+from graphkit.analysis.pair_verdict import PairVerdict, sure
 from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.frontier import beaten
@@ -225,14 +226,21 @@ def compare_cost(
 ) -> CostComparison:
     """Compare what two runs take on the questions that both answered; p-values are corrected over the figures."""
     figures = [_difference(name, runs, quality, usage, draws, clusters) for name in FIGURES]
-    known = [one.result for one in figures if one.result is not None]
-    by_name = {one.measure: one for one in corrected(known, FIGURES)}
-    ratios = {one.measure: one for one in corrected([one.ratio for one in figures if one.ratio is not None], FIGURES)}
+    by_name, ratios = (
+        _corrected([one for one in some if one is not None])
+        for some in ([one.result for one in figures], [one.ratio for one in figures])
+    )
     return CostComparison(
         *runs,
         quality,
         tuple(dataclasses.replace(one, result=by_name.get(one.name), ratio=ratios.get(one.name)) for one in figures),
     )
+
+
+def _corrected(results: list[PairedResult]) -> dict[str, PairedResult]:
+    """Return the differences by figure, with p-values corrected over the figures."""
+    p_values = holm([one.p_value for one in results])
+    return {one.measure: dataclasses.replace(one, p_corrected=p) for one, p in zip(results, p_values, strict=True)}
 
 
 def _difference(
@@ -285,7 +293,7 @@ def _ratio(
 def _as_ratio(ratio: PairedResult) -> dict[str, Any]:
     """Return the ratio of a typical question, second by first, as JSON."""
     ends = (None if end is None else math.exp(end) for end in (ratio.low, ratio.high))
-    value, p_values = math.exp(ratio.delta), {"p_value": ratio.p_value, "p_holm": ratio.p_holm}
+    value, p_values = math.exp(ratio.delta), {"p_value": ratio.p_value, "p_corrected": ratio.p_corrected}
     return {"value": value, **dict(zip(("low", "high"), ends, strict=True)), **p_values, "caution": ratio.caution}
 
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: The number of questions that a sentence names.
 NAMED = 5
 
+#: The gate whose bound is the level of a test.
+REGRESSION = "fail-on-regression"
+
 #: On this share of the questions that it could score, a bounded measure must have a value.
 LEAST_SCORED = 0.8
 
@@ -63,6 +66,8 @@ class GateOutcome:
         >>> GateOutcome("fail-under", "mine", True, "", "EdgeRecall", 0.8).name
         'fail-under EdgeRecall=0.8'
         """
+        if self.gate == REGRESSION and self.bound is not None:  # a level, and no drop
+            return " ".join(filter(None, (self.gate, self.measure, f"(p < {self.bound:g})")))
         bound = "" if self.bound is None else f"{self.bound:.12g}"
         return " ".join(filter(None, (self.gate, "=".join(filter(None, (self.measure, bound))))))
 

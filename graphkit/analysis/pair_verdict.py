@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.paired import ALL_EQUAL, FEW_DIFFERENT, FEW_QUESTIONS, PairedResult, holm, signs_bound
+from graphkit.analysis.paired import ALL_EQUAL, FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.analysis.power import LEVEL
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
@@ -37,9 +37,14 @@ def sure(result: PairedResult) -> int:
 
     The sign is that of the second run minus the first.
     """
-    if result.p_holm >= LEVEL or not _excludes_zero(result):
+    if result.p_corrected >= LEVEL or not _excludes_zero(result):
         return 0
     return 1 if result.delta > 0 else -1
+
+
+def in_family(results: Iterable[PairedResult]) -> int:
+    """Return over how many measures p-values are corrected: those that differ on any question."""
+    return sum(bool(one.wins or one.losses) for one in results)
 
 
 def judged(result: PairedResult) -> str:
@@ -55,8 +60,10 @@ def why_unclear(results: Sequence[PairedResult], shown: Callable[[str], str] = s
     tested = [f"{shown(one.measure)} (p {one.p_value:.2f})" for one in some if one.p_value >= LEVEL]
     found = []
     if corrected:
-        over = counted(len(results), "measure")
-        found.append(f"unclear after correction over {over}, though the interval excludes 0: {listed(corrected, 6)}")
+        over = counted(in_family(results), "measure")
+        found.append(
+            f"unclear after correction over {over} that differ, though the interval excludes 0: {listed(corrected, 6)}"
+        )
     if tested:
         found.append(f"unclear by the randomisation test, though the interval excludes 0: {listed(tested, 6)}")
     return found
@@ -191,34 +198,6 @@ def with_counts(
     lost = f"{len(worse)} ({listed(worse)})" if worse else "none"
     of = counted(len(results), "measure")
     return f"{verdict.sentence(shown)}; {shown(second)} is better on {len(better) or 'none'} of {of}, worse on {lost}"
-
-
-def corrected(results: Sequence[PairedResult], family: Iterable[str], pairs: int = 1) -> list[PairedResult]:
-    """Return the results of two of several runs, with p-values corrected over the measures and over the pairs of runs.
-
-    The measures of the ``family`` are corrected over these (Holm 1979), the others over all. Each p-value is then
-    multiplied by the number of pairs (Bonferroni), so that a pair has the same figures whichever others are computed.
-
-    Drawn signs give no p-value below 1 / (resamples + 1), which so many comparisons would raise above any level:
-    :func:`~graphkit.analysis.paired.signs_bound` replaces it where that is smaller.
-    """
-    names = {*family}
-    raw = [one.p_value if pairs == 1 else min(one.p_value, _bound(one)) for one in results]
-    own = [place for place, one in enumerate(results) if one.measure in names]
-    p_values = holm(raw)
-    for place, p_value in zip(own, holm([raw[place] for place in own]), strict=True):
-        p_values[place] = p_value
-    return [
-        dataclasses.replace(one, p_holm=min(1.0, p_value * pairs))
-        for one, p_value in zip(results, p_values, strict=True)
-    ]
-
-
-def _bound(result: PairedResult) -> float:
-    """Return the bound of a p-value over questions; 1 over clusters."""
-    count = result.questions
-    squares = (count - 1) * result.spread**2 + count * result.delta**2
-    return 1.0 if result.clusters is not None else signs_bound(count * result.delta, squares)
 
 
 def _excludes_zero(result: PairedResult) -> bool:

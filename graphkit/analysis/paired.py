@@ -53,8 +53,9 @@ class PairedResult:
         ``reason`` then says so.
     p_value
         Two-sided, of the paired randomisation test, which flips the signs of whole clusters.
-    p_holm
-        The p-value after Holm's correction over the compared measures.
+    p_corrected
+        The p-value after the correction over the compared measures, see
+        :func:`~graphkit.analysis.multiple_testing.max_t`.
     effect
         Cohen's d_z: the mean difference over its standard deviation; None if all differences are equal.
     wins, losses, ties
@@ -85,7 +86,7 @@ class PairedResult:
     low: float | None
     high: float | None
     p_value: float
-    p_holm: float
+    p_corrected: float
     effect: float | None
     wins: int
     losses: int
@@ -169,7 +170,7 @@ def compare_pairs(
         low=low,
         high=high,
         p_value=p_value,
-        p_holm=p_value,
+        p_corrected=p_value,
         effect=delta / spread if spread > 0 else None,
         wins=wins,
         losses=losses,
@@ -263,6 +264,17 @@ def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int =
     return (extreme + 1) / (resamples + 1)
 
 
+def sign_test(one: int, other: int) -> float:
+    """Return the two-sided p-value of the exact sign test: so many questions went one way, and so many the other.
+
+    >>> sign_test(0, 6), sign_test(3, 3)
+    (0.03125, 1.0)
+    """
+    from scipy import stats
+
+    return float(stats.binomtest(one, one + other).pvalue) if one + other else 1.0
+
+
 def signs_bound(total: float, squares: float) -> float:
     """Return a bound of the p-value of :func:`randomisation_p` from the sum of the differences and of their squares.
 
@@ -301,28 +313,13 @@ def smallest_p(questions: int, resamples: int = RESAMPLES) -> float:
     return 1 / (resamples + 1)
 
 
-def questions_needed(measures: int, level: float) -> int:
-    """Return how many questions can show a difference at a level if so many measures are tested together (Holm).
+def questions_needed(level: float, measures: int = 1) -> int:
+    """Return how many questions can show a difference at a level, whatever the dependence of so many measures (Holm).
 
-    >>> questions_needed(1, 0.05), questions_needed(10, 0.05), questions_needed(18, 0.05)
+    >>> questions_needed(0.05), questions_needed(0.05, 10), questions_needed(0.05, 18)
     (6, 9, 10)
     """
     questions = 1
     while measures * 2.0 ** (1 - questions) >= level:
         questions += 1
     return questions
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values after Holm's step-down correction (Holm 1979), in the order given.
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    corrected = [0.0] * len(p_values)
-    highest = 0.0
-    for place, index in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
-        corrected[index] = highest
-    return corrected

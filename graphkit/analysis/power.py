@@ -71,7 +71,7 @@ def units_needed(difference: float, spread: float, level: float = LEVEL) -> int 
     34
     """
 
-    return _smallest(lambda units: power(difference, spread / units**0.5, units, level) >= POWER)
+    return smallest(lambda units: power(difference, spread / units**0.5, units, level) >= POWER)
 
 
 def mcnemar_power(difference: float, differing: float, questions: int, level: float = LEVEL) -> float:
@@ -127,7 +127,7 @@ def pairs_needed(difference: float, different: int, questions: int, level: float
     if difference > 1:
         return None
     bound = differing_bound(different, questions)
-    return _smallest(lambda many: _share_power(difference, bound, many, level) >= POWER)
+    return smallest(lambda many: _share_power(difference, bound, many, level) >= POWER)
 
 
 def _share_power(difference: float, differing: float, questions: int, level: float) -> float:
@@ -138,9 +138,9 @@ def _share_power(difference: float, differing: float, questions: int, level: flo
     return power(difference, max(differing - difference**2, 1e-12) ** 0.5 / questions**0.5, questions, level)
 
 
-def _smallest(enough: Callable[[int], bool]) -> int | None:
-    """Return the smallest number, at least two, that is enough; None beyond the search."""
-    few = 1
+def smallest(enough: Callable[[int], bool], least: int = 2) -> int | None:
+    """Return the smallest number, at least ``least``, that is enough; None beyond the search."""
+    few = least - 1
     while not enough(many := 2 * few):
         few = many
         if many > MOST:

@@ -143,7 +143,7 @@ def compare_results(
 
     ``members`` are the questions of each group; by default those of each category or difficulty, if ``by`` says so.
     ``clusters`` are those that count as independent; by default the labels of the rows, if ``cluster`` says so.
-    ``baseline`` says that the first run is a baseline: its unlogged questions are left out, and not its worst ones.
+    ``baseline`` says that the first run is a baseline: what it lacks is left out, and never its worst value.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def compare_results(
     cluster = options.get("cluster")
     if clusters is None and cluster is not None:
         clusters = _clusters(first, cluster)
-    unlogged = {} if baseline else _unlogged(first, names), _unlogged(second, names)
+    unlogged = _unlogged(first, names), _unlogged(second, names)
     strict_before, strict_after = ({name: one.strict_values(name) for name in names} for one in (first, second))
     if not baseline:
         before = {name: {**column, **strict_before[name]} for name, column in before.items()}
@@ -173,7 +173,17 @@ def compare_results(
     relations = first.relations, second.relations
     runs = first.run, second.run
     pairs = Pairs(
-        runs, before, after, failed, scales, options, clusters, unlogged, (strict_before, strict_after), relations
+        runs,
+        before,
+        after,
+        failed,
+        scales,
+        options,
+        clusters,
+        unlogged,
+        (strict_before, strict_after),
+        relations,
+        baseline,
     )
     questions = {row.question for row in first.rows}
     by = options.get("by")
@@ -270,8 +280,9 @@ def _records(path: Path, kind: type[_Record]) -> Iterator[_Record]:
 
 
 def _warnings(results: Sequence[Evaluation], pairs: Pairs) -> Iterator[str]:
-    for result in results:
-        yield from unanswered_warning(result.run, result.missing, result.failed, result.questions, pairs.failed_as)
+    for result, baseline in zip(results, (pairs.baseline, False), strict=True):
+        counts = result.missing, result.failed, result.questions
+        yield from unanswered_warning(result.run, *counts, pairs.failed_as, baseline)
         if any(map(compares_relations, pairs.before)):
             yield from relations_warning(result.run, result.relations)
     yield from unlogged_warning(results[1].run, pairs.unlogged[1], pairs.after, pairs.failed_as)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -46,6 +46,13 @@ class Mover:
         return self.second - self.first
 
 
+class Incomplete(NamedTuple):
+    """A question that isn't compared, or not by some measures, since the baseline lacks a value, and why it does."""
+
+    question: str
+    reason: str
+
+
 class Loss(NamedTuple):
     """A question on which the second run is worse, and the first measure by which it is."""
 
@@ -79,10 +86,22 @@ class RunComparison:
     with_failed
         The measures over all questions, pairs with one failed run included: the failed one counts as the worst value.
         Verdict and gates use these.
+    primary
+        The measure that decides alone, if one was named.
+    baseline
+        Whether the first run is a baseline, so that what it lacks is ``incomplete``, and never counts as worst.
+    incomplete
+        The questions that the baseline has no value for, by name.
+    asked
+        How many questions the first run was asked, without those with stale gold.
+    lacking
+        By measure, the questions whose input the baseline doesn't log, though it does for others.
     scored
         By each measure, how many questions the first run was scored on.
     failed
         How many questions each run failed on or has no record for, without those with stale gold.
+    failed_alone
+        How many questions only the first and only the second run failed on.
     failed_as
         ``"unscored"`` if failures don't count; ``with_failed`` then equals the measures over all questions.
     not_logged
@@ -126,6 +145,12 @@ class RunComparison:
     cost: CostComparison | None = field(default=None, repr=False)
     deciding: tuple[str, ...] = field(default=(), repr=False)
     scored: Mapping[str, int] = field(default_factory=dict, repr=False)
+    primary: str | None = None
+    baseline: bool = True
+    incomplete: tuple[Incomplete, ...] = field(default=(), repr=False)
+    asked: int = 0
+    failed_alone: tuple[int, int] = (0, 0)
+    lacking: Mapping[str, Set[str]] = field(default_factory=dict, repr=False)
 
     def lost_in_words(self) -> list[str]:
         """Return a sentence for each lost measure."""
@@ -194,7 +219,7 @@ class RunComparison:
 
     def _repr_html_(self) -> str:
         """Draw the comparison in a notebook: the verdict, each difference with its interval, and what moved most."""
-        columns = ("measure", self.first, self.second, "difference", "", "95% interval", "p (Holm)", "questions")
+        columns = ("measure", self.first, self.second, "difference", "", "95% interval", "p (corrected)", "questions")
         moved = [
             f"{one.question}: {one.measure} {one.first:.4f} to {one.second:.4f}"
             + "".join(f"; {sign} {edge}" for sign, edges in (("+", one.found), ("-", one.lost)) for edge in edges)
@@ -226,6 +251,8 @@ class RunComparison:
             "lost": [one._asdict() for one in self.lost],
             "failed": {self.first: self.failed[0], self.second: self.failed[1]},
             "failed_as": self.failed_as,
+            "primary": self.primary,
+            "incomplete": [one._asdict() for one in self.incomplete],
             "not_logged": dict(self.not_logged),
             "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
             "verdict": self.pair.as_json(),
@@ -243,4 +270,4 @@ def _drawn_pair(result: PairedResult) -> list[object]:
     span = largest_difference(result.measure, None)
     drawn = Drawn("") if span is None else bar(result.delta, interval, span=(-span, span))
     both = [result.measure, result.first, result.second, f"{result.delta:+.4f}"]
-    return [*both, drawn, words, result.p_holm, result.questions]
+    return [*both, drawn, words, result.p_corrected, result.questions]

@@ -11,14 +11,15 @@ from typing import Literal, NamedTuple, TypedDict
 from graphkit.analysis.config import Config
 from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.lost_measures import LostMeasure
-from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of, holm
-from graphkit.analysis.run_comparisons import Group, Loss, Mover, RunComparison
+from graphkit.analysis.multiple_testing import Column, corrected
+from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of
+from graphkit.analysis.run_comparisons import Group, Incomplete, Loss, Mover, RunComparison
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.scales import Scale, largest_difference
 from graphkit.errors import InputError
-from graphkit.measures.registry import compares_relations, lower_is_better, worst_of
+from graphkit.measures.registry import compares_relations, lower_is_better, measure_among, worst_of
 from graphkit.records.bounds import equal, over, under
-from graphkit.records.unanswered import FailedAs
+from graphkit.records.unanswered import MISSING, FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import clustered_interval
 from graphkit.scoring.intervals import RESAMPLES, SEED, interval
@@ -56,9 +57,13 @@ def relations_warning(run: str, relations: RelationCounts) -> Iterator[str]:
         yield f"{run}: {relations.sentence}"
 
 
-def unanswered_warning(run: str, missing: int, failed: int, questions: int, failed_as: FailedAs) -> Iterator[str]:
+def unanswered_warning(
+    run: str, missing: int, failed: int, questions: int, failed_as: FailedAs, baseline: bool = False
+) -> Iterator[str]:
     """Yield a sentence on the questions that a run failed on or has no record for, if there are any."""
-    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, if the other run was scored"
+    counts = "the worst value of its measure, if the other run was scored"
+    if failed_as == "unscored" or baseline:
+        counts = "incomplete, and isn't compared" if baseline else "unscored"
     whole = f" of {counted(questions, 'question')}"
     parts = [f"has no record for {missing}{whole}"] if missing else []
     parts += [f"failed on {failed}{'' if missing else whole}"] if failed else []
@@ -90,9 +95,14 @@ class PairingOptions(TypedDict, total=False):
     movers
         How many of the questions that moved most are listed, by the first measure.
     failed_as
-        How ``with_failed``, on which verdict and gates rest, counts a question that one run failed on and the other was
-        scored on: as the worst value of its measure, or not at all. With ``"worst"``, so does a question whose record
-        doesn't log what the measure needs, where the run logs it for others; with ``"failed"`` it is left out.
+        How ``with_failed``, on which verdict and gates rest, counts a question that the second run failed on and the
+        first was scored on: as the worst value of its measure, or not at all. With ``"worst"``, so does a question
+        whose record doesn't log what the measure needs, where the run logs it for others; with ``"failed"`` it is left
+        out. On the side of a baseline each of these makes a question incomplete: it isn't compared.
+    primary
+        The measure that decides alone: its p-value isn't corrected for the others, which don't decide.
+    family, pairs
+        See :func:`~graphkit.analysis.multiple_testing.corrected`.
     config
         The weights that say by which measure the verdict is; by default graphkit's.
     executor, resources
@@ -106,6 +116,9 @@ class PairingOptions(TypedDict, total=False):
     seed: int
     movers: int
     failed_as: FailedAs
+    primary: str | None
+    family: Sequence[str]
+    pairs: int
     config: Config
     executor: str | Executor | None
     resources: Mapping[str, float]
@@ -115,9 +128,10 @@ class PairingOptions(TypedDict, total=False):
 class Pairs:
     """The values of two runs by measure and question, and the questions that each failed on or has no record for.
 
-    ``unlogged`` are by measure the questions whose record doesn't log what it needs; those of a baseline are left out.
-    ``strict`` are the values that differ where edges without a relation match nothing, and ``relations`` how many of
-    each run's edges have none.
+    ``unlogged`` are by measure the questions whose record doesn't log what it needs. If the first run is a
+    ``baseline``, its failed, missing and unlogged questions are incomplete: nothing of them is compared. ``strict`` are
+    the values that differ where edges without a relation match nothing, and ``relations`` how many of each run's edges
+    have none.
     """
 
     runs: tuple[str, str]
@@ -130,6 +144,7 @@ class Pairs:
     unlogged: tuple[Mapping[str, Set[str]], Mapping[str, Set[str]]] = ({}, {})
     strict: tuple[Mapping[str, Values], Mapping[str, Values]] = ({}, {})
     relations: tuple[RelationCounts, RelationCounts] = (RelationCounts(), RelationCounts())
+    baseline: bool = True
 
     @property
     def failed_as(self) -> FailedAs:
@@ -143,29 +158,71 @@ class Pairs:
         """
         before, after = self.before, self.after
         tables = [self._tasks(before, after, some) for some in (None, *members.values())]
-        unlogged = self.unlogged if self.failed_as == "worst" else ({}, {})
-        worst = self.failed_as != "unscored" and (any(self.failed) or any(any(one.values()) for one in unlogged))
+        (failed, other_failed), unlogged = self._counted()
+        worst = bool(failed or other_failed) or any(any(one.values()) for one in unlogged)
         own = worst or any(any(one.values()) for one in self.strict)
         if own:
             before, after = self._strict()
             if worst:
                 before, after = (
-                    _completed(before, self.failed[0], unlogged[0], after),
-                    _completed(after, self.failed[1], unlogged[1], before),
+                    _completed(before, failed, unlogged[0], after),
+                    _completed(after, other_failed, unlogged[1], before),
                 )
             tables.append(self._tasks(before, after))
         with opened_executor(self.options.get("executor"), resources=self.options.get("resources")) as executor:
             done = in_order(executor, compare_task, ((task.measure, task) for tasks in tables for task in tasks))
-            found = [_corrected([next(done) for _ in tasks]) for tasks in tables]
+            found = [self._corrected([next(done) for _ in tasks], tasks) for tasks in tables]
         with_failed = found.pop() if own else found[0]
         overall, *groups = map(Group, (None, *members), found)
         return (overall, *(group for group in groups if group.results)), with_failed
 
+    def _counted(self) -> tuple[tuple[Set[str], Set[str]], tuple[Mapping[str, Set[str]], Mapping[str, Set[str]]]]:
+        """Return the failed and the unlogged questions of each run that count as the worst value."""
+        failed = self.failed if self.failed_as != "unscored" else (frozenset(), frozenset())
+        unlogged = self.unlogged if self.failed_as == "worst" else ({}, {})
+        return (failed, unlogged) if not self.baseline else ((frozenset(), failed[1]), ({}, unlogged[1]))
+
+    def _corrected(self, results: Sequence[PairedResult], tasks: Sequence[ComparingTask]) -> tuple[PairedResult, ...]:
+        primary, how = self.primary, self._how
+        return corrected(
+            results,
+            [one.column for one in tasks],
+            family=self.options.get("family", ()) if primary is None else (primary,),
+            pairs=self.options.get("pairs", 1),
+            **how._asdict(),
+        )
+
+    @property
+    def primary(self) -> str | None:
+        """The measure that decides alone, as results write it, if one is named; raise InputError for an unknown one."""
+        given = self.options.get("primary")
+        return None if given is None else measure_among(given, self.before.keys(), "--first")
+
+    @property
+    def _how(self) -> Resampling:
+        return Resampling(self.options.get("resamples", RESAMPLES), self.options.get("seed", SEED))
+
+    def incomplete(self, facts: RunFacts) -> tuple[Incomplete, ...]:
+        """Return the questions that the baseline has no value for, and why, by name; none if there is no baseline."""
+        if not self.baseline:
+            return ()
+        reasons = {one: facts.failed.get(one) or MISSING for one in self.failed[0]}
+        lacking: dict[str, list[str]] = {}
+        for name, questions in self.lacking().items():
+            for one in questions - self.failed[0]:
+                lacking.setdefault(one, []).append(name)
+        reasons |= {one: f"not logged: {', '.join(names)}" for one, names in lacking.items()}
+        return tuple(Incomplete(one, reason) for one, reason in sorted(reasons.items()))
+
+    def lacking(self) -> dict[str, Set[str]]:
+        """Return by measure the questions whose input the baseline doesn't log, though it does for others."""
+        if not self.baseline:
+            return {}
+        return {name: questions for name, questions in self.unlogged[0].items() if self.before[name]}
+
     def not_logged(self) -> dict[str, int]:
         """Return for each measure how many questions count as the worst value since a record doesn't log its input."""
-        if self.failed_as != "worst":
-            return {}
-        sides = zip(self.unlogged, (self.before, self.after), (self.after, self.before), strict=True)
+        sides = zip(self._counted()[1], (self.before, self.after), (self.after, self.before), strict=True)
         counts = dict.fromkeys(self.before, 0)
         for unlogged, own, other in sides:
             for name in counts:
@@ -277,6 +334,7 @@ class Pairs:
             remedy = None if dataset is None else f"`graphkit failures {first}` shows why."
             why = [one.in_words(*self.runs) for one in self.lost(facts[1])]
             raise InputError(": ".join(["no question was scored in both runs", *why[:1]]), remedy=remedy)
+        primary, deciding = self.primary, self.options.get("config", Config()).deciding(self.before)
         return RunComparison(
             first=first,
             second=second,
@@ -293,26 +351,34 @@ class Pairs:
             lost=(*self.lost(facts[1]), *lost),
             with_failed=with_failed,
             failed=(len(self.failed[0]), len(self.failed[1])),
+            failed_alone=(len(self.failed[0] - self.failed[1]), len(self.failed[1] - self.failed[0])),
             failed_as=self.failed_as,
             not_logged=self.not_logged(),
             losses=self.losses(),
             facts=facts,
             clusters=self.clusters,
-            deciding=tuple(self.options.get("config", Config()).deciding(self.before)),
+            deciding=tuple(one for one in (primary, *deciding) if one is not None),
+            primary=primary,
+            baseline=self.baseline,
+            incomplete=self.incomplete(facts[0]),
+            asked=questions - len({*stale}),
+            lacking=self.lacking(),
         )
 
     def _tasks(
         self, before: Mapping[str, Values], after: Mapping[str, Values], members: set[str] | None = None
     ) -> list[ComparingTask]:
         """Return what is to be compared: each measure on the questions that both runs were scored on."""
-        tasks = []
-        how = Resampling(self.options.get("resamples", RESAMPLES), self.options.get("seed", SEED))
+        tasks, how = [], self._how
+        order = sorted(set().union(*before.values()))
+        codes = range(len(order)) if self.clusters is None else self.clusters.codes(order)
+        numbers = dict(zip(order, codes, strict=True))
         for name, values in before.items():
             both = sorted(values.keys() & after[name].keys() & (values.keys() if members is None else members))
             if both:
                 pairs = [values[question] for question in both], [after[name][question] for question in both]
-                clusters = None if self.clusters is None else self.clusters.codes(both)
-                tasks.append(ComparingTask(name, *pairs, self.scales[name], how, clusters))
+                units = [numbers[one] for one in both]
+                tasks.append(ComparingTask(name, *pairs, self.scales[name], how, units, self.clusters is not None))
         return tasks
 
 
@@ -324,31 +390,36 @@ class Resampling(NamedTuple):
 
 
 class ComparingTask(NamedTuple):
-    """One measure of two runs, to be compared."""
+    """One measure of two runs, to be compared; ``units`` are the numbers of the questions, or of their clusters."""
 
     measure: str
     first: list[float]
     second: list[float]
     scale: Scale | None
     how: Resampling
-    clusters: list[int] | None = None
+    units: list[int]
+    clustered: bool = False
+
+    @property
+    def clusters(self) -> list[int] | None:
+        """The cluster of each question; None if each counts as independent."""
+        return self.units if self.clustered else None
+
+    @property
+    def column(self) -> Column:
+        """The differences, for the correction over measures."""
+        return Column(self.units, differences_of(self.first, self.second))
 
 
 def compare_task(task: ComparingTask) -> PairedResult:
     """Compare one measure; called in a worker."""
-    name, first, second, scale, how, clusters = task
+    name, first, second, scale, how = task[:5]
     result = compare_pairs(
-        name, first, second, **how._asdict(), span=largest_difference(name, scale), clusters=clusters
+        name, first, second, **how._asdict(), span=largest_difference(name, scale), clusters=task.clusters
     )
     if scale is None:
         return result
     return dataclasses.replace(result, accuracy=_accuracy(task, scale, result))
-
-
-def _corrected(results: Sequence[PairedResult]) -> tuple[PairedResult, ...]:
-    """Return the results with Holm's correction over them."""
-    corrected = holm([result.p_value for result in results])
-    return tuple(dataclasses.replace(one, p_holm=p) for one, p in zip(results, corrected, strict=True))
 
 
 def _completed(
@@ -369,7 +440,8 @@ def _completed(
 
 def _accuracy(task: ComparingTask, scale: Scale, result: PairedResult) -> Accuracy:
     """Return the shares of right answers and their difference, with an interval over right and wrong."""
-    _, first, second, _, how, clusters = task
+    _, first, second, _, how = task[:5]
+    clusters = task.clusters
     one, two = ([1.0 if scale.is_right(value) else 0.0 for value in values] for values in (first, second))
     count = len(first)
     # From the counts: a difference of rounded shares would fall short of 5 points.

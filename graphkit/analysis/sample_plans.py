@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.findings import two
+from graphkit.analysis.pair_verdict import in_family
 from graphkit.analysis.paired import FEW_QUESTIONS, PairedResult, questions_needed
 from graphkit.analysis.power import LEVEL, MOST, POWER, pairs_needed, units_needed
 from graphkit.errors import InputError
@@ -33,7 +34,8 @@ class SamplePlan:
         For a test of this measure alone; None if nothing shows the spread, and ``reason`` then says why. Clusters are
         taken to be as large as now.
     together, needed_together
-        The number of measures compared, and the questions needed if this one is the first of them (Holm).
+        The number of measures compared that differ anywhere, and how many questions are enough if this one is the first
+        of them, whatever their dependence (Holm).
     detectable
         The smallest difference that the present questions detect.
     caution
@@ -95,7 +97,7 @@ def planned(results: Sequence[PairedResult], difference: float) -> tuple[SampleP
         The difference isn't above 0.
     """
     require_difference(difference)
-    return tuple(_planned(one, difference, len(results)) for one in results)
+    return tuple(_planned(one, difference, max(1, in_family(results))) for one in results)
 
 
 def _planned(result: PairedResult, difference: float, together: int) -> SamplePlan:
@@ -117,7 +119,7 @@ def _planned(result: PairedResult, difference: float, together: int) -> SamplePl
     if alone is None or first is None:
         return dataclasses.replace(plan, reason=f"it is more than {MOST:.0e}")
     # The randomisation test of fewer can't be significant.
-    alone, first = max(alone, questions_needed(1, LEVEL)), max(first, questions_needed(together, LEVEL))
+    alone, first = max(alone, questions_needed(LEVEL)), max(first, questions_needed(LEVEL, together))
     size = result.questions / result.units
     return dataclasses.replace(
         plan,

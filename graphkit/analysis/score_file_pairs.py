@@ -79,7 +79,14 @@ def compare_scores(
             labels[score.question] = labels.get(score.question) or getattr(score, cluster)
         clusters = QuestionClusters.by_label(cluster, labels)
     pairs = Pairs(
-        (first, second), before, after, failed, score_scales(every), options, clusters, ({}, _unlogged(by_name, second))
+        (first, second),
+        before,
+        after,
+        failed,
+        score_scales(every),
+        options,
+        clusters,
+        (_unlogged(by_name, first), _unlogged(by_name, second)),
     )
     asked = {name: {score.question for score in some} for name, some in by_name.items()}
     questions = len({score.question for score in scores})

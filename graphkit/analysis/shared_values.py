@@ -20,6 +20,7 @@ from graphkit.scoring.relation_counts import RelationCounts
 
 Values = dict[str, dict[str, float]]
 Gold = dict[str, dict[str, str | None]]
+Unlogged = dict[str, set[str]]
 
 
 def values_of(
@@ -28,10 +29,10 @@ def values_of(
     runs: tuple[str, str],
     measures: Sequence[str | Measure],
     engine: Literal["cypher"] | None = None,
-) -> tuple[tuple[Values, Values], tuple[Gold, Gold], dict[str, set[str]]]:
+) -> tuple[tuple[Values, Values], tuple[Gold, Gold], tuple[Unlogged, Unlogged]]:
     """Return the values of two runs by each measure, and the gold that the stored ones were given for, if known.
 
-    The third part are by measure the questions of the second run whose record doesn't log what it needs.
+    The third part are by measure the questions of each run whose record doesn't log what it needs.
 
     Scores in the graph are used, whoever gave them. A built-in measure that isn't stored for both runs, or is outdated
     by a change of the dataset or of commits, is computed in the graph for both; with ``engine="cypher"`` every one is.
@@ -45,14 +46,14 @@ def values_of(
     invalid = invalid_questions(store, dataset)
     found: tuple[Values, Values] = ({}, {})
     gold: tuple[Gold, Gold] = ({}, {})
-    unlogged: dict[str, set[str]] = {}
+    unlogged: tuple[Unlogged, Unlogged] = ({}, {})
     for measure in measures or COMPARED:
         own = _own(measure)
         name = str(own or measure)
         computed = engine == "cypher" or not _both_hold(name, held)
         if computed and (own is None or own.query is None):
             raise _incomparable(name, held, engine)
-        for values, of_run, run in zip(found, gold, runs, strict=True):
+        for values, of_run, lacking, run in zip(found, gold, unlogged, runs, strict=True):
             if computed:
                 column = measure_values(store, dataset, run, own, invalid)  # type: ignore[arg-type]
                 values[name] = {question: value for question, value in column.items() if isinstance(value, float)}
@@ -61,7 +62,7 @@ def values_of(
                 values[name], of_run[name] = held_values(store, run, name)
                 rows = store.read(cypher("read/unscored"), {"run": run, "measure": name})
                 reasons = {str(row["question"]): str(row["reason"]) for row in rows}
-            unlogged[name] = {one for one, reason in reasons.items() if is_unlogged(reason)}  # the second run's remain
+            lacking[name] = {one for one, reason in reasons.items() if is_unlogged(reason)}
     return found, gold, unlogged
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from graphkit.analysis.config import Config, family_of
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.pair_verdict import PairVerdict, corrected, mirrored
+from graphkit.analysis.pair_verdict import PairVerdict, mirrored
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.errors import InputError
@@ -187,8 +187,10 @@ def differences_of_pair(
                 movers=0,
                 resamples=0 if quick else resamples,
                 failed_as="worst" if first.failed_as == "zero" else first.failed_as,
+                family=family_of(shared_by([first, second])),
+                pairs=pairs,
             )
-            return corrected(compared.with_failed, family_of(shared_by([first, second])), pairs)
+            return list(compared.with_failed)
     return []
 
 

@@ -21,6 +21,8 @@ from graphkit.cli.options import (
     ReadingOptions,
 )
 from graphkit.errors import InputError
+from graphkit.records.option_values import Drop
+from graphkit.records.option_values import drop as read_drop
 
 if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
@@ -36,6 +38,7 @@ class ComparingOptions:
     """Options of the comparison."""
 
     measure: list[str] | None = MEASURE
+    primary: str | None = option("--first MEASURE", "Test this measure alone: the others are shown, and don't decide.")
     by: Literal["category", "difficulty", "repo", "relation"] | None = option("--by", "Also compare within each group.")
     cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
         "--cluster", "Take questions of one repository, set of repositories, category or group as dependent."
@@ -69,12 +72,26 @@ class ComparingOptions:
 class ComparisonGateOptions:
     """Gates for the second run; see :class:`graphkit.analysis.comparison_gates.ComparisonGates`."""
 
-    regression: bool = option("--fail-on-regression", "Fail if B is significantly worse, or fails more often.")
-    drop: float | None = option(
-        "--fail-on-drop VALUE", "Fail if B is worse by more than VALUE, or fails more often.", min=0
+    regression: bool = option("--fail-on-regression", "Fail if B is significantly worse by any measure.")
+    drop: list[Drop] = option(
+        "--fail-on-drop [MEASURE=]VALUE",
+        "Fail if the mean of B is worse by more than VALUE, by this measure or by any; may be repeated.",
+        default=[],
+        parser=read_drop("--fail-on-drop"),
+    )
+    rule_out: list[Drop] = option(
+        "--rule-out-drop [MEASURE=]VALUE",
+        "Fail unless the 95% interval excludes that B is worse by more than VALUE; may be repeated.",
+        default=[],
+        parser=read_drop("--rule-out-drop"),
     )
     max_failed: int | None = option(
-        "--max-failed N", "Fail if B failed on more than N questions. [default, at a gate: as many as A]", min=0
+        "--max-failed N",
+        "Fail if B failed on more than N questions. [default: a failed question counts as the worst value]",
+        min=0,
+    )
+    partial_baseline: bool = option(
+        "--partial-baseline", "Accept that A has values for fewer than four fifths of what it was asked."
     )
     allow_lost: list[str] | None = option(
         "--allow-lost MEASURE", "Accept that A was scored by MEASURE and B never; may be repeated."
@@ -159,6 +176,7 @@ def _plan(
         second,
         dataset,
         measures=how.measure or (),
+        primary=how.primary,
         by=how.by,
         cluster=how.cluster,
         difference=how.plan,

@@ -18,7 +18,7 @@ from graphkit.scoring.measure_summaries import FAILURES_UNSCORED
 def print_comparison(compared: RunComparison) -> None:
     """Print the measures of both runs with their differences, and the questions that moved most."""
     first, second = compared.first, compared.second
-    columns = ["measure", first, second, "delta", "95% interval", "p", "p (Holm)", "d_z", "wins/losses/ties", "n"]
+    columns = ["measure", first, second, "delta", "95% interval", "p", "p (corrected)", "d_z", "wins/losses/ties", "n"]
     if compared.clusters is not None:
         columns.append("clusters")
         print_line(f"{compared.clusters.sentence}.")
@@ -64,11 +64,11 @@ def _print_with_failed(compared: RunComparison) -> None:
     if not counted_ones:
         return
     title = f"{compared.second} minus {compared.first}, a failed question counting as the worst value"
-    columns = ("measure", compared.first, compared.second, "delta", "95% interval", "p (Holm)", "failed", "n")
+    columns = ("measure", compared.first, compared.second, "delta", "95% interval", "p (corrected)", "failed", "n")
     rows = []
     for one in counted_ones:
-        _, first, second, delta, interval, _, p_holm, *_ = _row(one)
-        rows.append([one.measure, first, second, delta, interval, p_holm, compared.failures(one), one.questions])
+        _, first, second, delta, interval, _, p_corrected, *_ = _row(one)
+        rows.append([one.measure, first, second, delta, interval, p_corrected, compared.failures(one), one.questions])
     print_table(title, columns, rows)
 
 
@@ -102,7 +102,7 @@ def _row(result: PairedResult) -> list[Any]:
         f"{result.delta:+.4f}",
         interval,
         f"{result.p_value:.4f}",
-        f"{result.p_holm:.4f}",
+        f"{result.p_corrected:.4f}",
         "–" if result.effect is None else f"{result.effect:+.2f}",
         f"{result.wins}/{result.losses}/{result.ties}",
         result.questions,

@@ -61,6 +61,31 @@ def share(option: str) -> Callable[[str], Share]:
     return read
 
 
+class Drop(NamedTuple):
+    """The largest accepted drop of one measure, or of any that has none of its own (None)."""
+
+    measure: str | None
+    value: float
+
+
+def drop(option: str) -> Callable[[str], Drop]:
+    """Return a function that reads ``VALUE`` or ``MEASURE=VALUE``, at least 0."""
+
+    def read(text: str) -> Drop:
+        name, value = assignment(option, text) if "=" in text else (None, text)
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(f"{option} takes [MEASURE=]VALUE with a number, not {text!r}")
+        if number < 0:
+            raise InputError(f"{option} must be at least 0, not {number:g}")
+        return Drop(name, number)
+
+    return read
+
+
 def number_between(option: str, what: str, low: float, high: float) -> Callable[[str], float]:
     """Return a function that reads a number of a range."""
 

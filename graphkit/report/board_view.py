@@ -123,7 +123,7 @@ class BoardView:
                 )
                 questions = counted(found.questions, "question")
                 over = self.standings.correction
-                title = f"{kind}: {between}, p {found.p_holm:.3f} after correction over {over}, {questions}"
+                title = f"{kind}: {between}, p {found.p_corrected:.3f} after correction over {over}, {questions}"
                 star = "" if kind == UNCLEAR else "*"
                 yield {**shown, "text": two(found.delta, sign=True) + star, "kind": kind, "title": title}
 

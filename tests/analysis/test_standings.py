@@ -108,7 +108,7 @@ def test_a_swapped_comparison_has_the_other_sign() -> None:
     assert there is not None
     assert back is not None
     assert (there.delta, back.delta, there.first, back.second) == (-0.5, 0.5, 0.5, 0.5)
-    assert (there.low, there.p_holm) == (-(back.high or 0), back.p_holm)
+    assert (there.low, there.p_corrected) == (-(back.high or 0), back.p_corrected)
     assert (there.wins, there.losses, back.wins, back.losses) == (0, 20, 20, 0)
     assert mirrored(mirrored(back)) == back
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from graphkit.analysis.paired import compare_pairs, holm, randomisation_p
+from graphkit.analysis.multiple_testing import holm
+from graphkit.analysis.paired import compare_pairs, randomisation_p
 from graphkit.analysis.power import detectable
 from graphkit.scoring.intervals import interval
 from tests.helpers.properties import examples
