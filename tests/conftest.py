@@ -247,6 +247,12 @@ def pallets() -> Path:
 
 
 @pytest.fixture(scope="session")
+def ci_data() -> Path:
+    """The folder of a team's first CI: 12 questions, and runs made by hand."""
+    return _data("ci")
+
+
+@pytest.fixture(scope="session")
 def real_logs() -> Path:
     """The folder of logs that real libraries wrote, with the dataset that they are about."""
     return _data("logs")

@@ -149,7 +149,8 @@ def _warnings(
     """Yield warnings: missing records and failures of either run, relations, stale gold, changes of the dataset."""
     for (run, rows), relations in zip(answers.items(), pairs.relations, strict=True):
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
-        yield from unanswered_warning(run, missing, failed, len(rows), pairs.failed_as, run == pairs.runs[0])
+        if run != pairs.runs[0]:  # what a baseline lacks is listed by name
+            yield from unanswered_warning(run, missing, failed, len(rows), pairs.failed_as)
         yield from relations_warning(run, relations)
     partial = partial_runs(store)
     for run in answers:

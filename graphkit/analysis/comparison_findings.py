@@ -31,6 +31,7 @@ DELTA, INTERVAL, VERDICT = "delta", "95% interval", "verdict"
 def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], second: str, options: str = "") -> Brief:
     """Return what to print of a comparison; ``second`` and ``options`` are for the commands to type next."""
     findings = [*gate_findings(gates), *_failed(compared)]
+    findings += [BriefLine("scope", one, 84) for one in compared.scope()]
     if compared.clusters is not None:
         findings.append(BriefLine("cluster", compared.clusters.sentence, 87))
     if compared.cost is not None:
@@ -77,11 +78,10 @@ def not_compared(compared: RunComparison) -> Iterator[BriefLine]:
 
 
 def _failed(compared: RunComparison) -> Iterator[BriefLine]:
-    runs = zip((compared.first, compared.second), compared.failed, strict=True)
-    parts = [f"{run} on {count} of {compared.questions}" for run, count in runs if count]
-    if parts:
+    if count := compared.failed[1]:
         how = "unscored" if compared.failed_as == "unscored" else "as the worst value"
-        yield BriefLine("failed", f"{' and '.join(parts)}; these count {how}", 85)
+        what = f"{compared.second} on {count} of {compared.questions}; "
+        yield BriefLine("failed", f"{what}{'this counts' if count == 1 else 'these count'} {how}", 85)
 
 
 def _movers(compared: RunComparison) -> Iterator[BriefLine]:

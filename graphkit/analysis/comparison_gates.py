@@ -149,10 +149,33 @@ def _bounded(compared: RunComparison, bounds: Iterable[Bound], option: str) -> I
     given = dict(bounds)
     names = [one.measure for one in compared.with_failed]
     named = {measure_among(one, names, option): bound for one, bound in given.items() if one is not None}
+    others = {one.measure for one in deciding(compared)}
     for one in compared.with_failed:
-        bound = named.get(one.measure, given.get(None))
+        bound = named.get(one.measure, given.get(None) if one.measure in others else None)
         if bound is not None:
             yield one, bound
+
+
+def same_gold(compared: RunComparison, meant: bool = False) -> list[GateOutcome]:
+    """Check that no gold of the baseline was removed which the second run misses; no outcome if the gold is the same.
+
+    Where only scores are at hand, and not by which gold, any difference fails: questions with other gold aren't
+    compared, and a loss can hide there.
+    """
+    change, gate = compared.gold_change, "gold"
+    if compared.different_gold:
+        names = listed(compared.different_gold, NAMED)
+        what = f"gold of {counted(len(compared.different_gold), 'question')} differs, not compared: {names}"
+        what += ", which is meant" if meant else "; compare the run files, with --baseline-dataset for that of "
+        what += "" if meant else f"{compared.first}, or accept it by --gold-changed"
+        return [GateOutcome(gate, compared.second, meant, what)]
+    if not change:
+        return []
+    what, missed = change.sentence, change.missed
+    if missed and not meant:
+        what += f"; gold that {compared.second} misses was removed: {listed(missed, NAMED)}"
+        what += "; accept it by --gold-changed if the new gold is meant"
+    return [GateOutcome(gate, compared.second, meant or not missed, what, None, None, len(missed))]
 
 
 def partial_baseline(compared: RunComparison, allowed: bool = False) -> list[GateOutcome]:
@@ -274,6 +297,8 @@ class ComparisonGates:
         The measures by which it needn't be scored although the first run is; see :func:`lost`.
     allow_stale
         Of how many questions the gold may be stale.
+    gold_changed
+        Whether gold may differ from the baseline's: the change is meant.
     partial_baseline
         Whether the first run may have values for fewer than four fifths of what it was asked.
     """
@@ -284,6 +309,7 @@ class ComparisonGates:
     max_failed: int | None = None
     allow_lost: Sequence[str] = ()
     allow_stale: int = 0
+    gold_changed: bool = False
     partial_baseline: bool = False
 
     @property
@@ -305,6 +331,7 @@ class ComparisonGates:
         """Return the outcomes of all gates."""
         found: list[GateOutcome] = []
         if self.quality:
+            found += same_gold(compared, self.gold_changed)
             found += partial_baseline(compared, self.partial_baseline)
             found += lost(self.first, compared, self.allow_lost)
             found += uncovered(self.first, compared)
@@ -327,11 +354,14 @@ class ComparisonGates:
                 f"{one.measure}: {counted(one.units, _unit(one))} can't show a significant regression, {needed} can"
                 for one in unable
             ]
+        few: dict[int, list[str]] = {}
+        for one in deciding(compared):
+            if one not in unable and compared.gain(one) < 0 and one.clusters is None and _few_differ(one):
+                few.setdefault(one.wins + one.losses, []).append(one.measure)
         found += [
-            f"{one.measure}: it falls, and {counted(one.wins + one.losses, 'question')} that differ can't show a "
-            f"significant regression, {questions_needed(LEVEL)} can"
-            for one in deciding(compared)
-            if one not in unable and compared.gain(one) < 0 and one.clusters is None and _few_differ(one)
+            f"{listed(names, NAMED)}: worse, and {counted(count, 'question')} that differ can't show a significant "
+            f"regression, {questions_needed(LEVEL)} can"
+            for count, names in few.items()
         ]
         if compared.primary is not None:
             others = [one.measure for one in compared.with_failed if one.measure != compared.primary]

@@ -48,6 +48,8 @@ class ComparisonPlan:
     first: str
     second: str
     dataset: Path | None = None
+    baseline_dataset: Path | None = None
+    gold_changed: bool = False
     measures: Sequence[str] = ()
     primary: str | None = None
     by: By | None = None
@@ -151,7 +153,9 @@ class ComparisonPlan:
             files = [run_source(store, run) for run in (compared.first, compared.second)]
             read = [(file, Dataset(folder)) for file, folder in files]
         else:
-            read = [(file, Dataset.of_run(file, self.dataset)) for file in map(located, (self.first, self.second))]
+            of_first = self.dataset if self.baseline_dataset is None else self.baseline_dataset
+            both = zip(map(located, (self.first, self.second)), (of_first, self.dataset), strict=True)
+            read = [(file, Dataset.of_run(file, dataset)) for file, dataset in both]
         first, second = (
             usage_of(
                 (answer for _, answer in records_of(file, Problems("skip"))),
@@ -211,6 +215,8 @@ class ComparisonPlan:
             self.dataset,
             measures=self._measures(COMPARED),
             problems=problems,
+            baseline_dataset=self.baseline_dataset,
+            gold_changed=self.gold_changed,
             progress=progress,
             **self.pairing,
         )

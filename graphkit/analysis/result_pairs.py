@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar, Unpack
 
+from graphkit.analysis.changed_gold import GoldOfBoth, with_questions
 from graphkit.analysis.evaluation_plan import refuse_one_name
 from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.lost_measures import LostMeasure
@@ -29,6 +31,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
+from graphkit.measures.matching import is_walked
 from graphkit.measures.registry import compares_relations
 from graphkit.measures.repositories import named
 from graphkit.records.progress import Progress, expect, quiet
@@ -40,7 +43,10 @@ from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.results import LABELS, Evaluation, Row
 from graphkit.scoring.results_folder import read_results
-from graphkit.scoring.run_pass import RunPass
+from graphkit.scoring.run_pass import RunPass, invalid_by_files
+
+#: Why a baseline lacks a question whose gold has other names in the later dataset.
+NOT_MAPPED = "its gold names what the other dataset doesn't hold, and no rename is recorded"
 
 _Record = TypeVar("_Record", QuestionStruct, AnswerStruct)
 
@@ -52,15 +58,21 @@ def compare_files(
     *,
     measures: Sequence[str | Measure],
     problems: Problems,
+    baseline_dataset: str | Path | None = None,
+    gold_changed: bool = False,
     progress: Progress = quiet,
     **options: Unpack[PairingOptions],
 ) -> RunComparison:
-    """Score two run logs, and compare them on the questions that both were scored on.
+    """Score two run logs, and compare them on the questions that both were asked and scored on.
 
     Parameters
     ----------
     dataset
         Their dataset; by default the folder whose ``runs/`` holds each.
+    baseline_dataset
+        What the first run was asked, and by which gold; by default that of the second.
+    gold_changed
+        Where the gold differs, score both by that of the second run, and not by that of the first.
     options
         See :class:`~graphkit.analysis.run_pairs.PairingOptions`.
 
@@ -70,39 +82,95 @@ def compare_files(
         A file can't be used, a measure isn't computed from records, the runs are of different datasets, or there is
         nothing to compare.
     """
-    passes = [RunPass(Dataset.of_run(Path(run), dataset), Path(run)) for run in (first, second)]
-    source, other = (one.dataset for one in passes)
-    if source.folder.resolve() != other.folder.resolve():
-        raise InputError(
-            f"the runs answer different questions: {first} is of the dataset {source.name!r}, "
-            f"{second} of {other.name!r}",
-            remedy="Compare runs over the same dataset, or name it by --dataset.",
-        )
-    refuse_one_name((one.run_file, one.name) for one in passes)
+    of_baseline = dataset if baseline_dataset is None else baseline_dataset
+    before = RunPass(Dataset.of_run(Path(first), of_baseline), Path(first))
+    after = RunPass(Dataset.of_run(Path(second), dataset), Path(second))
+    gold = None
+    if before.dataset.folder.resolve() != after.dataset.folder.resolve():
+        if baseline_dataset is None:
+            raise InputError(
+                f"the runs answer different questions: {first} is of the dataset {before.dataset.name!r}, "
+                f"{second} of {after.dataset.name!r}",
+                remedy="Compare runs over the same dataset, or name it by --dataset, and that of the first by "
+                "--baseline-dataset.",
+            )
+        gold = GoldOfBoth.read(before.dataset, after.dataset)
     how = EvaluationOptions(measures=measures, on_error=problems.on_error, strict=problems.strict)
-    expect(progress, "runs scored", len(passes))
-    results = []
-    for one in passes:
+    own_name = None
+    if baseline_dataset is not None and before.name is not None and before.name == after.name:
+        own_name = f"{before.name} (baseline)"
+    else:
+        refuse_one_name((one.run_file, one.name) for one in (before, after))
+    expect(progress, "runs scored", 2)
+
+    def scored(one: RunPass, name: str | None = None) -> Evaluation:
         of_run = Problems(problems.on_error, strict=problems.strict)
-        results.append(evaluate_pass(one, how, problems=of_run))
+        result = evaluate_pass(one, dataclasses.replace(how, name=name), problems=of_run)
         problems.merge(of_run)
         progress("runs scored", 1)
-    by, cluster = options.get("by"), options.get("cluster")
-    members = _members_by_gold(source, by, problems) if by in ("repo", "relation") else None
-    clusters = None if cluster is None else QuestionClusters.of_dataset(cluster, source)
-    compared = compare_results(
-        *results, members=members, clusters=clusters, strict=problems.strict, baseline=True, **options
-    )
-    if not all(run.run_file.is_file() for run in passes):  # a pipe can't be read again
-        return compared
-    wanted = {mover.question for mover in compared.movers}
-    questions = {one.id: one for one in _records(source.questions_file, QuestionStruct) if one.id in wanted}
-    answers = [
-        {one.question_id: one for one in _records(run.run_file, AnswerStruct) if one.question_id in wanted}
-        for run in passes
-    ]
+        return result
+
+    change = None
+    with ExitStack() as stack:
+        differing = [] if gold is None else gold.differing()
+        own = after.dataset
+        if gold is not None and differing:
+            if gold_changed:
+                copy = stack.enter_context(with_questions(before.dataset, gold.by_later(differing)))
+                before = RunPass(copy, before.run_file)
+            else:
+                copy = stack.enter_context(with_questions(after.dataset, gold.by_baseline(differing)))
+                after = RunPass(copy, after.run_file)
+        old, new = scored(before, own_name), scored(after)
+        if gold is not None:
+            old, new = _by_one_gold(old, new, differing, own, gold_changed)
+            change = gold.change(_answers(after.run_file, differing), gold_changed)
+        source = before.dataset
+        by, cluster = options.get("by"), options.get("cluster")
+        members = _members_by_gold(source, by, problems) if by in ("repo", "relation") else None
+        clusters = None if cluster is None else QuestionClusters.of_dataset(cluster, source)
+        compared = compare_results(
+            old, new, members=members, clusters=clusters, strict=problems.strict, baseline=True, **options
+        )
+        compared = dataclasses.replace(compared, gold_change=change)
+        if not all(run.run_file.is_file() for run in (before, after)):  # a pipe can't be read again
+            return compared
+        wanted = {mover.question for mover in compared.movers}
+        questions = {one.id: one for one in _records(after.dataset.questions_file, QuestionStruct) if one.id in wanted}
+    answers = [_answers(run.run_file, wanted) for run in (before, after)]
     movers = tuple(_with_edges(one, questions[one.question], *answers) for one in compared.movers)
     return dataclasses.replace(compared, movers=movers)
+
+
+def _by_one_gold(
+    first: Evaluation, second: Evaluation, differing: Collection[str], dataset: Dataset, gold_changed: bool
+) -> tuple[Evaluation, Evaluation]:
+    """Return the results of both runs, whose questions have one gold where they differ by names and commits alone.
+
+    A question whose gold names what the other dataset doesn't hold can't be scored in both: the baseline lacks it.
+    """
+    lost = {*differing} & (first if gold_changed else second).invalid.keys()
+    if lost and not gold_changed:  # gold that is stale in its own dataset is another matter
+        lost -= invalid_by_files(dataset, dataset.commit_graph(Problems("skip"))).keys()
+    hashes = {row.question: row.gold_hash for row in second.rows}
+    rows = [
+        dataclasses.replace(row, gold_hash=hashes.get(row.question, row.gold_hash))
+        if row.question not in lost
+        else dataclasses.replace(row, values=(NOT_MAPPED,) * len(row.values), failure=NOT_MAPPED, strict=())
+        for row in first.rows
+    ]
+    invalid = [{one: why for one, why in some.invalid.items() if one not in lost} for some in (first, second)]
+    return (
+        dataclasses.replace(first, rows=tuple(rows), invalid=invalid[0]),
+        dataclasses.replace(second, invalid=invalid[1]),
+    )
+
+
+def _answers(run_file: Path, questions: Collection[str]) -> dict[str, AnswerStruct]:
+    """Return the records of some questions; none of a pipe, which can't be read again."""
+    if not questions or not run_file.is_file():
+        return {}
+    return {one.question_id: one for one in _records(run_file, AnswerStruct) if one.question_id in questions}
 
 
 def compare_folders(
@@ -199,7 +267,19 @@ def compare_results(
         stale={*first.invalid, *second.invalid},
         lost=[] if chosen else [*_not_held(first, second)],
         facts=(_facts(first, names), _facts(second, names)),
+        apart=_apart(second, names, questions),
     )
+
+
+def _apart(result: Evaluation, names: Iterable[str], asked: Collection[str]) -> dict[str, list[float]]:
+    """Return by measure the values of the questions that the other run wasn't asked, as gates count them."""
+    if all(row.question in asked for row in result.rows):
+        return {}
+    return {
+        name: [value for question, value in result.held_values(name).items() if question not in asked]
+        for name in names
+        if name in result.measures
+    }
 
 
 def _not_held(first: Evaluation, second: Evaluation) -> Iterator[LostMeasure]:
@@ -280,9 +360,10 @@ def _records(path: Path, kind: type[_Record]) -> Iterator[_Record]:
 
 
 def _warnings(results: Sequence[Evaluation], pairs: Pairs) -> Iterator[str]:
-    for result, baseline in zip(results, (pairs.baseline, False), strict=True):
-        counts = result.missing, result.failed, result.questions
-        yield from unanswered_warning(result.run, *counts, pairs.failed_as, baseline)
+    for result in results:
+        if result is not results[0] or not pairs.baseline:  # what a baseline lacks is listed by name
+            counts = result.missing, result.failed, result.questions
+            yield from unanswered_warning(result.run, *counts, pairs.failed_as)
         if any(map(compares_relations, pairs.before)):
             yield from relations_warning(result.run, result.relations)
     yield from unlogged_warning(results[1].run, pairs.unlogged[1], pairs.after, pairs.failed_as)
@@ -301,14 +382,5 @@ def _only(case: Case, other: Case) -> tuple[str, ...]:
         return ()
     paths = sorted((path.id if path.id is not None else str(index), path.edges) for index, path in enumerate(case.gold))
     edges = [edge for _, some in paths for edge in some]
-    found = [edge for edge in edges if _walked(edge, case) and not _walked(edge, other)]
+    found = [edge for edge in edges if is_walked(edge, case.walked) and not is_walked(edge, other.walked)]
     return tuple(dict.fromkeys(f"{source} -{relation or ''}-> {target}" for source, relation, target in found))
-
-
-def _walked(edge: tuple[str, str | None, str], case: Case) -> bool:
-    """Return whether a traversal holds an edge; a relation that one side leaves open fits any."""
-    source, relation, target = edge
-    return any(
-        source == one and target == two and (relation == kind or not kind or not relation)
-        for one, kind, two in case.walked
-    )

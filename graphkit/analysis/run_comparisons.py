@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from graphkit.analysis.changed_gold import GoldChange
 from graphkit.analysis.cost_comparison import CostComparison
+from graphkit.analysis.findings import listed, two
 from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.pair_verdict import WORSE, PairVerdict, judged, legend, why_unclear, with_counts
 from graphkit.analysis.paired import PairedResult
@@ -19,6 +21,9 @@ from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.question_clusters import QuestionClusters
+
+#: How many questions a sentence names.
+NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,10 @@ class RunComparison:
         By each measure, how many questions the first run was scored on.
     failed
         How many questions each run failed on or has no record for, without those with stale gold.
+    gold_change
+        How the gold differs from the baseline's, if each run has a dataset of its own.
+    apart
+        By measure, the mean over the questions that only the second run was asked, and their number.
     failed_alone
         How many questions only the first and only the second run failed on.
     failed_as
@@ -149,8 +158,26 @@ class RunComparison:
     baseline: bool = True
     incomplete: tuple[Incomplete, ...] = field(default=(), repr=False)
     asked: int = 0
+    gold_change: GoldChange | None = field(default=None, repr=False)
+    apart: Mapping[str, tuple[float, int]] = field(default_factory=dict, repr=False)
     failed_alone: tuple[int, int] = (0, 0)
     lacking: Mapping[str, Set[str]] = field(default_factory=dict, repr=False)
+
+    def scope(self) -> list[str]:
+        """Return sentences on what is compared: how gold differs, what the baseline lacks, what only one was asked."""
+        found = [self.gold_change.sentence] if self.gold_change else []
+        reasons: dict[str, list[str]] = {}
+        for one in self.incomplete:
+            reasons.setdefault(one.reason, []).append(one.question)
+        found += [
+            f"{self.first} lacks {counted(len(some), 'question')}, not compared: {listed(some, NAMED)} ({why})"
+            for why, some in reasons.items()
+        ]
+        if self.apart:
+            asked = counted(max(count for _, count in self.apart.values()), "question")
+            means = [f"{name} {two(mean)}" for name, (mean, _) in self.apart.items()]
+            found.append(f"{self.second} alone was asked {asked}, without weight here: {listed(means, NAMED)}")
+        return found
 
     def lost_in_words(self) -> list[str]:
         """Return a sentence for each lost measure."""
@@ -225,7 +252,7 @@ class RunComparison:
             + "".join(f"; {sign} {edge}" for sign, edges in (("+", one.found), ("-", one.lost)) for edge in edges)
             for one in self.movers
         ]
-        notes = self.notes()
+        notes = [*self.scope(), *self.notes()]
         notes += [] if self.clusters is None else [self.clusters.sentence]
         notes += [] if self.cost is None else [self.cost.sentence]
         notes += [*(one.sentence for one in self.plan[:1]), *moved, *self.warnings]
@@ -252,6 +279,8 @@ class RunComparison:
             "failed": {self.first: self.failed[0], self.second: self.failed[1]},
             "failed_as": self.failed_as,
             "primary": self.primary,
+            "gold_change": None if self.gold_change is None else self.gold_change.as_json(),
+            "apart": {name: {"mean": mean, "questions": n} for name, (mean, n) in self.apart.items()},
             "incomplete": [one._asdict() for one in self.incomplete],
             "not_logged": dict(self.not_logged),
             "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],

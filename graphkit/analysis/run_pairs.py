@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -57,13 +58,9 @@ def relations_warning(run: str, relations: RelationCounts) -> Iterator[str]:
         yield f"{run}: {relations.sentence}"
 
 
-def unanswered_warning(
-    run: str, missing: int, failed: int, questions: int, failed_as: FailedAs, baseline: bool = False
-) -> Iterator[str]:
+def unanswered_warning(run: str, missing: int, failed: int, questions: int, failed_as: FailedAs) -> Iterator[str]:
     """Yield a sentence on the questions that a run failed on or has no record for, if there are any."""
-    counts = "the worst value of its measure, if the other run was scored"
-    if failed_as == "unscored" or baseline:
-        counts = "incomplete, and isn't compared" if baseline else "unscored"
+    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, if the other run was scored"
     whole = f" of {counted(questions, 'question')}"
     parts = [f"has no record for {missing}{whole}"] if missing else []
     parts += [f"failed on {failed}{'' if missing else whole}"] if failed else []
@@ -310,6 +307,7 @@ class Pairs:
         lost: Iterable[LostMeasure] = (),
         edges: Edges = lambda run, other, question: (),
         facts: tuple[RunFacts, RunFacts] = (RunFacts(), RunFacts()),
+        apart: Mapping[str, Sequence[float]] | None = None,
     ) -> RunComparison:
         """Return the comparison.
 
@@ -323,6 +321,8 @@ class Pairs:
             The questions with stale gold.
         lost
             Measures of the first run that the second doesn't hold at all, beside those without a value.
+        apart
+            By measure, the values of questions that only the second run was asked.
 
         Raises
         ------
@@ -363,6 +363,7 @@ class Pairs:
             incomplete=self.incomplete(facts[0]),
             asked=questions - len({*stale}),
             lacking=self.lacking(),
+            apart={name: (math.fsum(some) / len(some), len(some)) for name, some in (apart or {}).items() if some},
         )
 
     def _tasks(

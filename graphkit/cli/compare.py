@@ -90,6 +90,9 @@ class ComparisonGateOptions:
         "Fail if B failed on more than N questions. [default: a failed question counts as the worst value]",
         min=0,
     )
+    gold_changed: bool = option(
+        "--gold-changed", "The gold of B differs from that of A on purpose: score both by that of B."
+    )
     partial_baseline: bool = option(
         "--partial-baseline", "Accept that A has values for fewer than four fifths of what it was asked."
     )
@@ -112,6 +115,9 @@ def compare(
     first: str = argument("A", "Compare with this run, such as the baseline."),
     second: str = argument("B", "Compare this run."),
     dataset: Path | None = DATASET,
+    baseline_dataset: Path | None = option(
+        "--baseline-dataset DIR", "What A was asked, and by which gold. [default: as B]"
+    ),
     how: ComparingOptions,
     gates: ComparisonGateOptions,
     reading: ComparedReadingOptions,
@@ -135,7 +141,7 @@ def compare(
         from graphkit.files.assets import as_typed
 
     problems = reading.problems()
-    plan = _plan(first, second, dataset, how, gates, workers)
+    plan = _plan(first, second, (dataset, baseline_dataset), how, gates, workers)
     in_graph = not scores and plan.of_graph_runs
     with shown_progress(title) as progress, open_graph() if in_graph else nullcontext() as store:
         compared = plan.completed(_compared(plan, store, scores, problems, progress), store)
@@ -161,7 +167,7 @@ def compare(
 def _plan(
     first: str,
     second: str,
-    dataset: Path | None,
+    datasets: tuple[Path | None, Path | None],
     how: ComparingOptions,
     gates: ComparisonGateOptions,
     workers: ExecutorOptions,
@@ -174,7 +180,8 @@ def _plan(
     return ComparisonPlan(
         first,
         second,
-        dataset,
+        *datasets,
+        gates.gold_changed,
         measures=how.measure or (),
         primary=how.primary,
         by=how.by,

@@ -33,6 +33,8 @@ def print_comparison(compared: RunComparison) -> None:
                 if accuracy.low is not None and accuracy.high is not None:
                     shares += f" [{accuracy.low:+.1f}, {accuracy.high:+.1f}]"
                 print_line(f"{result.measure}: accuracy {shares}: {accuracy.reading}")
+    for sentence in compared.scope():
+        print_line(f"{sentence[0].upper()}{sentence[1:]}.")
     _print_with_failed(compared)
     _print_plan(compared.plan)
     if compared.cost is not None:

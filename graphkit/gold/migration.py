@@ -13,6 +13,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.gold.gold_names import Placed, gold_names, names_in, renamed
 from graphkit.gold.question_file import QuestionLines
+from graphkit.gold.recorded_renames import record_renames
 from graphkit.gold.renames import SHORT, Between, commit_of
 from graphkit.gold.unproven import MovedEdge, UnprovenEdge, unproven_edges
 from graphkit.records.ids import repo_of, symbol_of
@@ -188,7 +189,8 @@ class Migration:
     ) -> tuple[list[str], dict[str, list[str]]]:
         """Write the accepted changes to each question whose names in a repository are all resolved.
 
-        Such a question gets the new names, and the target as the commit of that repository. A question with an open
+        Such a question gets the new names, and the target as the commit of that repository; the renames are recorded
+        beside the questions. A question with an open
         name stays unchanged, since half-changed gold would fit no commit. With ``only_proven``, a question with an edge
         that the target doesn't show stays unchanged too.
 
@@ -202,6 +204,7 @@ class Migration:
         given = {id(candidate) for candidate in accepted}
         fields: dict[int, dict[str, Any]] = {}
         open_names: dict[str, list[str]] = {}
+        written: dict[str, str] = {}
         for one in self.pinned:
             chosen = [each for change in one.changes for each in change.candidates if id(each) in given]
             renames = {old: new for candidate in chosen for old, new in candidate.renames.items()}
@@ -216,8 +219,11 @@ class Migration:
                 if still:
                     open_names.setdefault(question, []).extend(still)
                     continue
+                written |= {old: new for old, new in renames.items() if old in names}
                 held = renamed(fields.get(number, self.file.fields[number]), renames)
                 fields[number] = {**held, "commits": {**(held.get("commits") or {}), one.repo: one.between.sha}}
+        # First, since a rename that no gold took moves nothing.
+        record_renames(self.file.path.parent, written)
         self.file.write(fields)
         return [self.file.questions[number].id for number in sorted(fields)], open_names
 

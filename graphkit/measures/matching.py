@@ -27,6 +27,11 @@ def same_edge(first: Edge, second: Edge) -> bool:
     )
 
 
+def is_walked(edge: Edge, walked: Iterable[Edge]) -> bool:
+    """Return whether a traversal holds an edge."""
+    return any(same_edge(edge, one) for one in walked)
+
+
 def without_relation(edge: Edge) -> Edge:
     """Return an edge without its relation."""
     return (edge[0], None, edge[2])

@@ -6,7 +6,7 @@ of commands (:mod:`graphkit.report.markdown`). Whatever the lines have no room f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -117,7 +117,8 @@ def _head(compared: RunComparison) -> _Section:
     title = f"### graphkit: {second} compared with {first} on {asked}"
     clustered = [] if compared.clusters is None else ["", f"{prose(compared.clusters.sentence)}."]
     plan = ["", f"{prose(compared.plan[0].sentence)}."] if compared.plan else []
-    return _Section([MARKER, title, "", f"{compared.verdict_of(code_span)}.", *clustered, *plan])
+    scope = [line for one in compared.scope() for line in ("", f"{prose(one)}.")]
+    return _Section([MARKER, title, "", f"{compared.verdict_of(code_span)}.", *scope, *clustered, *plan])
 
 
 def _gates(gates: Sequence[GateOutcome]) -> _Section:
@@ -146,12 +147,15 @@ def _regressions(compared: RunComparison, explain: Explain | None) -> _Section:
     above = [f"#### Regressions: {counted(len(compared.losses), 'question')} worse by at least one measure"]
     if explain is None:
         above.append("Which edge broke isn't known: the run's records weren't compared, only its scores.")
-    return _Section(above, compared.losses, partial(_loss, explain=explain))
+    removed = {one.question: one.missed for one in compared.gold_change.changed} if compared.gold_change else {}
+    return _Section(above, compared.losses, partial(_loss, explain=explain, removed=removed))
 
 
-def _loss(loss: Loss, explain: Explain | None) -> str:
+def _loss(loss: Loss, explain: Explain | None, removed: Mapping[str, Sequence[str]]) -> str:
     values = f"{code_span(loss.measure)} {two(loss.first)} to {two(loss.second)}"
     text = f"- {code_span(loss.question)}: {values}"
+    if missed := removed.get(loss.question):  # the new gold explains nothing of it
+        return f"{text}; missed, and removed from gold: {listed([code_span(one, 120) for one in missed])}"
     if explain is None:
         return text
     return f"{text}; {explain(loss.question).sentence(partial(code_span, room=120))}"

@@ -1,0 +1,232 @@
+"""How the gold of a run differs from that of its baseline, and one dataset by which both can be scored."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from graphkit.analysis.findings import listed
+from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import read_lines
+from graphkit.files.leftovers import held_folder
+from graphkit.files.problems import Problems
+from graphkit.files.reading import RecordReader
+from graphkit.gold.gold_names import gold_names, renamed
+from graphkit.gold.recorded_renames import recorded_renames
+from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, is_walked
+from graphkit.records.gold import NOT_GOLD
+from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.words import counted
+
+#: The fields that say at which commits gold is true: a rename moves them.
+PINS = frozenset(("commits", "stack"))
+
+#: How many changed questions a sentence names.
+NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionChange:
+    """The gold of one question, of which the later dataset removed and added some parts.
+
+    ``missed`` are the removed parts that the run doesn't have.
+    """
+
+    question: str
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    missed: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What was removed and added."""
+        parts = [
+            f"{what} {listed(list(some), NAMED)}"
+            for what, some in (("removed", self.removed), ("added", self.added))
+            if some
+        ]
+        return f"{self.question}: {'; '.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True)
+class GoldChange:
+    """How the gold of a run differs from that of its baseline.
+
+    Attributes
+    ----------
+    added, removed
+        The questions that only the run's dataset and only the baseline's has.
+    changed
+        The questions of both whose gold differs, after the renames that ``gold migrate`` recorded.
+    meant
+        Whether both runs are scored by the new gold, since the change is meant; else by that of the baseline.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[QuestionChange, ...] = ()
+    meant: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+    @property
+    def missed(self) -> list[str]:
+        """The questions of which gold was removed that the run misses: a removed question is missed as a whole."""
+        return [*self.removed, *(one.question for one in self.changed if one.missed)]
+
+    @property
+    def sentence(self) -> str:
+        """How the gold differs, by name, and by which both are scored."""
+        changed = [one.question for one in self.changed]
+        kinds = (("added", self.added), ("removed", self.removed), ("with other gold", changed))
+        parts = [
+            f"{counted(len(some), 'question')} {what} ({listed(list(some), NAMED)})" for what, some in kinds if some
+        ]
+        by = "the new gold" if self.meant else "the baseline's gold"
+        return f"gold differs from the baseline's: {', '.join(parts)}; both runs are scored by {by}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields."""
+        changed = [{name: getattr(one, name) for name in QuestionChange.__slots__} for one in self.changed]
+        return {"added": self.added, "removed": self.removed, "changed": changed, "meant": self.meant}
+
+
+@dataclass(frozen=True)
+class GoldOfBoth:
+    """The questions of a baseline and of a later dataset, by id.
+
+    Attributes
+    ----------
+    baseline, later
+        The questions of each, as it writes them.
+    moved
+        Those of the baseline under the names of the later dataset, where that no longer has the old ones.
+    back
+        The old name of each new one.
+    """
+
+    baseline: Mapping[str, QuestionStruct]
+    later: Mapping[str, QuestionStruct]
+    moved: Mapping[str, QuestionStruct]
+    back: Mapping[str, str]
+
+    @classmethod
+    def read(cls, baseline: Dataset, later: Dataset) -> GoldOfBoth:
+        """Read the questions of both; what can't be used is reported elsewhere."""
+        old, new = ({one.id: one for one in some.every_question()} for some in (baseline, later))
+        renames = recorded_renames(later.folder)
+        moved = dict(old)
+        for name, question in old.items() if renames else ():
+            names = {*gold_names(new[name])} if name in new else {*renames}
+            moved[name] = _moved(question, {was: to for was, to in renames.items() if was not in names})
+        return cls(old, new, moved, {new: old for old, new in renames.items()})
+
+    def change(self, run: Mapping[str, AnswerStruct], meant: bool = False) -> GoldChange:
+        """Return how the gold differs, and which removed parts a run lacks, given its records of changed questions."""
+        old, new = self.moved, self.later
+        changed = []
+        for question in self.differing():
+            before, after = _parts(old[question]), _parts(new[question])
+            removed, added = before - after, after - before
+            case = Case(old[question], run.get(question))
+            missed = {part for part in removed if _is_missed(part, case)}
+            texts = (tuple(sorted(part.text for part in some)) for some in (removed, added, missed))
+            changed.append(QuestionChange(question, *texts))
+        return GoldChange(
+            tuple(sorted(new.keys() - old.keys())), tuple(sorted(old.keys() - new.keys())), tuple(changed), meant
+        )
+
+    def differing(self) -> list[str]:
+        """Return the questions of both whose gold differs, whatever the commits that it is pinned to."""
+        old, new = self.moved, self.later
+        return [one for one in sorted(old.keys() & new.keys()) if _parts(old[one]) != _parts(new[one])]
+
+    def by_baseline(self, questions: Iterable[str]) -> dict[str, QuestionStruct]:
+        """Return questions with the baseline's gold, at the commits of the later dataset."""
+        return {one: _pinned(self.moved[one], self.later[one]) for one in questions}
+
+    def by_later(self, questions: Iterable[str]) -> dict[str, QuestionStruct]:
+        """Return questions with the later gold, under the names and at the commits of the baseline."""
+        return {one: _pinned(_moved(self.later[one], self.back), self.baseline[one]) for one in questions}
+
+
+@contextmanager
+def with_questions(dataset: Dataset, questions: Mapping[str, QuestionStruct]) -> Iterator[Dataset]:
+    """Yield a temporary copy of a dataset in which some questions are replaced, by id."""
+    with held_folder() as folder:
+        place = folder / dataset.name
+        place.mkdir()
+        for path in (*dataset.files(), dataset.folder / "dataset.json"):
+            if path != dataset.questions_file and path.is_file():
+                _link(path, place / path.name)
+        lines = dict(read_lines(dataset.questions_file))
+        with (place / "questions.jsonl").open("wb") as stream:
+            for number, one in RecordReader(dataset.questions_file, QuestionStruct, Problems("skip")):
+                line = lines[number] if one.id not in questions else msgspec.json.encode(_as_plain(questions[one.id]))
+                stream.write(line + b"\n")
+        yield Dataset(place)
+
+
+def _link(path: Path, target: Path) -> None:
+    try:
+        target.symlink_to(path.resolve())
+    except OSError:  # a file system without links
+        shutil.copyfile(path, target)
+
+
+def _as_plain(question: QuestionStruct) -> dict[str, Any]:
+    """Return the fields that have a value."""
+    fields: dict[str, Any] = msgspec.to_builtins(question)
+    return {name: value for name, value in fields.items() if value not in (None, [], {})}
+
+
+def _moved(question: QuestionStruct, renames: Mapping[str, str]) -> QuestionStruct:
+    return msgspec.convert(renamed(_as_plain(question), renames), QuestionStruct) if renames else question
+
+
+def _pinned(question: QuestionStruct, other: QuestionStruct) -> QuestionStruct:
+    return replace(question, commits=other.commits, stack=other.stack)
+
+
+class _Part(NamedTuple):
+    """A part of a question's gold; ``edge`` or ``relevant`` is what a run can be asked for."""
+
+    text: str
+    edge: Edge | None = None
+    relevant: str | None = None
+
+
+def _parts(question: QuestionStruct) -> set[_Part]:
+    parts = set()
+    for path in question.paths:
+        steps = []
+        for step in path.steps:
+            text = f"{step.source} -{step.relation or ''}-> {step.target}{' (optional)' if step.optional else ''}"
+            parts.add(_Part(text, (step.source, step.relation, step.target)))
+            steps.append(text)
+        if path.group is not None:
+            parts.add(_Part(f"alternative of {path.group}: {', '.join(steps)}"))
+    for name, gain in question.relevant.items():
+        parts.add(_Part(name if gain == 1 else f"{name} ({gain:g})", relevant=name))
+    for field, value in _as_plain(question).items():
+        if field not in NOT_GOLD and field not in PINS and field not in ("paths", "relevant"):
+            for item in value if isinstance(value, list) else [value]:
+                parts.add(_Part(f"{field} {json.dumps(item, ensure_ascii=False, sort_keys=True)}"))
+    return parts
+
+
+def _is_missed(part: _Part, case: Case) -> bool:
+    """Return whether a run lacks a part of gold that it can be asked for."""
+    if part.edge is not None:
+        return not is_walked(part.edge, case.walked)
+    return part.relevant is not None and part.relevant not in case.ranks
