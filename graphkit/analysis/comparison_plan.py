@@ -23,6 +23,7 @@ from graphkit.analysis.sample_plans import require_difference
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.errors import InputError
 from graphkit.files.assets import located
+from graphkit.files.baselines import is_baseline, read_baseline
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
@@ -67,7 +68,14 @@ class ComparisonPlan:
     resources: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what can't be planned or compared, before anything is read."""
+        """Take the run and the dataset of a baseline, and refuse what can't be planned or compared."""
+        if is_baseline(self.first):
+            if self.baseline_dataset is not None:
+                what = "a baseline has its own dataset, and --baseline-dataset names another"
+                raise InputError(what, where=self.first, remedy="Leave out one of them.")
+            held = read_baseline(self.first)
+            object.__setattr__(self, "first", str(held.run_file))
+            object.__setattr__(self, "baseline_dataset", held.dataset)
         if self.difference is not None:
             require_difference(self.difference)
         for file in map(located, (self.first, self.second) if self.cost and self.of_run_files else ()):

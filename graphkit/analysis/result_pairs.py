@@ -262,7 +262,7 @@ def compare_results(
         members,
         dict.fromkeys(before, questions),
         len(questions),
-        dataset=first.dataset,
+        dataset=second.dataset,
         warnings=_warnings((first, second), pairs),
         stale={*first.invalid, *second.invalid},
         lost=[] if chosen else [*_not_held(first, second)],

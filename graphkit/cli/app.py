@@ -52,6 +52,7 @@ COMMANDS = (
 GROUPS = {
     "import": "imports",
     "db": "db",
+    "baseline": "baseline",
     "judge": "judge",
     "cache": "cache",
     "ragas": "ragas",

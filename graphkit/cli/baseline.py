@@ -1,0 +1,117 @@
+"""``graphkit baseline save`` and ``get``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphkit.cli.base import argument, command, group, option, present
+from graphkit.cli.options import DATASET
+from graphkit.errors import GateError, InputError
+
+baseline = group("Save the run that later ones are compared with, and get it: in a folder or on a branch.")
+
+
+@dataclass(frozen=True)
+class PlaceOptions:
+    """Where baselines are kept."""
+
+    folder: Path | None = option("--folder DIR", "Keep it in DIR, which CI may store as an artifact.")
+    branch: str | None = option(
+        "--branch NAME", "Keep it on this branch of the git repository around. [default: graphkit-baseline]"
+    )
+    name: str = option("--name NAME", "The name of the baseline; several may lie side by side.", default="main")
+
+    def place(self) -> str | None:
+        """Return the branch; None for a folder. Raise InputError for both."""
+        from graphkit.files.baseline_branches import BRANCH
+
+        if self.folder is not None and self.branch is not None:
+            raise InputError("--folder and --branch are two places", remedy="Name one of them.")
+        return None if self.folder is not None else self.branch or BRANCH
+
+
+@baseline.command()
+@command()
+def save(
+    run: Path = argument("RUN.jsonl", "The run log to save."),
+    dataset: Path | None = DATASET,
+    *,
+    where: PlaceOptions,
+    push: bool = option("--push", "Push the branch to origin, after fetching what is there."),
+    partial: bool = option("--partial-baseline", "Save a run that answered fewer than four fifths of its questions."),
+) -> None:
+    """Save a run with the dataset that it was asked, its commit and graphkit's version."""
+    from graphkit.analysis.gates import LEAST_SCORED
+    from graphkit.cli.progress import shown_progress
+    from graphkit.files.baseline_branches import fetch_branch, push_branch, save_on_branch
+    from graphkit.files.baselines import checked_name, packed, save_in_folder
+    from graphkit.files.dataset import Dataset
+    from graphkit.files.problems import Problems
+    from graphkit.records.bounds import under
+    from graphkit.scoring.evaluate import evaluate
+
+    branch, name = where.place(), checked_name(where.name)
+    if push and branch is None:
+        raise InputError("--push pushes a branch, and --folder names none", remedy="Leave out one of them.")
+    with shown_progress(f"saving {run.name}"):
+        own = Dataset.of_run(run, dataset)
+        result = evaluate(run, own, measures=["EdgeRecall"], problems=Problems())
+        answered = result.questions - result.missing - result.failed
+        if under(answered, LEAST_SCORED * result.questions) and not partial:
+            raise InputError(
+                f"the run answered {answered} of {result.questions} questions, too few for a baseline",
+                where=str(run),
+                remedy="Complete it by `graphkit run --retry-failed`, or accept it by --partial-baseline.",
+            )
+        with packed(run, own, run=result.run, questions=result.questions, answered=answered) as folder:
+            if where.folder is not None:
+                target = str(save_in_folder(folder, where.folder, name))
+            else:
+                assert branch is not None
+                here = Path()
+                if push:
+                    fetch_branch(here, branch)
+                commit = save_on_branch(folder, here, branch, name)
+                target = f"the branch {branch}, commit {commit[:12]}"
+                if push:
+                    push_branch(here, branch)
+    facts = {"run": result.run, "questions": result.questions, "answered": answered, "place": target, "name": name}
+    present(f"saved {result.run} ({answered} of {result.questions} questions answered) as {name} in {target}", facts)
+
+
+@baseline.command()
+@command()
+def get(
+    *,
+    where: PlaceOptions,
+    out: Path = option("--out -o DIR", "Write the baseline to DIR.", required=True),
+) -> None:
+    """Get a baseline: a folder that `graphkit compare` takes as its first run. The exit code is 1 if there is none."""
+    from graphkit.files.baselines import NoBaselineError, write_out
+
+    try:
+        with found(where) as folder:
+            held = write_out(folder, out)
+    except NoBaselineError as error:
+        raise GateError(error.what, where=error.where, remedy=error.remedy) from None
+    facts = {name: getattr(held.about, name) for name in held.about.__struct_fields__ if name != "files"}
+    present(f"{out}: {held.about.sentence}", facts | {"out": str(out)})
+
+
+@contextmanager
+def found(where: PlaceOptions) -> Iterator[Path]:
+    """Yield the folder of a baseline at its place, after fetching the branch."""
+    from graphkit.files.baseline_branches import fetch_branch, from_branch
+    from graphkit.files.baselines import in_folder
+
+    branch = where.place()
+    if where.folder is not None:
+        yield in_folder(where.folder, where.name)
+        return
+    assert branch is not None
+    fetch_branch(Path(), branch)
+    with from_branch(Path(), branch, where.name) as folder:
+        yield folder
