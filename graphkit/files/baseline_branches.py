@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -34,8 +34,7 @@ def save_on_branch(packed_folder: Path, repository: Path, branch: str, name: str
     from dulwich.objects import Blob, Commit, Tree
 
     checked_name(name)
-    repo = open_repository(repository)
-    with git_errors(str(repository)):
+    with closing(open_repository(repository)) as repo, git_errors(str(repository)):
         ref, parent = cast("Ref", f"refs/heads/{checked_branch(branch)}".encode()), _tip(repo, branch)
         before = _ref(repo, ref)
         root = Tree() if parent is None else repo[repo[parent].tree]  # type: ignore[attr-defined]
@@ -75,8 +74,7 @@ def from_branch(repository: Path, branch: str, name: str) -> Iterator[Path]:
     from dulwich.objects import Blob, Tree
 
     checked_name(name)
-    repo = open_repository(repository)
-    with git_errors(str(repository)), held_folder() as folder:
+    with closing(open_repository(repository)) as repo, git_errors(str(repository)), held_folder() as folder:
         tip = _tip(repo, branch)
         root = None if tip is None else repo[repo[tip].tree]  # type: ignore[attr-defined]
         if not isinstance(root, Tree) or name.encode() not in root:
@@ -113,11 +111,11 @@ def fetch_branch(repository: Path, branch: str) -> None:
 
     The history of a shallow clone stays shallow, and that of a whole one whole.
     """
-    repo = open_repository(repository)
-    if (b"remote", b"origin") not in list(repo.get_config().sections()):
-        return
+    with closing(open_repository(repository)) as repo:
+        if (b"remote", b"origin") not in list(repo.get_config().sections()):
+            return
+        shallow = ["--depth=1"] if repo.get_shallow() else []
     ref = f"refs/remotes/origin/{checked_branch(branch)}"
-    shallow = ["--depth=1"] if repo.get_shallow() else []
     done = _git(repository, "ls-remote", "--exit-code", "origin", f"refs/heads/{branch}", allowed=(2,))
     if done.returncode == 0:
         _git(repository, "fetch", "--quiet", "--no-tags", *shallow, "origin", f"+refs/heads/{branch}:{ref}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -159,7 +159,8 @@ def packed(run_file: Path, dataset: Dataset, *, run: str, questions: int, answer
 def _commit_around(path: Path) -> str | None:
     """Return the commit that is checked out around a file; None outside of a repository."""
     try:
-        return open_repository(path.parent).head().decode("ascii")
+        with closing(open_repository(path.parent)) as repo:
+            return repo.head().decode("ascii")
     except (InputError, KeyError):
         return None
 

@@ -107,7 +107,10 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("check",): Command({"dataset": DATASET, "--baseline": RUN}),
     ("compare",): Command(
-        {"first": "r", "second": "s", "--scores": "scores.jsonl", "--dataset": DATASET, "--config": "config.toml"},
+        {
+            **{"first": "r", "second": "s", "--scores": "scores.jsonl", "--dataset": DATASET},
+            **{"--baseline-dataset": DATASET, "--config": "config.toml"},
+        },
         needs=("--scores",),
     ),
     ("export",): Command(
@@ -179,6 +182,12 @@ COMMANDS: dict[Words, Command] = {
         {"run": RUN, "--dataset": DATASET, "--texts": "texts.jsonl", "--out": "ragas.jsonl"},
         more=("--metric", "ExactMatch"),
         writes=("--out",),
+    ),
+    ("baseline", "save"): Command(
+        {"run": RUN, "--dataset": DATASET, "--folder": "baselines"}, folders=("--folder",), needs=("--folder",)
+    ),
+    ("baseline", "get"): Command(
+        {"--folder": "kept", "--out": "got"}, folders=("--folder", "--out"), needs=("--folder", "--out")
     ),
     ("gold", "propose"): Command(
         {"dataset": DATASET, "--decisions": "decisions.csv"}, more=("-q", "q1", "-p", "MATCH p = (a)-[:EDGE]->(b)")
