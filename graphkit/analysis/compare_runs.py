@@ -24,6 +24,7 @@ from graphkit.analysis.scales import scale_of
 from graphkit.analysis.shared_values import strict_in_graph, values_of
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.assets import command_text
 from graphkit.files.dataset import Dataset
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.failures import failures
@@ -98,6 +99,7 @@ def compare_runs(
         stale=stale,
         edges=partial(_edges, store),
         facts=(RunFacts(dict.fromkeys(failed[0])), RunFacts(dict.fromkeys(failed[1]))),
+        commands=(command_text("failures", first), command_text("failures", second)),
     )
     if not compared.lost:
         return compared
@@ -110,7 +112,8 @@ def compare_runs(
 
 def with_facts(store: Store, compared: RunComparison) -> RunComparison:
     """Return a comparison of runs in the graph with why questions have no value, and with what the runs took."""
-    measures = [one.measure for one in compared.overall] + [*compared.unscored]
+    known = [one.measure for one in compared.overall], [one.measure for one in compared.lost]
+    measures = [*known[0], *known[1], *compared.unscored]
     first, second = (
         facts_in_graph(store, run, dict.fromkeys(measures), facts.failed)
         for run, facts in zip((compared.first, compared.second), compared.facts, strict=True)

@@ -53,7 +53,7 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], seco
         findings.append(BriefLine("more", f"{counted(rest, 'more measure')}: --full", 65))
     return Brief(
         summary=compared.verdict,
-        table=comparison_table(compared),
+        table=comparison_table(compared) if compared.with_failed else None,
         findings=tuple(findings),
         commands=tuple(_commands(compared, second, options)),
     )

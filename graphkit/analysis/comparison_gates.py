@@ -255,6 +255,12 @@ def lost(gate: str, compared: RunComparison, allowed: Collection[str] = ()) -> l
     ]
 
 
+def nothing_compared(gate: str, compared: RunComparison, allowed: bool) -> GateOutcome:
+    """Return the outcome of a gate on differences where there are none, since the second run lost all measures."""
+    what = f"nothing was compared: no measure has a value in both {compared.first} and {compared.second}"
+    return GateOutcome(gate, compared.second, allowed, what)
+
+
 def more_failed(compared: RunComparison, allowed: int | None = None) -> list[GateOutcome]:
     """Check how many questions the second run failed on or has no record for.
 
@@ -330,17 +336,20 @@ class ComparisonGates:
     def outcomes(self, compared: RunComparison) -> list[GateOutcome]:
         """Return the outcomes of all gates."""
         found: list[GateOutcome] = []
+        empty = self.quality and not compared.with_failed
         if self.quality:
             found += same_gold(compared, self.gold_changed)
             found += partial_baseline(compared, self.partial_baseline)
             found += lost(self.first, compared, self.allow_lost)
+            if empty:
+                found.append(nothing_compared(self.first, compared, all(one.passed for one in found)))
             found += uncovered(self.first, compared)
         if self.asked and compared.stale:
             found.append(stale_outcome(compared.second, compared.stale, compared.questions, self.allow_stale))
-        if self.regression:
+        if self.regression and not empty:
             found += regressions(compared)
-        found += drops(compared, self.drop)
-        found += ruled_out(compared, self.rule_out)
+        found += [] if empty else drops(compared, self.drop)
+        found += [] if empty else ruled_out(compared, self.rule_out)
         return [*found, *(more_failed(compared, self.max_failed) if self.asked else ())]
 
     def notes(self, compared: RunComparison) -> list[str]:

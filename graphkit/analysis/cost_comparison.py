@@ -132,20 +132,22 @@ class CostComparison:
     Attributes
     ----------
     quality
-        The difference of the first measure, failed questions included.
+        The difference of the first measure, failed questions included; None if no measure was compared.
     figures
         Those that decide first come first.
     """
 
     first: str
     second: str
-    quality: PairedResult
+    quality: PairedResult | None
     figures: tuple[FigureDifference, ...]
 
     @property
     def sentence(self) -> str:
         """Whether the dearer run pays, by the first figure that both runs log, and that isn't 0 throughout."""
         known = self._deciding
+        if self.quality is None:
+            return "nothing shows whether the dearer run pays: no measure of quality was compared"
         if known is None or known.result is None:
             return f"nothing shows whether the dearer run pays: {_absent(self.figures)}; {self._gained(self.second)}"
         taken, name = known.result, known.name
@@ -170,6 +172,7 @@ class CostComparison:
     def _gained(self, run: str) -> str:
         """Return by how much the quality of a run is higher than that of the other."""
         one, sign = self.quality, 1 if run == self.second else -1
+        assert one is not None
         interval = f"no interval: {one.reason}"
         if one.low is not None and one.high is not None:
             low, high = sorted((sign * one.low, sign * one.high))
@@ -191,7 +194,7 @@ class CostComparison:
             if names:
                 yield f"frontier: by the means, {run} is dominated on quality and {', '.join(names)}"
         free = [one.name for one in self.figures if one.result is not None and not one.beaten]
-        if free:
+        if free and self.quality is not None:
             yield f"frontier: by the means, neither run is dominated on quality and {', '.join(free)}"
 
     def lost(self) -> Iterator[LostMeasure]:
@@ -203,9 +206,9 @@ class CostComparison:
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit compare --cost --json`` prints."""
         return {
-            "measure": self.quality.measure,
+            "measure": None if self.quality is None else self.quality.measure,
             "sentence": self.sentence,
-            "quality": dataclasses.asdict(self.quality),
+            "quality": None if self.quality is None else dataclasses.asdict(self.quality),
             "figures": [one.as_json((self.first, self.second)) for one in self.figures],
         }
 
@@ -219,7 +222,7 @@ class Draws(NamedTuple):
 
 def compare_cost(
     runs: tuple[str, str],
-    quality: PairedResult,
+    quality: PairedResult | None,
     usage: tuple[Usage, Usage],
     draws: Draws,
     clusters: QuestionClusters | None = None,
@@ -246,7 +249,7 @@ def _corrected(results: list[PairedResult]) -> dict[str, PairedResult]:
 def _difference(
     name: str,
     runs: tuple[str, str],
-    quality: PairedResult,
+    quality: PairedResult | None,
     usage: tuple[Usage, Usage],
     draws: Draws,
     clusters: QuestionClusters | None,
@@ -261,9 +264,7 @@ def _difference(
     values = [first[one] for one in both], [second[one] for one in both]
     codes = None if clusters is None else clusters.codes(both)
     result = compare_pairs(name, *values, **draws._asdict(), clusters=codes)
-    sign = -1 if lower_is_better(quality.measure) else 1
-    places = (sign * quality.first, result.first), (sign * quality.second, result.second)
-    lost = tuple(run for run, own, other in zip(runs, places, places[::-1], strict=True) if beaten(own, [other]))
+    lost = () if quality is None else _dominated(runs, quality, result)
     ratio = _ratio(name, values, draws, codes)
     if ratio is None:
         result = dataclasses.replace(result, caution=result.caution or NO_RATIO)
@@ -272,6 +273,13 @@ def _difference(
         for label, share in QUANTILES.items()
     }
     return dataclasses.replace(found, result=result, beaten=lost, ratio=ratio, quantiles=quantiles)
+
+
+def _dominated(runs: tuple[str, str], quality: PairedResult, taken: PairedResult) -> tuple[str, ...]:
+    """Return the run that the other one dominates by the means of quality and of what it takes, if there is one."""
+    sign = -1 if lower_is_better(quality.measure) else 1
+    places = (sign * quality.first, taken.first), (sign * quality.second, taken.second)
+    return tuple(run for run, own, other in zip(runs, places, places[::-1], strict=True) if beaten(own, [other]))
 
 
 def _ratio(

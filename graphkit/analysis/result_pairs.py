@@ -26,6 +26,7 @@ from graphkit.analysis.run_pairs import (
 )
 from graphkit.analysis.scales import scale_of
 from graphkit.errors import InputError
+from graphkit.files.assets import command_text, dataset_option
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
@@ -114,6 +115,10 @@ def compare_files(
     with ExitStack() as stack:
         differing = [] if gold is None else gold.differing()
         own = after.dataset
+        one, other = (
+            command_text("failures", some.run_file, options=dataset_option(some.run_file, some.dataset.folder))
+            for some in (before, after)
+        )
         if gold is not None and differing:
             if gold_changed:
                 copy = stack.enter_context(with_questions(before.dataset, gold.by_later(differing)))
@@ -130,7 +135,14 @@ def compare_files(
         members = _members_by_gold(source, by, problems) if by in ("repo", "relation") else None
         clusters = None if cluster is None else QuestionClusters.of_dataset(cluster, source)
         compared = compare_results(
-            old, new, members=members, clusters=clusters, strict=problems.strict, baseline=True, **options
+            old,
+            new,
+            members=members,
+            clusters=clusters,
+            strict=problems.strict,
+            baseline=True,
+            commands=(one, other),
+            **options,
         )
         compared = dataclasses.replace(compared, gold_change=change)
         if not all(run.run_file.is_file() for run in (before, after)):  # a pipe can't be read again
@@ -205,6 +217,7 @@ def compare_results(
     clusters: QuestionClusters | None = None,
     strict: bool = False,
     baseline: bool = False,
+    commands: tuple[str, str] | None = None,
     **options: Unpack[PairingOptions],
 ) -> RunComparison:
     """Compare two results that hold their rows, by some of their measures or by all that both hold.
@@ -212,11 +225,13 @@ def compare_results(
     ``members`` are the questions of each group; by default those of each category or difficulty, if ``by`` says so.
     ``clusters`` are those that count as independent; by default the labels of the rows, if ``cluster`` says so.
     ``baseline`` says that the first run is a baseline: what it lacks is left out, and never its worst value.
+    ``commands`` show for each run why its questions have no value, if anything can.
 
     Raises
     ------
     InputError
-        The results are of one run, the gold differs and ``strict`` refuses that, or no question was scored in both.
+        The results are of one run, the gold differs and ``strict`` refuses that, or no question was scored in both and
+        no measure is lost.
     """
     refuse_itself(first.run, second.run)
     chosen = list(measures)
@@ -268,6 +283,7 @@ def compare_results(
         lost=[] if chosen else [*_not_held(first, second)],
         facts=(_facts(first, names), _facts(second, names)),
         apart=_apart(second, names, questions),
+        commands=commands,
     )
 
 

@@ -79,7 +79,7 @@ class RunComparison:
         The number of questions of the dataset, or with a score of either run.
     left_out, unscored
         For each measure, the number of questions that only one of the runs was scored on, and that neither was: they
-        are not compared. A measure without a common question is in no group.
+        are not compared. A measure without a common question is in no group, and if all are lost, there is no result.
     warnings
         Sentences about missing records and outdated data.
     stale
@@ -217,10 +217,13 @@ class RunComparison:
         return {name: rest for name, count in self.left_out.items() if (rest := count - counted.get(name, 0)) > 0}
 
     @property
-    def headline(self) -> PairedResult:
-        """The difference by which the verdict is: that of the measure that decides first, failed questions included."""
+    def headline(self) -> PairedResult | None:
+        """The difference by which the verdict is: that of the measure that decides first, failed questions included.
+
+        It is None if nothing was compared, since all measures are lost.
+        """
         results = {one.measure: one for one in self.with_failed}
-        return next(results[name] for name in (*self.deciding, *results) if name in results)
+        return next((results[name] for name in (*self.deciding, *results) if name in results), None)
 
     @property
     def pair(self) -> PairVerdict:

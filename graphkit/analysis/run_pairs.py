@@ -264,7 +264,9 @@ class Pairs:
 
     def movers(self, edges: Edges) -> tuple[Mover, ...]:
         """Return the questions that moved most by the first measure."""
-        name, (first, second) = next(iter(self.before)), self.runs
+        name, (first, second) = next(iter(self.before), None), self.runs
+        if name is None:
+            return ()
         one, two = self.before[name], self.after[name]
         moved = [question for question in one.keys() & two.keys() if not equal(one[question], two[question])]
         moved.sort(key=lambda question: (-abs(two[question] - one[question]), question))
@@ -308,8 +310,9 @@ class Pairs:
         edges: Edges = lambda run, other, question: (),
         facts: tuple[RunFacts, RunFacts] = (RunFacts(), RunFacts()),
         apart: Mapping[str, Sequence[float]] | None = None,
+        commands: tuple[str, str] | None = None,
     ) -> RunComparison:
-        """Return the comparison.
+        """Return the comparison; it holds no result if all measures are lost.
 
         Parameters
         ----------
@@ -323,17 +326,20 @@ class Pairs:
             Measures of the first run that the second doesn't hold at all, beside those without a value.
         apart
             By measure, the values of questions that only the second run was asked.
+        commands
+            A command for each run that shows why its questions have no value, if there is one.
 
         Raises
         ------
         InputError
-            No question was scored in both runs.
+            No question has a value in both runs, and no measure is lost.
         """
         (groups, with_failed), (first, second) = self.results(members), self.runs
-        if not groups[0].results:
-            remedy = None if dataset is None else f"`graphkit failures {first}` shows why."
-            why = [one.in_words(*self.runs) for one in self.lost(facts[1])]
-            raise InputError(": ".join(["no question was scored in both runs", *why[:1]]), remedy=remedy)
+        every_lost = (*self.lost(facts[1]), *lost)
+        if not with_failed and not every_lost:
+            unscored = 1 if any(self.before.values()) else 0
+            remedy = None if commands is None else f"`{commands[unscored]}` shows why."
+            raise InputError("no question was scored in both runs", remedy=remedy)
         primary, deciding = self.primary, self.options.get("config", Config()).deciding(self.before)
         return RunComparison(
             first=first,
@@ -348,7 +354,7 @@ class Pairs:
             warnings=(*gold.warnings(self.runs), *warnings),
             different_gold=gold.different,
             stale=tuple(sorted(stale)),
-            lost=(*self.lost(facts[1]), *lost),
+            lost=every_lost,
             with_failed=with_failed,
             failed=(len(self.failed[0]), len(self.failed[1])),
             failed_alone=(len(self.failed[0] - self.failed[1]), len(self.failed[1] - self.failed[0])),

@@ -22,7 +22,7 @@ def print_comparison(compared: RunComparison) -> None:
     if compared.clusters is not None:
         columns.append("clusters")
         print_line(f"{compared.clusters.sentence}.")
-    for group in compared.groups:
+    for group in compared.groups if compared.with_failed else ():
         title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
         print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
         if (marks := legend(group.results)) is not None:
@@ -43,7 +43,8 @@ def print_comparison(compared: RunComparison) -> None:
             print_line(f"{line}.")
     significant = [result for result in compared.with_failed if judged(result) != UNCLEAR]
     names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
-    print_line(f"Significant after correction (p < {LEVEL}, and the interval excludes 0): {names or 'nothing'}.")
+    if compared.with_failed:
+        print_line(f"Significant after correction (p < {LEVEL}, and the interval excludes 0): {names or 'nothing'}.")
     for reason in why_unclear(compared.with_failed):
         print_line(f"{reason[0].upper()}{reason[1:]}.")
     print_line(f"{compared.verdict}.")

@@ -133,6 +133,8 @@ def _gates(gates: Sequence[GateOutcome]) -> _Section:
 
 
 def _measures(compared: RunComparison) -> _Section:
+    if not compared.with_failed:
+        return _Section(["No measure was compared."])
     table = comparison_table(compared, len(compared.with_failed))
     columns = [cell(name) if name in table.runs else name for name in table.columns]
     above = [row(columns), row(["---", "---:", "---:", "---:", "---", "---"])]
@@ -142,6 +144,8 @@ def _measures(compared: RunComparison) -> _Section:
 
 
 def _regressions(compared: RunComparison, explain: Explain | None) -> _Section:
+    if not compared.with_failed:
+        return _Section(["#### Regressions: not known, since no measure was compared"])
     if not compared.losses:
         return _Section(["#### Regressions: no question that both runs answered is worse by any measure"])
     above = [f"#### Regressions: {counted(len(compared.losses), 'question')} worse by at least one measure"]

@@ -71,13 +71,45 @@ def test_a_lost_measure_fails(
     inside(*asked, *gate, "--allow-lost", measure, cwd=world, code=0)
 
 
+@pytest.mark.parametrize(("run", "measure"), [("unordered", "PathPrefix"), ("unranked", "RR")])
+@pytest.mark.parametrize("gate", [("--fail-on-regression",), ("--fail-on-drop", "0.5")])
+def test_the_only_measure_is_lost(run: str, measure: str, gate: tuple[str, ...], world: Path) -> None:
+    """The gate fails in each output; if the loss is allowed, it passes. Each output says that nothing is compared."""
+    asked = ("compare", "d/runs/base.jsonl", f"d/runs/{run}.jsonl", "-m", measure, *gate)
+    lost, nothing = f"{measure} is lost: base was scored on {QUESTIONS} questions", "nothing was compared"
+    for allowed in ((), ("--allow-lost", measure)):
+        code = 0 if allowed else 1
+        for more in ((), ("--full",), ("--cost",), ("--format", "github"), ("--json",)):
+            done = inside(*asked, *allowed, *more, cwd=world, code=code)
+            shown = done.out + done.err
+            assert lost in shown, more
+            assert f"base and {run} can't be compared" in shown.replace("`", ""), more
+        found = done.object()
+        assert [(one["measure"], one["passed"]) for one in found["gates"][:2]] == [
+            (measure, code == 0),
+            (None, code == 0),
+        ]
+        assert nothing in found["gates"][1]["what"]
+        assert (found["with_failed"], found["verdict"]["winner"]) == ([], None)
+    # Without a gate there is nothing to fail, and the command that is named can be run.
+    done = inside(*asked[: -len(gate)], cwd=world, code=0)
+    assert lost in done.err
+    assert f"graphkit failures d/runs/{run}.jsonl" in done.out
+
+
 def test_what_is_no_loss(world: Path) -> None:
     """The same run loses nothing; a run that fails throughout fails by its failures, not by lost measures."""
     asked = ("compare", "d/runs/base.jsonl", "d/runs/same.jsonl", "--fail-on-regression", "--cost")
     assert inside(*asked, "--json", cwd=world, code=0).object()["lost"] == []
     crashed = ("compare", "d/runs/base.jsonl", "d/runs/crashed.jsonl", "-m", "EdgeRecall", "--fail-on-drop", "0.1")
-    done = inside(*crashed, cwd=world, code=2)
+    # Twelve right walks, and twelve failures that count as 0: 0 - 1 = -1.
+    found = inside(*crashed, "--json", cwd=world, code=1).object()
+    assert [one["delta"] for one in found["with_failed"]] == [-1.0]
+    assert found["lost"] == []
+    done = inside(*crashed, "--failed-as", "unscored", cwd=world, code=2)
     assert "no question was scored in both runs" in done.err
+    assert "`graphkit failures d/runs/crashed.jsonl` shows why." in done.err
+    inside("failures", "d/runs/crashed.jsonl", cwd=world, code=0)
     # A baseline without the order, and a candidate with it, loses nothing.
     turned = ("compare", "d/runs/unordered.jsonl", "d/runs/base.jsonl", "--fail-on-regression", "--json")
     assert inside(*turned, cwd=world, code=0).object()["lost"] == []
@@ -98,6 +130,13 @@ def test_folders_and_scores(world: Path) -> None:
     assert "same: PathPrefix is lost" in done.err
     assert "its results don't hold this measure" in done.err
     inside("compare", "base", "same", "--fail-on-regression", "--allow-lost", "PathPrefix", cwd=world, code=0)
+    # Folders without a common measure, and score files by one that is lost.
+    inside("evaluate", "d/runs/unranked.jsonl", "--no-store", "-m", "RR", "-o", "ranks", cwd=world, code=0)
+    done = inside("compare", "same", "ranks", "--fail-on-regression", cwd=world, code=1)
+    assert "unranked: EdgeRecall is lost" in done.err
+    only = ("compare", "base", "unordered", *files, "-m", "PathPrefix", "--fail-on-regression")
+    assert lost in inside(*only, cwd=world, code=1).err
+    inside(*only, "--allow-lost", "PathPrefix", cwd=world, code=0)
 
 
 def test_runs_in_the_graph(graph: Graph, world: Path) -> None:
@@ -109,6 +148,10 @@ def test_runs_in_the_graph(graph: Graph, world: Path) -> None:
     assert "PathPrefix is lost" in done.err
     assert "its order isn't known" in done.err
     inside(*asked, "--allow-lost", "PathPrefix", cwd=world, env=graph.env, code=0)
+    only = (*asked, "-m", "PathPrefix")
+    assert "its order isn't known" in inside(*only, cwd=world, env=graph.env, code=1).err
+    assert "its order isn't known" in inside(*only, "--format", "github", cwd=world, env=graph.env, code=1).out
+    inside(*only, "--allow-lost", "PathPrefix", cwd=world, env=graph.env, code=0)
 
 
 def test_an_unknown_name_is_refused(world: Path) -> None:
