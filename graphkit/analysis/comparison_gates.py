@@ -208,6 +208,27 @@ def _part(compared: RunComparison, what: str, have: int, could: int, measure: st
     return GateOutcome("baseline", compared.second, enough or allowed, what, measure, LEAST_SCORED, share)
 
 
+def unstated(gate: str, compared: RunComparison, allowed: Collection[str] = ()) -> list[GateOutcome]:
+    """Check that the second run states cost, tokens and latency where the first one does, if they are compared.
+
+    Each that it states for some questions only has an outcome. It needs four fifths of the questions that both answered
+    and the first run states it for, unless it is among the ``allowed``: nothing can stand for the others.
+    """
+    outcomes = []
+    for one in compared.cost.figures if compared.cost is not None else ():
+        if (what := one.silence(compared.first, compared.second)) is None:
+            continue
+        share = 1 - len(one.silent) / one.could
+        passed = not under(share, LEAST_SCORED)
+        what += "" if passed else f", so for fewer than {100 * LEAST_SCORED:g}%"
+        if not passed and one.name in allowed:
+            passed, what = True, f"{what}, which is allowed"
+        elif not passed:
+            what += f"; accept it by --allow-lost {one.name}"
+        outcomes.append(GateOutcome(gate, compared.second, passed, what, one.name, LEAST_SCORED, share))
+    return outcomes
+
+
 def uncovered(gate: str, compared: RunComparison) -> list[GateOutcome]:
     """Return a failure for each measure by which the second run has too few values where the first one has some.
 
@@ -240,6 +261,7 @@ def lost(gate: str, compared: RunComparison, allowed: Collection[str] = ()) -> l
         An allowed measure isn't among those that were compared or lost.
     """
     names = {one.measure for one in compared.lost}
+    names.update(one.name for one in (() if compared.cost is None else compared.cost.figures))
     known = names.union(compared.left_out, compared.unscored, (one.measure for one in compared.with_failed))
     accepted = {measure_among(one, known, "--allow-lost") for one in allowed}
     return [
@@ -344,6 +366,7 @@ class ComparisonGates:
             if empty:
                 found.append(nothing_compared(self.first, compared, all(one.passed for one in found)))
             found += uncovered(self.first, compared)
+            found += unstated(self.first, compared, self.allow_lost)
         if self.asked and compared.stale:
             found.append(stale_outcome(compared.second, compared.stale, compared.questions, self.allow_stale))
         if self.regression and not empty:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from graphkit.analysis.findings import digits, two
+from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.multiple_testing import holm
 from graphkit.analysis.order_statistics import Quantile, quantile
@@ -29,7 +29,15 @@ NO_RATIO = "the interval may be too narrow: such figures have heavy tails, and a
 #: The figures and their units, the one that decides first: money, else tokens, else time.
 FIGURES: Mapping[str, str] = {"cost": "", "tokens": "", "latency": " ms"}
 
-Usage = Mapping[str, Mapping[str, float]]
+#: How many questions a sentence names.
+NAMED = 3
+
+
+class Usage(NamedTuple):
+    """What answers took, by figure and question, and the questions that were answered."""
+
+    figures: Mapping[str, Mapping[str, float]]
+    answered: Collection[str]
 
 
 def usage_of(records: Iterable[AnswerStruct], questions: Collection[str]) -> Usage:
@@ -38,15 +46,17 @@ def usage_of(records: Iterable[AnswerStruct], questions: Collection[str]) -> Usa
     Tokens are those of prompt and output together, and known only if both are.
     """
     found: dict[str, dict[str, float]] = {name: {} for name in FIGURES}
+    answered = set()
     for record in records:
         if record.error is not None or record.question_id not in questions:
             continue
+        answered.add(record.question_id)
         both = record.prompt_tokens, record.output_tokens
         tokens = None if both[0] is None or both[1] is None else both[0] + both[1]
         for name, value in (("cost", record.cost), ("tokens", tokens), ("latency", record.latency_ms)):
             if value is not None:
                 found[name].setdefault(record.question_id, float(value))
-    return found
+    return Usage(found, answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,9 @@ class FigureDifference:
         Median and 95th percentile of both runs.
     logged
         The number of answered questions of each run whose records state it.
+    silent, could
+        The questions that both runs answered, whose record of the first run states it and that of the second doesn't,
+        although others of the second do; and how many answered questions of both the first run states it for.
     beaten
         The runs that the other one dominates by the means of quality and this figure: as good for less, or better for
         as much. Means may be chance.
@@ -78,6 +91,8 @@ class FigureDifference:
     reason: str | None = None
     ratio: PairedResult | None = None
     quantiles: Mapping[str, tuple[Quantile, Quantile]] = dataclasses.field(default_factory=dict)
+    silent: tuple[str, ...] = ()
+    could: int = 0
 
     @property
     def decisive(self) -> PairedResult | None:
@@ -122,7 +137,20 @@ class FigureDifference:
             "logged": dict(zip(runs, self.logged, strict=True)),
             "beaten": list(self.beaten),
             "reason": self.reason,
+            "silent": list(self.silent),
         }
+
+    def silence(self, first: str, second: str) -> str | None:
+        """Return for which questions only the first run states the figure, in words; None if there are none.
+
+        >>> FigureDifference("cost", "", None, (4, 2), silent=("q1", "q3"), could=4).silence("main", "mine")
+        'cost: mine states none for 2 of 4 questions that main states it for (q1, q3)'
+        """
+        if not self.silent:
+            return None
+        asked = f"{len(self.silent)} of {counted(self.could, 'question')}"
+        names = listed(self.silent, NAMED)
+        return f"{self.name}: {second} states none for {asked} that {first} states it for ({names})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +217,8 @@ class CostComparison:
         """Yield a sentence a figure, and one on the frontier."""
         for one in self.figures:
             yield one.sentence
+            if (silence := one.silence(self.first, self.second)) is not None:
+                yield silence
         for run in (self.first, self.second):
             names = [one.name for one in self.figures if run in one.beaten]
             if names:
@@ -254,8 +284,10 @@ def _difference(
     draws: Draws,
     clusters: QuestionClusters | None,
 ) -> FigureDifference:
-    first, second = (one[name] for one in usage)
-    found = FigureDifference(name, FIGURES[name], None, (len(first), len(second)))
+    first, second = (one.figures[name] for one in usage)
+    could = [one for one in first if one in usage[1].answered]
+    silent = tuple(sorted(one for one in could if one not in second)) if second else ()
+    found = FigureDifference(name, FIGURES[name], None, (len(first), len(second)), silent=silent, could=len(could))
     both = sorted(first.keys() & second.keys())
     if not both:
         silent = [run for run, one in zip(runs, (first, second), strict=True) if not one]

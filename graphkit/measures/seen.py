@@ -18,6 +18,7 @@ from graphkit.records.structs import ToolCallStruct
 NO_GOLD_IDS = "no gold path with a required step, and no relevant ids"
 NOTHING_SEEN = "no call showed anything"
 NOT_KNOWN = "what the calls showed isn't known (not logged)"
+NOT_KNOWN_OF_SOME = "what one of the calls showed isn't known (not logged)"
 NOT_KNOWN_BEFORE = "what a call showed isn't known that came before all gold was seen (not logged)"
 
 #: An id that is a number, however it is written.
@@ -66,7 +67,8 @@ class StepsToGold(Measure):
 class Redundancy(Measure):
     """Ids that a tool call showed again / ids that the tool calls showed, each once a call.
 
-    Calls that showed unknown ids are ignored. If there are no others, or they showed nothing, it is not scored.
+    It isn't scored if what a call showed isn't known, since leaving out a call that repeats would improve it, or if the
+    calls showed nothing.
     """
 
     source = "share of repeated work in an agent's trajectory"
@@ -85,8 +87,9 @@ class UsedShare(Measure):
 
     An answer names an id if it cites it, or contains, as a whole word and in the same case, its text, the path of its
     file, or the last component of its symbol if that has more than 4 characters. Numeric ids (``7``, ``7.5``, ``1e30``)
-    must be cited: in text, the same digits are mostly a figure. Calls that showed unknown ids are ignored. If there are
-    no others, they showed nothing, or no answer was logged, it is not scored.
+    must be cited: in text, the same digits are mostly a figure. It isn't scored if what a call showed isn't known (to
+    leave out a call whose ids the answer doesn't use would improve it), if the calls showed nothing, or if no answer
+    was logged.
     """
 
     source = "share of the seen ids that the answer uses; names as for Integration"
@@ -126,16 +129,16 @@ def gold_ids(case: Case) -> list[list[list[str]]]:
 
 
 def _shown(case: Case) -> list[set[str]] | Unscored:
-    """Return the ids that each call showed, if known, or why all are unknown."""
+    """Return the ids that each call showed, or why they aren't known."""
     calls: list[ToolCallStruct] | None = case.answer.tool_calls if case.answer is not None else None
     if calls is None:
         return Unscored(NO_CALLS)
     if not calls:
         return Unscored(NOTHING_CALLED)
     shown = [set(call.seen) for call in calls if call.seen is not None]
-    if any(shown):
-        return shown
-    return Unscored(NOTHING_SEEN if len(shown) == len(calls) else NOT_KNOWN)
+    if len(shown) < len(calls):
+        return Unscored(NOT_KNOWN_OF_SOME if shown else NOT_KNOWN)
+    return shown if any(shown) else Unscored(NOTHING_SEEN)
 
 
 def _names(one: str, files: KnownFiles) -> Iterator[str]:

@@ -115,6 +115,32 @@ def test_what_is_no_loss(world: Path) -> None:
     assert inside(*turned, cwd=world, code=0).object()["lost"] == []
 
 
+@pytest.mark.parametrize(("silent", "code"), [(2, 0), (3, 1)])
+@pytest.mark.parametrize(("figure", "field"), [("cost", "cost"), ("latency", "latency_ms")])
+def test_a_figure_that_some_records_leave_out(silent: int, code: int, figure: str, field: str, world: Path) -> None:
+    """Of twelve questions, ten with a cost are five sixths, more than four fifths; nine are three quarters, fewer."""
+    rows = [record("partly", one, **({field: None} if one < silent else {})) for one in range(QUESTIONS)]
+    write_lines(world / "d" / "runs" / "partly.jsonl", rows)
+    asked = ("compare", "d/runs/base.jsonl", "d/runs/partly.jsonl", "-m", "EdgeRecall", "--cost")
+    gated = (*asked, "--fail-on-drop", "0.1")
+    said = f"{figure}: partly states none for {silent} of {QUESTIONS} questions that base states it for (q00, q01"
+    for more in ((), ("--full",), ("--format", "github")):
+        done = inside(*gated, *more, cwd=world, code=code)
+        assert said.partition(": ")[2].partition("(")[0] in " ".join(done.out.split()), more
+        assert (f"{said}" in done.err) is bool(code), more
+    found = inside(*gated, "--json", cwd=world, code=code).object()
+    [outcome] = [one for one in found["gates"] if one["measure"] == figure]
+    assert (outcome["passed"], outcome["value"]) == (not code, 1 - silent / QUESTIONS)
+    assert [len(one["silent"]) for one in found["cost"]["figures"] if one["figure"] == figure] == [silent]
+    inside(*asked, cwd=world, code=0)
+    inside(*gated, "--allow-lost", figure, cwd=world, code=0)
+    # A failed question isn't silent.
+    crashed = [{**one, "error": "timeout"} if one[field] is None else one for one in rows]
+    write_lines(world / "d" / "runs" / "partly.jsonl", crashed)
+    found = inside(*gated, "--max-failed", "3", "--json", cwd=world).object()
+    assert not any(one["silent"] for one in found["cost"]["figures"])
+
+
 def test_folders_and_scores(world: Path) -> None:
     """Results folders and score files lose a measure in the same way, also one that a folder doesn't hold at all."""
     for run in ("base", "unordered"):

@@ -13,7 +13,7 @@ from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.registry import parse_measure
-from graphkit.measures.seen import NO_GOLD_IDS, NOT_KNOWN, NOT_KNOWN_BEFORE, NOTHING_SEEN
+from graphkit.measures.seen import NO_GOLD_IDS, NOT_KNOWN, NOT_KNOWN_BEFORE, NOT_KNOWN_OF_SOME, NOTHING_SEEN
 from graphkit.measures.tools import (
     MOST_PAIRS,
     NO_ARGUMENTS,
@@ -296,10 +296,13 @@ def test_calls_of_which_it_is_not_known_what_they_showed() -> None:
     assert reason("StepsToGold", GOLD, showed(None, [A, B, C])) == NOT_KNOWN_BEFORE
     assert value("StepsToGold(upper=True)", GOLD, showed(None, [A, B, C])) == 2.0
     assert value("StepsToGold", GOLD, showed([A, B, C], None)) == 1.0
-    # The shares are of what is known: of a and b, a again is 1 of 3.
-    assert value("Redundancy", GOLD, showed([A, B], None, [A])) == pytest.approx(1 / 3)
+    # Of what is known, a again is 1 of 3; with the silent call logged as [A, B] it would be 3 of 5.
+    assert value("Redundancy", GOLD, showed([A, B], [A, B], [A])) == pytest.approx(3 / 5)
+    assert reason("Redundancy", GOLD, showed([A, B], None, [A])) == NOT_KNOWN_OF_SOME
+    # The answer uses a, 1 of the 1 that is known; with the silent call logged as [B, C] it would be 1 of 3.
+    assert reason("UsedShare", GOLD, showed([A], None, answer="a.py")) == NOT_KNOWN_OF_SOME
     assert reason("Redundancy", GOLD, showed(None, None)) == NOT_KNOWN
-    assert reason("UsedShare", GOLD, showed(None, [], answer="a")) == NOT_KNOWN
+    assert reason("UsedShare", GOLD, showed(None, [], answer="a")) == NOT_KNOWN_OF_SOME
 
 
 def test_redundancy() -> None:
