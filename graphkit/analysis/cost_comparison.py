@@ -290,13 +290,13 @@ def _difference(
     found = FigureDifference(name, FIGURES[name], None, (len(first), len(second)), silent=silent, could=len(could))
     both = sorted(first.keys() & second.keys())
     if not both:
-        silent = [run for run, one in zip(runs, (first, second), strict=True) if not one]
-        reason = f"not logged by {' and '.join(silent)}" if silent else "no question that both answered states it"
+        never = [run for run, one in zip(runs, (first, second), strict=True) if not one]
+        reason = f"not logged by {' and '.join(never)}" if never else "no question that both answered states it"
         return dataclasses.replace(found, reason=reason)
     values = [first[one] for one in both], [second[one] for one in both]
     codes = None if clusters is None else clusters.codes(both)
     result = compare_pairs(name, *values, **draws._asdict(), clusters=codes)
-    lost = () if quality is None else _dominated(runs, quality, result)
+    lost: tuple[str, ...] = () if quality is None else _dominated(runs, quality, result)
     ratio = _ratio(name, values, draws, codes)
     if ratio is None:
         result = dataclasses.replace(result, caution=result.caution or NO_RATIO)

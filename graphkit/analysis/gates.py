@@ -149,7 +149,11 @@ def _surely(
     """Check the end of the interval that lies nearer to the bound's wrong side."""
     text, found = summary.in_words(result.failed_as), result.interval(measure)
     if found is None:
-        why = "too few values" if result.rows else "the values of its questions weren't kept"
+        why = (
+            "too few values"
+            if result.rows or measure in result.intervals
+            else "the values of its questions weren't kept"
+        )
         what = f"{measure} is {text}, and --sure needs its interval: {why}"
         return GateOutcome(gate, result.run, False, what, measure, bound)
     value = found[0] if beyond is under else found[1]

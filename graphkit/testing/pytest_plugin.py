@@ -26,6 +26,7 @@ _REFUSED = "graphkit_refused"
 _OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("fail-under", "Add a test that a mean is at least VALUE; may be repeated.", {"metavar": "MEASURE=VALUE"}),
     ("fail-over", "Add a test that a mean is at most VALUE; may be repeated.", {"metavar": "MEASURE=VALUE"}),
+    ("sure", "Hold the nearer end of the mean's interval to the bounds.", {"action": "store_true"}),
     ("max-failed", "Add a test that at most N questions failed or are missing.", {"metavar": "N"}),
     (
         "min-scored",

@@ -12,13 +12,17 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_once
 from graphkit.files.run_files import RunSource
 from graphkit.measures.case import Case
+from graphkit.measures.outcome import Outcome
+from graphkit.records.unanswered import NOT_LOGGED, is_unlogged
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.testing.verdict_record import FAILED, PASSED, SKIPPED, RecordedSummary, RecordedVerdicts
 
 
 @read_once()
-def question_verdicts(run_file: Path, dataset: Dataset, plan: EvaluationPlan, key: str) -> RecordedVerdicts:
-    """Score a run, and return the verdict on each question with the summaries of the run.
+def question_verdicts(
+    run_file: Path, dataset: Dataset, plan: EvaluationPlan, key: str, *, intervals: bool = False
+) -> RecordedVerdicts:
+    """Score a run, and return the verdict on each question with the summaries of the run, and intervals on request.
 
     Raises
     ------
@@ -27,7 +31,7 @@ def question_verdicts(run_file: Path, dataset: Dataset, plan: EvaluationPlan, ke
     """
     [result] = plan.evaluate([RunSource(run_file, run_file)], dataset.folder).results
     run = RunOnFiles.read(run_file, dataset)
-    return RecordedVerdicts(key, _verdicts(run, result), RecordedSummary.of(result))
+    return RecordedVerdicts(key, _verdicts(run, result), RecordedSummary.of(result, intervals=intervals))
 
 
 def _verdicts(run: RunOnFiles, result: Evaluation) -> dict[str, tuple[str, str]]:
@@ -46,12 +50,23 @@ def _verdict(run: RunOnFiles, row: Row, invalid: str | None) -> tuple[str, str]:
     found = why(run, row.question, dataset=None if beside else run.dataset.folder)
     wrong = row.outcome is not None and row.outcome.answer is False
     if found.wrong or row.failure is not None or wrong:
-        said = [f"the answer is wrong: {row.outcome.stage.reason}"] if wrong and row.outcome is not None else []
+        said = [_wrong(row.outcome)] if wrong and row.outcome is not None else []
         lines = [*found.lines(), *said] if found.wrong else [*said, *found.lines()]
         return FAILED, "\n".join(lines)
     if row.outcome is not None and not _judged(run.cases[row.question], row, bool(run.verdicts.get(row.question))):
         return SKIPPED, one_line(f"nothing could be judged: {row.outcome.undecided}")
     return PASSED, ""
+
+
+def _wrong(outcome: Outcome) -> str:
+    """Return that the answer is wrong, and where it went wrong or why that isn't known."""
+    stage, wrong = outcome.stage, "the answer is wrong"
+    if is_unlogged(stage.reason):
+        why = stage.reason.removesuffix(NOT_LOGGED)
+        return (
+            f"{wrong}; where it went wrong isn't known, since {why} (not logged: a gate counts it as the worst value)"
+        )
+    return stage.reason if stage.reason.startswith(wrong) else f"{wrong}: {stage.reason}"
 
 
 def _judged(case: Case, row: Row, graded: bool) -> bool:

@@ -24,11 +24,12 @@ from graphkit.testing.thresholds import GivenThresholds
 
 #: How a system is asked, each with its least value.
 _LIMITS: Mapping[str, float] = {"concurrency": 1, "timeout": 0.001, "retries": 0, "backoff": 0}
-_THRESHOLDS = ("fail_under", "fail_over", "max_failed", "min_scored", "fail_on_severe", "fail_on_stale", "allow_stale")
+_THRESHOLDS = ("fail_under", "fail_over", "sure", "max_failed", "min_scored", "fail_on_severe", "fail_on_stale")
+
 #: The arguments of the mark beside the dataset.
 ARGUMENTS = (
     *("system", "run", "name", "version", "judge", "graders", "k"),
-    *(*_LIMITS, *_THRESHOLDS, "config", "failed_as", "missing_as", "untyped"),
+    *(*_LIMITS, *_THRESHOLDS, "allow_stale", "config", "failed_as", "missing_as", "untyped"),
 )
 
 
@@ -166,9 +167,14 @@ def _given(config: pytest.Config, arguments: Mapping[str, Any]) -> GivenThreshol
     def chosen(name: str) -> bool:
         return bool(config.getoption(f"graphkit_{name}") or arguments.get(name, config.getini(f"graphkit_{name}")))
 
+    under, over, sure = bounds("fail_under"), bounds("fail_over"), chosen("sure")
+    if sure and not (under or over):
+        what, remedy = "--graphkit-sure holds the interval to a bound, and there is none", "Add --graphkit-fail-under."
+        raise InputError(what, remedy=remedy)
     return GivenThresholds(
-        under=bounds("fail_under"),
-        over=bounds("fail_over"),
+        under=under,
+        over=over,
+        sure=sure,
         max_failed=single("max_failed", _count),
         min_scored=single("min_scored", _share),
         severe=chosen("fail_on_severe"),

@@ -174,7 +174,7 @@ class Suite:
         self.verdicts = RecordedVerdicts.read(file, key)
         if self.verdicts is None:
             plan = self.given.plan(*scores_beside(run))
-            self.verdicts = question_verdicts(run, self.dataset, plan, key)
+            self.verdicts = question_verdicts(run, self.dataset, plan, key, intervals=self.given.sure)
             self.verdicts.write(file)
         self.note = f"{counted(self.verdicts.summary.questions, 'question')}, {asked} asked now"
 
@@ -183,6 +183,7 @@ class Suite:
         beside = (path for kind in (VERDICTS, SCORES) for path in graded_files(run, kind))
         graded = [[path.name, content_digest(path)] for path in beside]
         parts = [__version__, data, content_digest(run), graded, [*map(str, self.plan.measures)], str(run)]
+        parts += [["intervals", self.given.failed_as]] if self.given.sure else []
         return blake2b(json.dumps(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def verdict(self, question: str) -> tuple[str, str]:

@@ -45,6 +45,8 @@ class GivenThresholds:
         How failed and missing questions count.
     untyped
         Whether edges are compared without their relations.
+    sure
+        Whether the nearer end of the 95% interval is held to ``under`` and ``over``, and not the mean.
     """
 
     under: Mapping[str, float] = field(default_factory=dict)
@@ -57,6 +59,7 @@ class GivenThresholds:
     failed_as: FailedAs = "worst"
     allow_stale: int = 0
     untyped: bool = False
+    sure: bool = False
 
     def plan(self, scores: Sequence[Score] = (), score_files: Sequence[Path] = ()) -> EvaluationPlan:
         """Return the plan of the evaluation, with scores by a judge.
@@ -108,9 +111,9 @@ class GivenThresholds:
             return {"min_scored": self.min_scored, "measures": [measure]}
 
         for one in under:
-            yield _of_gates(_named("fail-under", *one), RunGates(under=[one], **scored(one[0])))
+            yield _of_gates(_named("fail-under", *one), RunGates(under=[one], sure=self.sure, **scored(one[0])))
         for one in over:
-            yield _of_gates(_named("fail-over", *one), RunGates(over=[one], **scored(one[0])))
+            yield _of_gates(_named("fail-over", *one), RunGates(over=[one], sure=self.sure, **scored(one[0])))
         if self.max_failed is not None:
             yield _of_gates(_named("max-failed", "", self.max_failed), RunGates(max_failed=self.max_failed))
         if self.min_scored is not None:

@@ -28,10 +28,11 @@ class RecordedSummary(msgspec.Struct):
     measures: dict[str, Summary]
     unscored: dict[str, dict[str, int]] = {}
     relations: RelationCounts = RelationCounts()
+    intervals: dict[str, tuple[float, float] | None] = {}
 
     @classmethod
-    def of(cls, result: Evaluation) -> RecordedSummary:
-        """Return the figures of a result."""
+    def of(cls, result: Evaluation, *, intervals: bool = False) -> RecordedSummary:
+        """Return the figures of a result, with the ``intervals`` of its means on request."""
         return cls(
             result.run,
             result.dataset,
@@ -43,6 +44,7 @@ class RecordedSummary(msgspec.Struct):
             result.measures,
             {name: dict(reasons) for name, reasons in result.unscored.items()},
             result.relations,
+            {name: result.interval(name) for name in result.measures} if intervals else {},
         )
 
     def evaluation(self, failed_as: CountedAs) -> Evaluation:
@@ -58,6 +60,7 @@ class RecordedSummary(msgspec.Struct):
             measures=self.measures,
             unscored=self.unscored,
             relations=self.relations,
+            intervals=self.intervals,
             failed_as=failed_as,
         )
 

@@ -10,7 +10,7 @@ import numpy
 import pytest
 from scipy import stats
 
-from graphkit.analysis.cost_comparison import CostComparison, Draws, FigureDifference, compare_cost, usage_of
+from graphkit.analysis.cost_comparison import CostComparison, Draws, FigureDifference, Usage, compare_cost, usage_of
 from graphkit.analysis.paired import compare_pairs
 from graphkit.records.structs import AnswerStruct
 from tests.helpers.cli import Graph, Row, inside, write_lines
@@ -33,7 +33,7 @@ def test_what_a_record_does_not_state_is_unknown() -> None:
         answer("other", latency_ms=9.0),
     ]
     found = usage_of(records, {"q1", "q2", "q3"})
-    assert found == {"cost": {"q2": 0.0}, "tokens": {"q1": 120.0}, "latency": {"q1": 5.0}}
+    assert found == ({"cost": {"q2": 0.0}, "tokens": {"q1": 120.0}, "latency": {"q1": 5.0}}, {"q1", "q2"})
 
 
 def compared(gain: float, extra: float, measure: str = "EdgeRecall", noise: float = 0.1) -> CostComparison:
@@ -45,7 +45,7 @@ def compared(gain: float, extra: float, measure: str = "EdgeRecall", noise: floa
     dearer = tokens + extra + random.normal(0, 10, 60)
     quality = compare_pairs(measure, [*base], [*better], resamples=2_000)
     usage = tuple(
-        {"cost": {}, "tokens": dict(zip(names, map(float, some), strict=True)), "latency": {}}
+        Usage({"cost": {}, "tokens": dict(zip(names, map(float, some), strict=True)), "latency": {}}, names)
         for some in (tokens, dearer)
     )
     return compare_cost(("with", "without"), quality, (usage[0], usage[1]), DRAWS)
@@ -74,7 +74,8 @@ def test_differences_are_those_of_scipy() -> None:
 def of_tokens(first: list[float], second: list[float]) -> FigureDifference:
     """Return the comparison of the tokens of two runs."""
     usage = [
-        {"cost": {}, "tokens": {f"q{n}": one for n, one in enumerate(some)}, "latency": {}} for some in (first, second)
+        Usage({"cost": {}, "tokens": {f"q{n}": one for n, one in enumerate(some)}, "latency": {}}, ())
+        for some in (first, second)
     ]
     quality = compare_pairs("EdgeRecall", [0.5] * 30, [0.5, 0.9] * 15, resamples=99)
     return compare_cost(("a", "b"), quality, (usage[0], usage[1]), Draws(499, 1)).figures[1]
@@ -182,7 +183,9 @@ def test_zeros_do_not_decide() -> None:
     quality = compare_pairs("EdgeRecall", [0.5] * 30, [0.5, 0.9] * 15)
     names = [f"q{number}" for number in range(30)]
     usage = [
-        {"cost": {}, "tokens": dict.fromkeys(names, 0.0), "latency": {one: base + len(one) for one in names}}
+        Usage(
+            {"cost": {}, "tokens": dict.fromkeys(names, 0.0), "latency": {one: base + len(one) for one in names}}, names
+        )
         for base in (10.0, 20.0)
     ]
     found = compare_cost(("a", "b"), quality, (usage[0], usage[1]), DRAWS)

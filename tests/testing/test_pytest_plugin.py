@@ -167,6 +167,41 @@ def test_stale_gold_fails_each_threshold(project: Project) -> None:
     )
 
 
+def test_sure_holds_the_interval(project: Project) -> None:
+    """The lower end of the interval fails a bound that the mean passes, with the figures and words of evaluate."""
+    bound = ("--graphkit-fail-under", "EdgeRecall=0.85", "-k", "threshold", "--graphkit-record", "record")
+    project.write()(*bound).assert_outcomes(passed=1)
+    asked = project.asked
+    result = project(*bound, "--graphkit-sure")
+    result.assert_outcomes(failed=1)
+    [run] = project.folder.glob("record/*/answer.jsonl")
+    evaluated = ("evaluate", run, "--dataset", "my-dataset", "--no-store", "--allow-stale", "3", "-m", "EdgeRecall")
+    said = inside(*evaluated, "--fail-under", "EdgeRecall=0.85", "--sure", cwd=project.folder, code=1).err
+    found = re.search(r"surely at least (0\.\d+)", said)
+    assert found is not None
+    result.stdout.fnmatch_lines([f"*surely at least {found[1]}, under 0.85*"])
+    # It needs no answer anew, and passes below the lower end.
+    project(
+        "--graphkit-fail-under", f"EdgeRecall={float(found[1]) - 0.01}", *bound[2:], "--graphkit-sure"
+    ).assert_outcomes(passed=1)
+    assert project.asked == asked
+    project.write('fail_under={"EdgeRecall": 0.85}, sure=True')(*bound[2:]).assert_outcomes(failed=1)
+    done = project.write()("--graphkit-sure", process=True)
+    assert "--graphkit-sure holds the interval to a bound, and there is none" in done.stdout.str() + done.stderr.str()
+
+
+def test_an_unlogged_walk_is_no_reason_for_a_wrong_answer(project: Project) -> None:
+    """The message says that the answer is wrong, and that the record doesn't say where."""
+    write_dataset(project.folder / "my-dataset")
+    records = [{"run": "bare", "question_id": name, "answer": "nobody", "retrieved": []} for name in NAMES]
+    write_lines(project.folder / "bare.jsonl", records)
+    result = project("--graphkit", "my-dataset", "--graphkit-run", "bare.jsonl", "-k", "q59")
+    result.assert_outcomes(failed=1)
+    shown = result.stdout.str()
+    assert "the answer is wrong; where it went wrong isn't known, since the record has no traversal" in shown
+    assert "(not logged: a gate counts it as the worst value)" in shown
+
+
 def test_relations_that_were_never_logged(project: Project) -> None:
     """A threshold of a typed measure fails on a run without relations, unless edges are compared without them."""
     write_dataset(project.folder / "my-dataset")
