@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
-from graphkit.analysis.gates import GateOutcome
+from graphkit.analysis.gates import STALE_AS_ZERO, GateOutcome
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
@@ -82,17 +82,26 @@ def severe_findings(card: Scorecard) -> Iterator[BriefLine]:
 
 def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
     """Yield one line on the questions that runs failed on or have no record for."""
-    parts = []
+    parts: dict[str, list[str]] = {}
     for result in results:
         counts = ((result.failed, "failed"), (result.missing, "missing"))
         some = " and ".join(f"{count} {what}" for count, what in counts if count)
-        if stale := result.failed + result.missing - result.unanswered if result.invalid else 0:
+        stale = result.failed + result.missing - result.unanswered if result.invalid else 0
+        if stale and result.failed_as != "zero":
             some += f", {stale} of them with stale gold, which don't count"
         if some:
-            parts.append(f"{result.run} {some}")
-    if parts:
-        how = "unscored" if results[0].failed_as == "unscored" else "as the worst value"
-        yield BriefLine("failed", f"{listed(parts, 4)}; they count {how}", 85)
+            parts.setdefault(_counting(result), []).append(f"{result.run} {some}")
+    for how, some_runs in parts.items():
+        yield BriefLine("failed", f"{listed(some_runs, 4)}; {how}", 85)
+
+
+def _counting(result: Evaluation) -> str:
+    """Return how the questions that a run failed on, or has no record for, count."""
+    if result.failed_as == "unscored":
+        return "they count unscored"
+    if not any(summary.scored for summary in result.measures.values()):
+        return "no question was scored, so there is no mean that they count in"
+    return "they count as the worst value"
 
 
 def stale_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
@@ -101,7 +110,8 @@ def stale_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
         f"{len(result.invalid)} of {counted(result.questions, 'question')}" for result in results if result.invalid
     }
     if counts:
-        yield BriefLine("stale", f"the gold of {listed(sorted(counts))} is stale: no run is scored on them", 84)
+        how = STALE_AS_ZERO if results[0].failed_as == "zero" else "no run is scored on them"
+        yield BriefLine("stale", f"the gold of {listed(sorted(counts))} is stale: {how}", 84)
 
 
 def unlogged_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:

@@ -31,6 +31,9 @@ NAMED = 5
 #: The gate whose bound is the level of a test.
 REGRESSION = "fail-on-regression"
 
+#: How questions with stale gold count where every question without a value counts as 0.
+STALE_AS_ZERO = "they count as 0 where that is the worst value (--missing-as zero)"
+
 #: On this share of the questions that it could score, a bounded measure must have a value.
 LEAST_SCORED = 0.8
 
@@ -319,17 +322,26 @@ def _untrusted(
 
 def stale(results: Iterable[Evaluation], allowed: int = 0) -> list[GateOutcome]:
     """Check that the knowledge graph holds the gold of every question, except for an allowed number of them."""
-    return [stale_outcome(result.run, result.invalid, result.questions, allowed) for result in results]
+    return [
+        stale_outcome(result.run, result.invalid, result.questions, allowed, zero=result.failed_as == "zero")
+        for result in results
+    ]
 
 
-def stale_outcome(run: str, invalid: Collection[str], questions: int, allowed: int) -> GateOutcome:
-    """Return whether the gold of no more questions is stale than allowed; they are left out, and named."""
+def stale_outcome(
+    run: str, invalid: Collection[str], questions: int, allowed: int, *, zero: bool = False
+) -> GateOutcome:
+    """Return whether the gold of no more questions is stale than allowed; they are named.
+
+    They are left out, or count as 0 if every question without a value does (``zero``).
+    """
     names, count = sorted(invalid), len(invalid)
     if not count:
         return GateOutcome("fail-on-stale", run, True, "no gold is stale", None, allowed, 0)
     more = f" and {count - NAMED} more" if count > NAMED else ""
-    what = f"{count} of {counted(questions, 'question')} left out, since their gold is stale: "
-    what += f"{', '.join(names[:NAMED])}{more}"
+    of = f"{count} of {counted(questions, 'question')}"
+    what = f"the gold of {of} is stale, and {STALE_AS_ZERO}" if zero else f"{of} left out, since their gold is stale"
+    what += f": {', '.join(names[:NAMED])}{more}"
     if count > allowed:
         what += f"; mend the gold, or accept it by --allow-stale {count}"
     else:

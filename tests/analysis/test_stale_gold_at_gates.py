@@ -118,3 +118,24 @@ def test_reasons_of_the_question_stand_beside_the_verdict(world: Path) -> None:
     # q09 to q11 of q04 to q11 are right.
     left = "4 of 12 questions left out (3 stale gold, 1 gold crosses no repository boundary)"
     assert whats == [f"BoundaryRecall is 0.3750; {left}"]
+
+
+def test_stale_gold_that_counts_as_zero(world: Path) -> None:
+    """By `--missing-as zero` the three count: 4 of 12 is .3333. No sentence says that they are left out."""
+    done = inside("evaluate", "d/runs/r.jsonl", "--no-store", *GATE, "--missing-as", "zero", cwd=world, code=1)
+    counted = "is stale, and they count as 0 where that is the worst value (--missing-as zero): q01, q02, q03"
+    assert f"r: the gold of 3 of 12 questions {counted}; mend the gold" in done.err
+    assert "EdgeRecall is 0.3333 with 3 unscored as 0" in done.err
+    assert "left out" not in done.out + done.err
+    assert "no run is scored on them" not in done.out
+
+
+def test_failures_without_a_value_to_count_in(world: Path) -> None:
+    """Where every question failed nothing is scored, so none counts as the worst value, as the gate says, too."""
+    records = [{"run": "r", "question_id": f"q{n:02}", "error": "timeout"} for n in range(1, 13)]
+    write_lines(world / "d" / "runs" / "r.jsonl", records)
+    done = inside("evaluate", "d/runs/r.jsonl", "--no-store", *GATE, "--allow-stale", "3", cwd=world, code=1)
+    assert "EdgeRecall was scored on no question (9 failed)" in done.err
+    shown = " ".join(done.out.split())
+    assert "r 12 failed, 3 of them with stale gold, which don't count; no question was scored" in shown
+    assert "they count as the worst value" not in shown
