@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -309,6 +310,19 @@ def more_failed(compared: RunComparison, allowed: int | None = None) -> list[Gat
     return [GateOutcome("max-failed", compared.second, passed, what, None, allowed, after)]
 
 
+def _with_figures(outcome: GateOutcome, compared: RunComparison) -> GateOutcome:
+    """Return an outcome with the interval of its difference, or of its drop, and the number of pairs."""
+    result = next((one for one in compared.with_failed if one.measure == outcome.measure), None)
+    if result is None:
+        return outcome
+    bounds = None if result.low is None or result.high is None else (result.low, result.high)
+    if bounds is not None and outcome.gate != REGRESSION and not lower_is_better(result.measure):
+        bounds = -bounds[1], -bounds[0]
+    return dataclasses.replace(
+        outcome, interval=bounds, n=result.questions, left_out=compared.questions - result.questions
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ComparisonGates:
     """The gates of the second of two compared runs.
@@ -369,10 +383,10 @@ class ComparisonGates:
             found += unstated(self.first, compared, self.allow_lost)
         if self.asked and compared.stale:
             found.append(stale_outcome(compared.second, compared.stale, compared.questions, self.allow_stale))
-        if self.regression and not empty:
-            found += regressions(compared)
-        found += [] if empty else drops(compared, self.drop)
-        found += [] if empty else ruled_out(compared, self.rule_out)
+        if not empty:
+            differences = regressions(compared) if self.regression else []
+            differences += drops(compared, self.drop) + ruled_out(compared, self.rule_out)
+            found += [_with_figures(one, compared) for one in differences]
         return [*found, *(more_failed(compared, self.max_failed) if self.asked else ())]
 
     def notes(self, compared: RunComparison) -> list[str]:

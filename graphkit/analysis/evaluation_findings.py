@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
-from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
+from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gates import STALE_AS_ZERO, GateOutcome
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
 from graphkit.analysis.repetitions import in_words as repeated_in_words
@@ -61,12 +61,21 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
 
 
 def gate_findings(gates: Sequence[GateOutcome]) -> Iterator[BriefLine]:
-    """Yield how many gates failed, and which."""
+    """Yield how many gates failed, and which; if all passed, how far the first ones are from their bounds."""
     failed = [f"{gate.run} {gate.name}" for gate in gates if not gate.passed]
     if failed:
         yield BriefLine("gate", f"{len(failed)} of {counted(len(gates), 'gate')} failed: {listed(failed)}", 100)
-    elif gates:
+        return
+    several = len({gate.run for gate in gates}) > 1
+    margins = [
+        f"{f'{gate.run} ' if several else ''}{gate.name} passed: {gate.margin}"
+        for gate in gates
+        if gate.margin is not None and (gate.margin.by or not gate.margin.whole)
+    ]
+    if gates and len(margins[:NAMED]) < len(gates):
         yield BriefLine("gate", f"{counted(len(gates), 'gate')} passed", 80)
+    for text in margins[:NAMED]:
+        yield BriefLine("gate", text, 79)
 
 
 def severe_findings(card: Scorecard) -> Iterator[BriefLine]:

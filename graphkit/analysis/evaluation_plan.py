@@ -236,11 +236,17 @@ class EvaluationPlan:
             keep=self._kept(),
         )
         problems = Problems(options.on_error, strict=options.strict)
+        source = RunSource(Path(run.given), Path(run.given))
+
+        def held(result: Evaluation) -> tuple[list[Scorecard], list[GateOutcome]]:
+            cards = [score_layers(result, self.layers)] if self.layered else []
+            return cards, self._outcomes([source], [result], cards)
+
+        shards = dataclasses.replace(shards, gates=lambda result: [gate.as_json() for gate in held(result)[1]])
         result = evaluate_pass(run, options, store=store, problems=problems, progress=progress, plan=shards)
         on_problems(problems)
-        cards = [score_layers(result, self.layers)] if self.layered else []
-        source = RunSource(Path(run.given), Path(run.given))
-        return EvaluatedRuns(self, (result,), tuple(cards), tuple(self._outcomes([source], [result], cards)))
+        cards, outcomes = held(result)
+        return EvaluatedRuns(self, (result,), tuple(cards), tuple(outcomes))
 
     def _chosen(self, runs: Sequence[RunPass | RunShards], notify: Callable[[str], None]) -> tuple[Measure, ...]:
         """Return the measures with those of tool calls, and notify what is special about them."""

@@ -8,6 +8,8 @@ bound also fails where too few questions have a value (:func:`min_scored`). :fun
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.errors import GateError
 from graphkit.measures.owners import owner_of
+from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
@@ -38,6 +41,17 @@ STALE_AS_ZERO = "they count as 0 where that is the worst value (--missing-as zer
 LEAST_SCORED = 0.8
 
 
+#: The gates by the side of their bound: a value may not be under it (False), or not over it (True). The bound of other
+#: gates isn't a threshold for their value, or depends on the direction of the measure.
+_UPPER = {
+    **dict.fromkeys(("fail-under", "min-scored", "min-kappa"), False),
+    **dict.fromkeys(("fail-over", "max-failed", "fail-on-stale", "fail-on-drop"), True),
+}
+
+#: The gates whose value is a number of questions.
+_COUNTS = ("max-failed", "fail-on-stale")
+
+
 @dataclass(frozen=True, slots=True)
 class GateOutcome:
     """The outcome of a gate for one run; ``str`` is a sentence.
@@ -52,6 +66,11 @@ class GateOutcome:
         None if the gate isn't about one measure.
     bound, value
         The required and the actual number; None if there is none.
+    interval
+        The 95% interval of what the gate checks: of the mean, or of the difference of two runs.
+    n, left_out
+        The number of questions that the value rests on, those that count as the worst value included, and of the
+        others.
     """
 
     gate: str
@@ -61,6 +80,9 @@ class GateOutcome:
     measure: str | None = None
     bound: float | None = None
     value: float | None = None
+    interval: tuple[float, float] | None = None
+    n: int | None = None
+    left_out: int | None = None
 
     @property
     def name(self) -> str:
@@ -74,13 +96,88 @@ class GateOutcome:
         bound = "" if self.bound is None else f"{self.bound:.12g}"
         return " ".join(filter(None, (self.gate, "=".join(filter(None, (self.measure, bound))))))
 
+    @property
+    def key(self) -> str:
+        """The gate with its measure: a name that stays when the bound changes.
+
+        >>> GateOutcome("fail-under", "mine", True, "", "EdgeRecall", 0.8).key
+        'fail-under EdgeRecall'
+        """
+        return " ".join(filter(None, (self.gate, self.measure)))
+
+    @property
+    def margin(self) -> Margin | None:
+        """How far the value of a passed gate lies on the safe side of its bound; None if there is no such bound."""
+        upper = _UPPER.get(self.gate)
+        if self.gate == "fail-question" and self.measure is not None:
+            upper = lower_is_better(self.measure)
+        if upper is None or not self.passed or self.value is None or self.bound is None:
+            return None
+        whole = self.gate in _COUNTS
+        could = self.value if whole else _rounded(self.value, upper)
+        if self.gate == "fail-on-drop":
+            could = max(could, 0.0)
+        stricter = under(could, self.bound) if upper else over(could, self.bound)
+        by = max(self.bound - self.value if upper else self.value - self.bound, 0.0)
+        return Margin(self.value, by, upper, could if stricter else None, whole)
+
     def as_json(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        names = ("gate", "run", "measure", "bound", "value", "passed", "what")
-        return {name: getattr(self, name) for name in names}
+        """Return the fields by name, with the margin of a passed gate and what its bound could be."""
+        names = ("gate", "run", "measure", "bound", "value", "interval", "n", "left_out", "passed", "what")
+        margin = self.margin
+        return {"name": self.name, **{name: getattr(self, name) for name in names}} | {
+            "margin": None if margin is None else margin.by,
+            "could_be": None if margin is None else margin.could_be,
+        }
 
     def __str__(self) -> str:
         return f"{self.run}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """How far a value lies above a lower bound, or below an upper one, and the stricter bound that it would still pass.
+
+    ``could_be`` has two decimals, or two digits if it is small, rounded to the safe side; it is None if not stricter.
+    The value of a ``whole`` gate is a number of questions.
+    """
+
+    value: float
+    by: float
+    upper: bool
+    could_be: float | None
+    whole: bool = False
+
+    def __str__(self) -> str:
+        """Return the margin in words.
+
+        >>> str(Margin(0.8312, 0.0312, False, 0.83)), str(Margin(0.75, 0.0, False, None))
+        ('0.8312, 0.0312 above; could be 0.83', '0.7500, at it')
+        """
+        value, by = (f"{one:.12g}" if self.whole else _figure(one) for one in (self.value, self.by))
+        distance = f"{by} {'below' if self.upper else 'above'}" if self.by and not equal(self.by, 0) else "at it"
+        return f"{value}, {distance}" + ("" if self.could_be is None else f"; could be {self.could_be:.12g}")
+
+
+def _figure(value: float) -> str:
+    return f"{value:.4f}" if not value or abs(value) >= 0.001 else f"{value:.2g}"
+
+
+def _rounded(value: float, upper: bool) -> float:
+    """Return a bound of few digits that a value passes: no higher than a lower bound, no lower than an upper one.
+
+    >>> _rounded(0.8312, False), _rounded(0.8312, True), _rounded(0.83, False), _rounded(0.00456, True)
+    (0.83, 0.84, 0.83, 0.0046)
+    >>> _rounded(5331.2, True), _rounded(-0.236, True), _rounded(0.0, True)
+    (5332.0, -0.23, 0.0)
+    """
+    if not value or not math.isfinite(value):
+        return value
+    size = math.floor(math.log10(abs(value)))
+    digits = 2 if size in (-1, 0) else max(1 - size, 0) if size < 0 else max(2 - size, 0)
+    steps = value * 10**digits
+    whole = round(steps) if equal(steps, round(steps)) else math.ceil(steps) if upper else math.floor(steps)
+    return float(whole / 10**digits)
 
 
 def fail_under(
@@ -401,7 +498,7 @@ class RunGates:
         """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
         held = [name for name, _ in (*self.under, *self.over)]
         weighed = [one.measure for card in cards for layer in card.layers for one in layer.components]
-        return [
+        outcomes = [
             *(severe(cards) if self.severe else ()),
             *stale([one for one in results if self.stale or (self.asked and one.invalid)], self.allow_stale),
             *fail_under(results, self.under, sure=self.sure),
@@ -409,6 +506,8 @@ class RunGates:
             *max_failed(results, self.max_failed, [*held, *(weighed if self.severe else ())]),
             *self._scored(results, dict.fromkeys(held)),
         ]
+        of_run = {one.run: one for one in results}
+        return [_with_figures(one, of_run[one.run]) for one in outcomes]
 
     def _scored(self, results: Sequence[Evaluation], bounded: Iterable[str]) -> Iterator[GateOutcome]:
         """Check the shares that are asked for, and yield what fails of those that bounds need anyway."""
@@ -430,6 +529,20 @@ class RunGates:
                     _summary(one, outcome.measure or "").scored for one in known if one.run == outcome.run
                 ):
                     yield outcome
+
+
+def _with_figures(outcome: GateOutcome, result: Evaluation) -> GateOutcome:
+    """Return an outcome with the interval of the mean that it checks, and the questions that this rests on."""
+    if outcome.gate == "max-failed":
+        left = len(result.invalid)
+        return dataclasses.replace(outcome, n=result.questions - left, left_out=left)
+    if outcome.measure is None:
+        return outcome
+    summary = _summary(result, outcome.measure)
+    n = summary.scored + summary.zeros(result.failed_as) + summary.as_worst(result.failed_as)
+    means = outcome.gate in ("fail-under", "fail-over", "fail-on-severe") and outcome.measure in result.measures
+    interval = result.interval(outcome.measure) if means else None
+    return dataclasses.replace(outcome, interval=interval, n=n, left_out=summary.total - n)
 
 
 def hold(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> None:

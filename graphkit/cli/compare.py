@@ -138,6 +138,7 @@ def compare(
         from graphkit.analysis.comparison_findings import comparison_brief
         from graphkit.analysis.gates import gate_error, hold
         from graphkit.cli.pair_tables import print_comparison
+        from graphkit.cli.tables import print_gates
         from graphkit.files.assets import as_typed
 
     problems = reading.problems()
@@ -156,6 +157,7 @@ def compare(
             print_drawn(comment)
         elif full:
             print_comparison(compared)
+            print_gates(outcomes)
         else:
             after = lines_of_error(gate_error(outcomes, brief=True))
             print_brief(comparison_brief(compared, outcomes, second, more), taken + after)

@@ -264,6 +264,7 @@ def _show(evaluated: EvaluatedRuns) -> None:
         print_scoreboard,
         print_scorecard,
     )
+    from graphkit.cli.tables import print_gates
 
     print_scoreboard(evaluated.results)
     print_clusters(evaluated.results)
@@ -273,3 +274,4 @@ def _show(evaluated: EvaluatedRuns) -> None:
     for card, result in zip(evaluated.cards, evaluated.results, strict=False):
         print_scorecard(card)
         print_outcomes(result)
+    print_gates(evaluated.gates)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import print_drawn, print_line
 from graphkit.cli.terminal import cells, console, elided, folded, masked, width_of
 from graphkit.errors import one_line
 from graphkit.records.words import counted, short_shas
+
+if TYPE_CHECKING:
+    from graphkit.analysis.gates import GateOutcome
 
 #: The columns between two columns of a table.
 GAP = 3
@@ -55,6 +58,21 @@ def print_table(
     if caption:
         print_line(caption)
         print_line()
+
+
+def print_gates(gates: Sequence[GateOutcome]) -> None:
+    """Print the list of gates: what each checked, on how many questions, and how far a passed one is from its bound."""
+    columns = ("gate", "run", "", "value", "95% interval", "n", "left out", "from the bound")
+    rows = [
+        [
+            *(gate.name, gate.run, "passed" if gate.passed else "failed", gate.value),
+            None if gate.interval is None else f"[{gate.interval[0]:.4f}, {gate.interval[1]:.4f}]",
+            *(gate.n, gate.left_out, None if gate.margin is None else str(gate.margin)),
+        ]
+        for gate in gates
+    ]
+    if rows:
+        print_table("Gates", columns, rows, least=("run", "left out", "95% interval"))
 
 
 def table_lines(

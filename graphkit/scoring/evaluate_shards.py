@@ -59,11 +59,14 @@ class ShardPlan:
         Runs a task per shard.
     say
         Receives a sentence for each task that is repeated.
+    gates
+        Returns the gates of the result, which its summary lists.
     """
 
     out: Location
     executor: Executor = field(default_factory=InThisProcess)
     say: Callable[[str], None] = lambda message: None
+    gates: Callable[[Evaluation], list[dict[str, Any]]] = lambda result: []
 
     @property
     def work(self) -> Location:
@@ -412,7 +415,8 @@ class _Scoring:
         }
 
     def _summary(self, result: Evaluation) -> dict[str, Any]:
-        return {**result.as_json(), "groups": result.groups_as_json(), **result.outcomes_as_json()}
+        gates = {"gates": self.plan.gates(result)}
+        return {**result.as_json(), **gates, "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
 class SquareSums:

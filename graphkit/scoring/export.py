@@ -51,6 +51,10 @@ class HeldGate(Protocol):
     def name(self) -> str:
         """The gate with its measure and bound."""
 
+    @property
+    def margin(self) -> object:
+        """How far a passed gate is from its bound, whose ``str`` says it in words; None if there is none."""
+
     def as_json(self) -> dict[str, Any]:
         """Return the gate with its bound, its value and its outcome."""
 
@@ -253,7 +257,8 @@ def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> s
         lines += [f"\n{_cell(result.run)}: warning: {_cell(warning)}" for warning in result.warnings]
     for gate in gates:
         outcome = "passed" if gate.passed else "**failed**"
-        lines.append(f"\n{_cell(gate.run)}: gate {_cell(gate.name)} {outcome}: {_cell(gate.what)}")
+        margin = "" if gate.margin is None else f" ({gate.margin})"
+        lines.append(f"\n{_cell(gate.run)}: gate {_cell(gate.name)} {outcome}: {_cell(gate.what)}{margin}")
     return "\n".join(lines) + "\n"
 
 
