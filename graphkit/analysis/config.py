@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,12 @@ class Config:
     targets: Mapping[str, float] = field(default_factory=dict)
     severe: Mapping[str, float] = field(default_factory=dict)
     source: str = "defaults"
+
+    @property
+    def digest(self) -> str:
+        """A digest of weights, targets and severe thresholds, whichever file they are from."""
+        content = json.dumps([self.weights, self.targets, self.severe], sort_keys=True, default=dict)
+        return blake2b(content.encode(), digest_size=8).hexdigest()
 
     def measures(self) -> list[str]:
         """Return the measures of all layers that graphkit computes itself, in order."""

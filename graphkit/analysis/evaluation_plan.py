@@ -53,6 +53,7 @@ class PlannedGates:
     min_kappa: float | None = None
     sure: bool = False
     allow_stale: int = 0
+    each: Sequence[tuple[str, float]] = ()
 
     def shares(self) -> tuple[float | None, dict[str, float]]:
         """Return the share that each measure must be scored on, and those of single measures."""
@@ -101,6 +102,11 @@ class EvaluationPlan:
         _ = self.measures
 
     @property
+    def facts(self) -> dict[str, str]:
+        """What the results are made of, beside the runs: properties of JUnit suites."""
+        return {"config": self.config.digest}
+
+    @property
     def layered(self) -> bool:
         """Whether runs get scorecards."""
         return not self.options.measures
@@ -110,7 +116,7 @@ class EvaluationPlan:
         """The measures of the gates: the text of the user, and the name in the results."""
         given = {score.measure for score in self.scores}
         texts = dict.fromkeys(
-            text for text, _ in (*self.gates.under, *self.gates.over, *self.gates.shares()[1].items())
+            text for text, _ in (*self.gates.under, *self.gates.over, *self.gates.each, *self.gates.shares()[1].items())
         )
         return {text: text if text in given else str(self._resolved([text])[0]) for text in texts}
 
@@ -279,6 +285,7 @@ class EvaluationPlan:
             measures=[*dict.fromkeys([*named, *gated.values()])] or None,
             max_failed=gates.max_failed,
             allow_stale=gates.allow_stale,
+            each=[(gated[text], bound) for text, bound in gates.each],
             kappa=gates.min_kappa is not None,
         ).outcomes(results, cards or [score_layers(one, self.layers) for one in results] if gates.severe else cards)
         if gates.min_kappa is None:

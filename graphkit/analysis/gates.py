@@ -22,7 +22,9 @@ from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
 from graphkit.records.words import counted
+from graphkit.scoring.junit import FAIL_QUESTION
 from graphkit.scoring.measure_summaries import Summary
+from graphkit.scoring.question_bounds import broken
 from graphkit.scoring.results import Evaluation
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ class GateOutcome:
     def margin(self) -> Margin | None:
         """How far the value of a passed gate lies on the safe side of its bound; None if there is no such bound."""
         upper = _UPPER.get(self.gate)
-        if self.gate == "fail-question" and self.measure is not None:
+        if self.gate == FAIL_QUESTION and self.measure is not None:
             upper = lower_is_better(self.measure)
         if upper is None or not self.passed or self.value is None or self.bound is None:
             return None
@@ -226,6 +228,39 @@ def _held(
         text = f"{value:.12g}"  # "0.8000, under 0.8" says nothing
     what = f"{measure} is {text}, {beyond.__name__} {bound:.12g}{without}"
     return GateOutcome(gate, result.run, False, what, measure, bound, value)
+
+
+def fail_question(results: Iterable[Evaluation], bounds: Iterable[tuple[str, float]]) -> list[GateOutcome]:
+    """Check each question against a bound: a lower one, or an upper one where lower values of the measure are better.
+
+    The value is that of the worst question. A measure that was scored on no question fails.
+    """
+    bounds = list(bounds)
+    return [_each(result, *bound) for result in results for bound in bounds]
+
+
+def _each(result: Evaluation, measure: str, bound: float) -> GateOutcome:
+    summary = _summary(result, measure)
+    if refused := result.relations.refused(measure):
+        return GateOutcome(FAIL_QUESTION, result.run, False, f"{measure}: {refused}", measure, bound)
+    if summary.mean is None:
+        what = _nothing_scored(result, measure, summary)
+        return GateOutcome(FAIL_QUESTION, result.run, False, what, measure, bound)
+    if summary.worst is None and summary.not_logged and result.failed_as in ("worst", "zero"):
+        what = f"{measure} has no worst value that {summary.not_logged} not logged could count as: log it for each"
+        return GateOutcome(FAIL_QUESTION, result.run, False, what, measure, bound)
+    values, without = result.held_values(measure), left_out(result, measure)
+    worst = max(values.values()) if lower_is_better(measure) else min(values.values())
+    found = broken(result, measure, bound)
+    asked = counted(len(values), "question")
+    if not found:
+        side = "at most" if lower_is_better(measure) else "at least"
+        what = f"{measure} is {side} {bound:.12g} on each of {asked}{without}"
+        return GateOutcome(FAIL_QUESTION, result.run, True, what, measure, bound, worst)
+    named = "; ".join(f"{question}: {why}" for question, why in [*found.items()][:NAMED])
+    more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    what = f"{measure} breaks the bound on {len(found)} of {asked}{without}: {named}{more}"
+    return GateOutcome(FAIL_QUESTION, result.run, False, what, measure, bound, worst)
 
 
 def _nothing_scored(result: Evaluation, measure: str, summary: Summary) -> str:
@@ -473,6 +508,8 @@ class RunGates:
         Measures that other gates of the same runs bound.
     max_failed
         The limit of :func:`max_failed`.
+    each
+        The bounds of :func:`fail_question`, by the text of the measure.
     """
 
     under: Sequence[tuple[str, float]] = ()
@@ -487,22 +524,32 @@ class RunGates:
     beside: Sequence[str] = ()
     allow_stale: int = 0
     kappa: bool = False
+    each: Sequence[tuple[str, float]] = ()
 
     @property
     def asked(self) -> bool:
         """Whether there is any gate beside that of stale gold."""
-        given = (self.under, self.over, self.severe, self.kappa, self.min_scored is not None, self.min_scored_of)
+        given = (
+            self.under,
+            self.over,
+            self.each,
+            self.severe,
+            self.kappa,
+            self.min_scored is not None,
+            self.min_scored_of,
+        )
         return any(given) or self.max_failed is not None
 
     def outcomes(self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = ()) -> list[GateOutcome]:
         """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
-        held = [name for name, _ in (*self.under, *self.over)]
+        held = [name for name, _ in (*self.under, *self.over, *self.each)]
         weighed = [one.measure for card in cards for layer in card.layers for one in layer.components]
         outcomes = [
             *(severe(cards) if self.severe else ()),
             *stale([one for one in results if self.stale or (self.asked and one.invalid)], self.allow_stale),
             *fail_under(results, self.under, sure=self.sure),
             *fail_over(results, self.over, sure=self.sure),
+            *fail_question(results, self.each),
             *max_failed(results, self.max_failed, [*held, *(weighed if self.severe else ())]),
             *self._scored(results, dict.fromkeys(held)),
         ]

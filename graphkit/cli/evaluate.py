@@ -13,6 +13,7 @@ from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,
     DATASET,
+    JUNIT,
     MEASURE,
     MISSING_AS,
     NO_STORE,
@@ -80,6 +81,7 @@ class StoringOptions:
         "Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md, or into a folder without an ending.",
         writes="results",
     )
+    junit: Path | None = JUNIT
     run_name: str | None = RUN_NAME
     replace: bool = option("--replace", "Replace a run of this name from another file.")
     keep: list[str] | None = option(
@@ -119,6 +121,8 @@ def evaluate(
         out = storing.out or []
         for path in out:
             check_output(path)
+        if storing.junit is not None:
+            check_output(storing.junit, ".xml")
         _refuse_contradictions(scoring, gates, storing)
         files = run_files(given.runs or ())
         one_run(storing.run_name, files, "Evaluate")
@@ -140,7 +144,9 @@ def evaluate(
         for message in evaluated.messages(imported):
             say(message)
     for path in out:
-        write_results(path, evaluated.results, evaluated.gates)
+        write_results(path, evaluated.results, evaluated.gates, evaluated.plan.facts)
+    if storing.junit is not None:
+        write_results(storing.junit, evaluated.results, evaluated.gates, evaluated.plan.facts, ending=".xml")
 
     from graphkit.files.assets import as_typed
 
@@ -189,6 +195,8 @@ def _in_shards(
             "--cluster": scoring.cluster,
             "--engine cypher": scoring.engine == "cypher",
             "--min-kappa": gates.min_kappa is not None,
+            "--fail-question": gates.each,
+            "--junit": storing.junit,
             **dict.fromkeys(logs.given(), True),
         }
     )

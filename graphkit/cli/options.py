@@ -111,6 +111,10 @@ REPLIES = option(
 CHANGED_REPLIES = dataclasses.replace(REPLIES, writes="replies", replaces=False)
 
 
+JUNIT = option(
+    "--junit FILE", "Write JUnit XML: a test case for each question and measure, and for each gate.", writes="results"
+)
+
 ON = option(
     "--on processes|dask|ray[=N|=ADDRESS]",
     "Spread the work over N workers of this machine (by default one a core), or over a cluster.",
@@ -235,6 +239,12 @@ class RunGateOptions:
         "Fail if a mean is higher than VALUE; may be repeated.",
         default=[],
         parser=bound("--fail-over"),
+    )
+    each: list[Bound] = option(
+        "--fail-question MEASURE=VALUE",
+        "Fail if any question is worse than VALUE, by the direction of the measure; may be repeated.",
+        default=[],
+        parser=bound("--fail-question"),
     )
     max_failed: int | None = option("--max-failed N", "Fail if more than N questions failed or are missing.", min=0)
     severe: bool = option("--fail-on-severe", "Fail if a component of a layer is severely low.")

@@ -8,18 +8,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
-from xml.etree import ElementTree
 
 from graphkit.errors import InputError, one_line
 from graphkit.files.atomic import written
 from graphkit.files.tables import write_table
 from graphkit.measures.registry import known_measure
-from graphkit.records.unanswered import FAILED
 from graphkit.records.words import counted
+from graphkit.scoring.junit import ListedGate, suites_of, write_junit
 from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
 from graphkit.scoring.results import Evaluation
 
@@ -32,34 +31,21 @@ COLUMNS = (
 Records = Iterable[dict[str, Any]]
 
 
-class HeldGate(Protocol):
+class HeldGate(ListedGate, Protocol):
     """The outcome of a gate: :class:`graphkit.analysis.gates.GateOutcome`."""
-
-    @property
-    def run(self) -> str:
-        """The name of the run."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the run passed the gate."""
-
-    @property
-    def what(self) -> str:
-        """The reason in words."""
 
     @property
     def name(self) -> str:
         """The gate with its measure and bound."""
 
-    @property
-    def margin(self) -> object:
-        """How far a passed gate is from its bound, whose ``str`` says it in words; None if there is none."""
-
     def as_json(self) -> dict[str, Any]:
         """Return the gate with its bound, its value and its outcome."""
 
 
-Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate]], None]
+#: What the results were made of, by name: properties of JUnit suites.
+Facts = Mapping[str, str]
+
+Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate], Facts], None]
 
 
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
@@ -82,25 +68,36 @@ def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
             yield {name: plain[name] for name in COLUMNS}
 
 
-def write_results(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> None:
+def write_results(
+    path: Path,
+    results: Sequence[Evaluation],
+    gates: Sequence[HeldGate] = (),
+    facts: Facts | None = None,
+    *,
+    ending: str | None = None,
+) -> None:
     """Write results with their rows to one file, in the format of its ending.
 
     Parameters
     ----------
     gates
         The outcomes of the gates, which JUnit, JSON and Markdown contain.
+    facts
+        Further properties of JUnit suites.
+    ending
+        The format, whatever the file is called.
 
     Raises
     ------
     InputError
         The ending is unknown, the file can't be written, or Parquet is requested and pyarrow isn't installed.
     """
-    writer = check_output(path)
+    writer = check_output(path, ending)
     with written(path) as temporary:
-        writer(temporary, results, gates)
+        writer(temporary, results, gates, facts or {})
 
 
-def check_output(path: Path) -> Writer:
+def check_output(path: Path, ending: str | None = None) -> Writer:
     """Return the function that writes a file of this name; call it early, so that a mistake costs no work.
 
     Raises
@@ -108,7 +105,7 @@ def check_output(path: Path) -> Writer:
     InputError
         The ending is unknown, or there is no such folder.
     """
-    ending = next((ending for ending in FORMATS if path.name.endswith(ending)), None)
+    ending = ending or next((one for one in FORMATS if path.name.endswith(one)), None)
     writer = FORMATS[ending] if ending is not None else None
     if writer is None:
         raise InputError(
@@ -121,7 +118,7 @@ def check_output(path: Path) -> Writer:
     return writer
 
 
-def _jsonl(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+def _jsonl(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
     with path.open("w", encoding="utf-8") as stream:
         for record in records(results):
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -132,11 +129,11 @@ def _summary(result: Evaluation, gates: Sequence[HeldGate]) -> dict[str, Any]:
     return {**result.as_json(), **held, "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
-def _summary_json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+def _summary_json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
     _write_json(path, [_summary(result, gates) for result in results])
 
 
-def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
     detailed = []
     for result in results:
         values = {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows}
@@ -155,11 +152,11 @@ def _flat(results: Sequence[Evaluation]) -> Records:
     return ({**record, "parameters": json.dumps(record["parameters"])} for record in records(results))
 
 
-def _csv(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+def _csv(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
     write_table(path, COLUMNS, _flat(results))
 
 
-def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -174,60 +171,11 @@ def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate
     parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(fields)), path)
 
 
-def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
-    """Write one suite per run, with one case per question and one per gate.
-
-    A failed question is an error, one without a record is skipped, and a failed gate is a failure.
-    """
-    root = ElementTree.Element("testsuites", name="graphkit")
-    for result in results:
-        suite = ElementTree.SubElement(root, "testsuite", name=_xml(result.run))
-        properties = ElementTree.SubElement(suite, "properties")
-        ElementTree.SubElement(properties, "property", name="failed_as", value=result.failed_as)
-        for name, summary in result.measures.items():
-            if not (between := result.interval_in_words(name)):
-                continue
-            held = f"{summary.in_words(result.failed_as)}{between}"
-            ElementTree.SubElement(properties, "property", name=_xml(f"mean {name}"), value=_xml(held))
-        if result.clustered is not None:
-            sentence = _xml(result.clustered.sentence)
-            ElementTree.SubElement(properties, "property", name="clustered", value=sentence)
-        if result.relations.without:
-            ElementTree.SubElement(properties, "property", name="relations", value=result.relations.sentence)
-        if result.gold_hash is not None:
-            ElementTree.SubElement(properties, "property", name="gold_hash", value=result.gold_hash)
-        for row in result.rows:
-            case = ElementTree.SubElement(suite, "testcase", classname=_xml(result.run), name=_xml(row.question))
-            reasons = {value for value in row.values if isinstance(value, str)}
-            if any(reason.startswith(FAILED) for reason in reasons):
-                ElementTree.SubElement(case, "error", message=_xml(row.failure or max(reasons)))
-            elif row.values and len(reasons) == 1 and all(isinstance(value, str) for value in row.values):
-                ElementTree.SubElement(case, "skipped", message=_xml(reasons.pop()))
-            lines = [f"{name}: {value}" for name, value in zip(result.measures, row.values, strict=True)]
-            ElementTree.SubElement(case, "system-out").text = "\n".join(map(_xml, lines))
-        for gate in gates:
-            if gate.run == result.run:
-                _gate_case(suite, gate)
-        suite.set("tests", str(len(suite.findall("testcase"))))
-        # Count the written errors: a question with stale gold is skipped, even if the run failed on it.
-        for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-            suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
-    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
+    write_junit(path, suites_of(results, gates, facts))
 
 
-def _gate_case(suite: ElementTree.Element, gate: HeldGate) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname=_xml(f"{gate.run} gates"), name=_xml(gate.name))
-    if not gate.passed:
-        ElementTree.SubElement(case, "failure", message=_xml(gate.what))
-    ElementTree.SubElement(case, "system-out").text = _xml(gate.what)
-
-
-def _xml(text: str) -> str:
-    """Return text on one line, without the characters that XML can't hold."""
-    return one_line(text)
-
-
-def _markdown(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+def _markdown(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
     path.write_text(markdown(results, gates), encoding="utf-8")
 
 

@@ -50,7 +50,8 @@ class Row:
     ``labels`` are its category, difficulty and group. ``outcome`` is the outcome, if requested, and ``gold_hash`` the
     hash of its gold. ``failure`` is the reason why the run gave no answer; None if it gave one. ``k`` is the question's
     own cut-off of rankings, if it has one. ``strict`` holds the values by measure that differ where traversed edges
-    without a relation match no gold edge that has one.
+    without a relation match no gold edge that has one. ``latency_ms`` is what the record states; results folders don't
+    hold it.
     """
 
     question: str
@@ -61,6 +62,7 @@ class Row:
     failure: str | None = None
     k: int | None = None
     strict: tuple[tuple[str, float], ...] = ()
+    latency_ms: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

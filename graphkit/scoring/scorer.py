@@ -161,7 +161,9 @@ class Scorer:
         self.totals = Totals(len(self.measures), self.job.invalid.values())
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
-        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None, int | None, Strict]] = []
+        self.about: list[
+            tuple[tuple[str | None, ...], Outcome | None, str, str | None, int | None, Strict, float | None]
+        ] = []
         self.described: list[tuple[str, Any]] = []
         self.strict: tuple[tuple[str, float], ...] = ()
         self.runs: set[str] = set()
@@ -282,7 +284,8 @@ class Scorer:
         question = case.question
         labels = (question.category, question.difficulty, question.group)
         judged = outcome(case, invalid) if self.job.outcomes else None
-        self.about.append((labels, judged, as_hash(self.gold_number), case.failure, question.k, self.strict))
+        latency = None if case.answer is None else case.answer.latency_ms
+        self.about.append((labels, judged, as_hash(self.gold_number), case.failure, question.k, self.strict, latency))
 
     def take_rows(self) -> list[Row]:
         """Add the values since the last call to the totals, and return the rows if the job keeps them."""

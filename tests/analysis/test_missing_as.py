@@ -80,7 +80,7 @@ def test_every_output_says_so(tmp_path: Path) -> None:
     [held] = json.loads(files[1].read_text())["runs"]
     assert (held["failed_as"], held["with_unscored"]) == ("zero", {"EdgeRecall": 0.25})
     assert held["gates"][0]["value"] == 0.25
-    [suite] = ElementTree.parse(files[2]).getroot()
+    suite, _ = ElementTree.parse(files[2]).getroot()
     assert suite.find("properties/property[@name='failed_as']").get("value") == "zero"  # type: ignore[union-attr]
     brief = inside(*asked, cwd=tmp_path, code=0).out
     assert "these count as 0 (--missing-as 0): r EdgeRecall 3" in brief

@@ -190,7 +190,7 @@ def test_a_name_stays_on_its_line(tmp_path: Path) -> None:
         assert "\u2028" not in text
     for text in texts_of[:5]:
         assert SHOWN in text
-    assert f'name="{SHOWN}"' in junit
+    assert f'value="{SHOWN}"' in junit
     assert SHOWN in page
     assert SHOWN.replace("\\", "\\\\") in (tmp_path / "o.md").read_text()
 

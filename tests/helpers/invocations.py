@@ -82,10 +82,10 @@ COMMANDS: dict[Words, Command] = {
     ("evaluate",): Command(
         {
             **{"runs": RUN, "--dataset": DATASET, "--out": "results.jsonl", "--config": "config.toml"},
-            **{"--scores": "scores.jsonl", "--ids": "ids.jsonl", "--parquet": "index"},
+            **{"--scores": "scores.jsonl", "--ids": "ids.jsonl", "--parquet": "index", "--junit": "junit.xml"},
         },
         more=("--no-store", "-m", "EdgeRecall"),
-        writes=("--out",),
+        writes=("--out", "--junit"),
         needs=("runs",),
     ),
     ("grade",): Command(

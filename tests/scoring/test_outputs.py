@@ -131,35 +131,6 @@ def test_every_form_tells_the_gold(tmp_path: Path) -> None:
     assert [score.gold_hash for score in read_scores([tmp_path / "r.parquet"], Problems())][:2] == ["12ab"] * 2
 
 
-def test_junit_tells_failed_from_missing(tmp_path: Path) -> None:
-    """A failed question is an error and one without a record is skipped; the counts say so."""
-    write_results(tmp_path / "r.xml", [_result()])
-    suite = ElementTree.parse(tmp_path / "r.xml").getroot()[0]
-    assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("3", "1", "1")
-    assert [(one.get("name"), one.get("value")) for one in suite[0]] == [
-        ("failed_as", "worst"),
-        ("gold_hash", "34cd"),
-    ]
-    assert [[child.tag for child in case] for case in suite.findall("testcase")] == [
-        ["system-out"],
-        ["error", "system-out"],
-        ["skipped", "system-out"],
-    ]
-
-
-def test_junit_counts_what_it_writes(tmp_path: Path) -> None:
-    """A question with stale gold that also failed is skipped, and so counted as skipped only."""
-    # Three questions: one failed; one failed, and its gold is stale; one is scored.
-    rows = (Row("q1", ("failed: broken",)), Row("q2", ("its gold is stale",)), Row("q3", (1.0,)))
-    measures = {"EdgeRecall": Summary(1.0, 1, 3)}
-    result = Evaluation("r", "d", 3, failed=2, missing=0, measures=measures, rows=rows, invalid={"q2": "stale"})
-    write_results(tmp_path / "r.xml", [result])
-    suite = ElementTree.parse(tmp_path / "r.xml").getroot()[0]
-    assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("3", "1", "1")
-    for name, kind in (("tests", "testcase"), ("errors", "testcase/error"), ("skipped", "testcase/skipped")):
-        assert suite.get(name) == str(len(suite.findall(kind)))
-
-
 def test_table_without_pandas_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """If pandas isn't installed, the error says what to install."""
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -176,7 +147,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     case = ElementTree.parse(tmp_path / "r.xml").getroot()[0].find("testcase")
     assert case is not None
     assert "</system-out><script>" in str(case.get("name"))
-    assert len(case) == 1
+    assert [child.tag for child in case] == ["system-out"]
     assert next(iter(json.loads((tmp_path / "r.json").read_text("utf-8"))["runs"][0]["values"])) == HOSTILE
     row = markdown([Evaluation("a|b<i>", "d", 0, 0, 0, {})]).splitlines()[0]
     assert row == "| measure | a\\|b&lt;i&gt; |"
