@@ -104,6 +104,7 @@ class Workspace:
         head = {"first": compared.first, "second": compared.second, "questions": compared.questions}
         head |= {
             "verdict": compared.pair.sentence(),
+            **({"unclear": why} if (why := compared.pair.why_unclear) is not None else {}),
             "failed": list(compared.failed),
             "worse": [one.measure for one in compared.regressions()],
         }

@@ -17,6 +17,7 @@ from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
 from graphkit.scoring.clustering import in_words as clustered_in_words
 from graphkit.scoring.results import Evaluation
+from graphkit.scoring.runs_verdict import RunsVerdict
 
 #: How many measures the table and a finding name.
 MEASURES, SEVERE = 10, 5
@@ -34,6 +35,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     """
     results = evaluated.results
     lead = leading(results, evaluated.plan.layers)
+    verdict = runs_verdict(evaluated, lead)
     findings = [*gate_findings(evaluated.gates)]
     for card in evaluated.cards:
         findings += severe_findings(card)
@@ -46,6 +48,8 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     findings += cluster_findings(evaluated)
     findings += unlogged_findings(results)
     findings += interval_findings(results)
+    if verdict is not None and verdict.reason is not None:
+        findings.append(BriefLine("unclear", verdict.reason.removeprefix("unclear "), 63))
     if lead is not None and lead.verdict.caution is not None:
         findings.append(BriefLine("caution", lead.verdict.caution, 61))
     findings += outcome_findings(results)
@@ -53,7 +57,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
         findings += group_findings(evaluated)
     findings += unscored_findings(evaluated)
     return Brief(
-        summary=_summary(evaluated, lead),
+        summary=_of_one(results[0], evaluated.cards) if verdict is None else verdict.sentence,
         table=_table(evaluated),
         findings=tuple(findings),
         commands=tuple(_commands(evaluated, dict(zip((one.run for one in results), names, strict=True)), lead, more)),
@@ -256,17 +260,24 @@ def _given(results: Sequence[Evaluation]) -> set[str]:
     return {score.measure for result in results for score in result.given}
 
 
-def _summary(evaluated: EvaluatedRuns, lead: Lead | None) -> str:
+def runs_verdict(evaluated: EvaluatedRuns, lead: Lead | None = None) -> RunsVerdict | None:
+    """Return the verdict over several runs, which every output of an evaluation has; None for one run.
+
+    ``lead`` is :func:`graphkit.analysis.standings.leading` of the results, if that is known already.
+    """
     results = evaluated.results
     if len(results) == 1:
-        return _of_one(results[0], evaluated.cards)
+        return None
     if (repeated := next((one for one in evaluated.repetitions if one.mean.value is not None), None)) and set(
         repeated.runs
     ) == {one.run for one in results}:
-        return repeated_in_words(repeated)
+        return RunsVerdict(repeated_in_words(repeated))
+    lead = lead if lead is not None else leading(results, evaluated.plan.layers)
     if lead is None:
-        return incomparable(results)
-    return f"{lead.verdict.sentence()}{f', of {len(results)} runs' if len(results) > 2 else ''}"
+        return RunsVerdict(incomparable(results))
+    found, of = lead.verdict, f", of {len(results)} runs" if len(results) > 2 else ""
+    measure = None if found.result is None else found.result.measure
+    return RunsVerdict(f"{found.sentence()}{of}", found.winner, measure, found.why_unclear)
 
 
 def _of_one(result: Evaluation, cards: Sequence[Scorecard]) -> str:

@@ -122,22 +122,25 @@ class PairVerdict:
         The difference, leader minus other; None if no question has a value in both runs.
     asked
         The number of questions, with those that aren't compared.
+    tests
+        What the p-value is corrected over, in words.
     """
 
     leader: str
     other: str
     result: PairedResult | None
     asked: int
+    tests: str = ""
 
     @classmethod
-    def of(cls, first: str, second: str, result: PairedResult | None, asked: int) -> PairVerdict:
+    def of(cls, first: str, second: str, result: PairedResult | None, asked: int, tests: str = "") -> PairVerdict:
         """Return the verdict on a difference, second minus first."""
         if result is None:
             return cls(min(first, second), max(first, second), None, asked)
         gain = result.delta * (-1 if lower_is_better(result.measure) else 1)
         if gain > 0 or (gain == 0 and second < first):
-            return cls(second, first, result, asked)
-        return cls(first, second, mirrored(result), asked)
+            return cls(second, first, result, asked, tests)
+        return cls(first, second, mirrored(result), asked, tests)
 
     @property
     def winner(self) -> str | None:
@@ -175,6 +178,17 @@ class PairVerdict:
         return f"{self.claim(shown)}: {self.values(shown)}, {self.change}"
 
     @property
+    def why_unclear(self) -> str | None:
+        """Why the runs don't clearly differ although the interval excludes 0; None if that isn't so."""
+        one = self.result
+        if one is None or judged(one) != UNCLEAR or not _excludes_zero(one):
+            return None
+        if one.p_value >= LEVEL:
+            return f"unclear by the randomisation test (p {one.p_value:.2f}), though the interval excludes 0"
+        over = f" over {self.tests}" if self.tests else ""
+        return f"unclear after correction{over} (p {one.p_corrected:.2f}), though the interval excludes 0"
+
+    @property
     def caution(self) -> str | None:
         """Why the interval may be too narrow; None if it isn't doubtful."""
         return None if self.result is None else self.result.caution
@@ -185,6 +199,7 @@ class PairVerdict:
             "sentence": self.sentence(),
             "winner": self.winner,
             "measure": None if self.result is None else self.result.measure,
+            "reason": self.why_unclear,
         }
 
 

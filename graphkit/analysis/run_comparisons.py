@@ -228,7 +228,8 @@ class RunComparison:
     @property
     def pair(self) -> PairVerdict:
         """The verdict on both runs."""
-        return PairVerdict.of(self.first, self.second, self.headline, self.questions)
+        tests = counted(len(self.with_failed), "measure")
+        return PairVerdict.of(self.first, self.second, self.headline, self.questions, tests)
 
     @property
     def verdict(self) -> str:

@@ -89,8 +89,7 @@ class Standings:
     @property
     def correction(self) -> str:
         """The comparisons over which p-values are corrected, in words."""
-        measures, pairs = self.tests
-        return counted(measures, "measure") + (f" and {counted(pairs, 'pair')} of runs" if pairs > 1 else "")
+        return _corrected_over(*self.tests)
 
     def difference(self, baseline: int, run: int, measure: str) -> PairedResult | None:
         """Return the difference of a run to a baseline; None if no question was scored in both."""
@@ -100,7 +99,8 @@ class Standings:
         """Return the verdict on two runs by the headline."""
         assert self.headline is not None
         one, other = self.results[baseline], self.results[run]
-        return PairVerdict.of(one.run, other.run, self.difference(baseline, run, self.headline), one.questions)
+        found = self.difference(baseline, run, self.headline)
+        return PairVerdict.of(one.run, other.run, found, one.questions, self.correction)
 
     def verdict(self, baseline: int | None = None) -> RunVerdict:
         """Return the verdict: the best other run against a baseline, by default the second best run."""
@@ -230,7 +230,8 @@ def leading(results: Sequence[Evaluation], config: Config | None = None) -> Lead
     names = family_of(shared_by(results))
     some = differences_of_pair(ordered[0], ordered[1], names, pairs=pairs, clusters=clusters)
     result = next((one for one in some if one.measure == measure), None)
-    return Lead(first, second, PairVerdict.of(ordered[0].run, ordered[1].run, result, first.questions))
+    tests = _corrected_over(len(some), pairs)
+    return Lead(first, second, PairVerdict.of(ordered[0].run, ordered[1].run, result, first.questions, tests))
 
 
 def incomparable(results: Sequence[Evaluation]) -> str:
@@ -271,6 +272,12 @@ def _value(measure: str, result: Evaluation) -> str:
     return f"{value:.0%}" if measure == EDGE_RECALL else two(value)
 
 
+def _corrected_over(measures: int, pairs: int) -> str:
+    """Return over how many measures and pairs of runs p-values are corrected, in words."""
+    return counted(measures, "measure") + (f" and {counted(pairs, 'pair')} of runs" if pairs > 1 else "")
+
+
 def _doubt(found: PairVerdict) -> str:
-    """Return why the interval may be too narrow as a sentence; empty if it isn't doubtful."""
-    return f"{found.caution[0].upper()}{found.caution[1:]}." if found.caution else ""
+    """Return why the runs don't clearly differ, and why the interval may be too narrow, as sentences."""
+    doubts = [one for one in (found.why_unclear, found.caution) if one]
+    return " ".join(f"{one[0].upper()}{one[1:]}." for one in doubts)

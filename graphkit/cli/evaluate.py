@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
+from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_line, print_problems, say
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import (
     ANSWERED_BY,
@@ -33,6 +33,7 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
+    from graphkit.scoring.runs_verdict import RunsVerdict
 
 
 @dataclass(frozen=True)
@@ -143,18 +144,26 @@ def evaluate(
     else:
         for message in evaluated.messages(imported):
             say(message)
+    verdict = None
+    if not brief or out:
+        from graphkit.analysis.evaluation_findings import runs_verdict
+
+        with shown_progress("comparing the runs"):
+            verdict = runs_verdict(evaluated)
     for path in out:
-        write_results(path, evaluated.results, evaluated.gates, evaluated.plan.facts)
+        write_results(path, evaluated.results, evaluated.gates, evaluated.plan.facts, verdict)
     if storing.junit is not None:
-        write_results(storing.junit, evaluated.results, evaluated.gates, evaluated.plan.facts, ending=".xml")
+        facts = evaluated.plan.facts
+        write_results(storing.junit, evaluated.results, evaluated.gates, facts, verdict, ending=".xml")
 
     from graphkit.files.assets import as_typed
 
     pairs = zip(files, evaluated.results, strict=True)
     names = [str(run) if storing.no_store else result.run for run, result in pairs]
     more = f" --dataset {as_typed(given.dataset)}" if storing.no_store and given.dataset is not None else ""
-    show = (lambda: _show(evaluated)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
-    present(show, *(evaluated.as_json() if as_json() else ()))
+    show = (lambda: _show(evaluated, verdict)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
+    over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
+    present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))
     hold(evaluated.gates, brief=not full)
 
 
@@ -263,7 +272,7 @@ def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: 
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 
-def _show(evaluated: EvaluatedRuns) -> None:
+def _show(evaluated: EvaluatedRuns, verdict: RunsVerdict | None = None) -> None:
     from graphkit.cli.scorecards import (
         print_clusters,
         print_groups,
@@ -282,4 +291,6 @@ def _show(evaluated: EvaluatedRuns) -> None:
     for card, result in zip(evaluated.cards, evaluated.results, strict=False):
         print_scorecard(card)
         print_outcomes(result)
+    for line in verdict.lines() if verdict is not None else ():
+        print_line(f"{line}.")
     print_gates(evaluated.gates)

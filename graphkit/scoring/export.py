@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from graphkit.errors import InputError, one_line
 from graphkit.files.atomic import written
@@ -21,6 +21,7 @@ from graphkit.records.words import counted
 from graphkit.scoring.junit import ListedGate, suites_of, write_junit
 from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
 from graphkit.scoring.results import Evaluation
+from graphkit.scoring.runs_verdict import RunsVerdict
 
 COLUMNS = (
     *("run", "question", "measure", "value", "reason", "version", "computed", "parameters"),
@@ -45,7 +46,15 @@ class HeldGate(ListedGate, Protocol):
 #: What the results were made of, by name: properties of JUnit suites.
 Facts = Mapping[str, str]
 
-Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate], Facts], None]
+
+class About(NamedTuple):
+    """What a file says beside the results and gates: facts on how they came about, and the verdict over several."""
+
+    facts: Facts
+    verdict: RunsVerdict | None
+
+
+Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate], About], None]
 
 
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
@@ -73,6 +82,7 @@ def write_results(
     results: Sequence[Evaluation],
     gates: Sequence[HeldGate] = (),
     facts: Facts | None = None,
+    verdict: RunsVerdict | None = None,
     *,
     ending: str | None = None,
 ) -> None:
@@ -84,6 +94,8 @@ def write_results(
         The outcomes of the gates, which JUnit, JSON and Markdown contain.
     facts
         Further properties of JUnit suites.
+    verdict
+        The verdict over several runs, which they contain, too.
     ending
         The format, whatever the file is called.
 
@@ -94,7 +106,7 @@ def write_results(
     """
     writer = check_output(path, ending)
     with written(path) as temporary:
-        writer(temporary, results, gates, facts or {})
+        writer(temporary, results, gates, About(facts or {}, verdict))
 
 
 def check_output(path: Path, ending: str | None = None) -> Writer:
@@ -118,7 +130,7 @@ def check_output(path: Path, ending: str | None = None) -> Writer:
     return writer
 
 
-def _jsonl(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
+def _jsonl(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
     with path.open("w", encoding="utf-8") as stream:
         for record in records(results):
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -129,11 +141,11 @@ def _summary(result: Evaluation, gates: Sequence[HeldGate]) -> dict[str, Any]:
     return {**result.as_json(), **held, "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
-def _summary_json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
-    _write_json(path, [_summary(result, gates) for result in results])
+def _summary_json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
+    _write_json(path, [_summary(result, gates) for result in results], about.verdict)
 
 
-def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
+def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
     detailed = []
     for result in results:
         values = {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows}
@@ -141,22 +153,23 @@ def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], 
         gold = {row.question: row.gold_hash for row in result.rows}
         detailed.append({**_summary(result, gates), "values": values, "gold_hash_of": gold})
         detailed[-1] |= {"stage_of": stages} if stages else {}
-    _write_json(path, detailed)
+    _write_json(path, detailed, about.verdict)
 
 
-def _write_json(path: Path, runs: list[dict[str, Any]]) -> None:
-    path.write_text(json.dumps({"runs": runs}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+def _write_json(path: Path, runs: list[dict[str, Any]], verdict: RunsVerdict | None) -> None:
+    whole = {"runs": runs} | ({} if verdict is None else {"verdict": verdict.as_json()})
+    path.write_text(json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 def _flat(results: Sequence[Evaluation]) -> Records:
     return ({**record, "parameters": json.dumps(record["parameters"])} for record in records(results))
 
 
-def _csv(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
+def _csv(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
     write_table(path, COLUMNS, _flat(results))
 
 
-def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
+def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -171,16 +184,17 @@ def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate
     parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(fields)), path)
 
 
-def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
-    write_junit(path, suites_of(results, gates, facts))
+def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
+    verdict = {} if about.verdict is None else {"verdict": "; ".join(about.verdict.lines())}
+    write_junit(path, suites_of(results, gates, {**about.facts, **verdict}))
 
 
-def _markdown(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], facts: Facts) -> None:
-    path.write_text(markdown(results, gates), encoding="utf-8")
+def _markdown(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
+    path.write_text(markdown(results, gates, about.verdict), encoding="utf-8")
 
 
-def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> str:
-    """Return the scoreboard as a Markdown table with one column per run, and below it the outcomes of the gates."""
+def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = (), verdict: RunsVerdict | None = None) -> str:
+    """Return the scoreboard as a Markdown table with one column per run, below it the verdict, counts and gates."""
     names = list(dict.fromkeys(name for result in results for name in result.measures))
     header = ["measure", *(_cell(result.run) for result in results)]
     lines = [f"| {' | '.join(header)} |", f"|---|{'---:|' * len(results)}"]
@@ -194,6 +208,7 @@ def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> s
                 else "–"
             )
         lines.append(f"| {' | '.join(cells)} |")
+    lines += [f"\n{_cell(line)}." for line in (() if verdict is None else verdict.lines())]
     for result in results:
         counts = [counted(result.questions, "question"), f"{result.failed} failed", f"{result.missing} missing"]
         counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []

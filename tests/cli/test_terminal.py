@@ -77,7 +77,8 @@ def test_two_runs_say_who_won(shop: Path) -> None:
     [ranks] = (one for one in compared["with_failed"] if one["measure"] == "nDCG@10")
     interval = f"{ranks['delta']:+.2f} [{ranks['low']:+.2f}, {ranks['high']:+.2f}]"
     assert told[-1] == f"storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.37, {interval}"
-    assert compared["verdict"] == {"sentence": told[-1], "winner": "storefront-graph", "measure": "nDCG@10"}
+    won = {"sentence": told[-1], "winner": "storefront-graph", "measure": "nDCG@10", "reason": None}
+    assert compared["verdict"] == won
     assert "failed    storefront-graph 2 failed; they count as the worst value" in told
     # The reasons for unscored questions share one line.
     [unscored] = [line for line in told if line.startswith("unscored  ") and "generation" not in line]
