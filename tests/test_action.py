@@ -237,6 +237,62 @@ def test_a_lost_measure(checkout: Path, github: Github) -> None:
         assert allowed.code == 0, allowed.log
 
 
+def _half_silent(checkout: Path) -> tuple[str, str, str, str]:
+    """Six of eight walks are not logged: EdgeRecall is 1 over the others, and .25 with them as 0."""
+    half = [one | ({"traversal": None} if number < 6 else {}) for number, one in enumerate(run_of(2))]
+    write_lines(checkout / "data" / "runs" / "mine.jsonl", half)
+    said = "EdgeRecall is 0.2500 with 6 not logged as 0"
+    return "-m EdgeRecall --fail-under EdgeRecall=0.9", "-m EdgeRecall --fail-on-regression", said, "EdgeRecall -0.7500"
+
+
+def _half_priced(checkout: Path) -> tuple[str, str, str, str]:
+    """The baseline states a cost for each of eight questions, the run for four of them: fewer than four fifths."""
+    priced = [one | {"cost": 0.01} for one in run_of(2)]
+    half = [one | ({"cost": None} if number < 4 else {}) for number, one in enumerate(priced)]
+    write_lines(checkout / "data" / "runs" / "mine.jsonl", half)
+    return "", "-m EdgeRecall --cost --fail-on-regression", "", "mine states none for 4 of 8 questions"
+
+
+def _half_cited(checkout: Path) -> tuple[str, str, str, str]:
+    """Four of eight answers cite nothing: Attribution has a value on 50%, fewer than the four fifths of a bound."""
+    write_lines(checkout / "data" / "runs" / "mine.jsonl", run_of(2))
+    about = {"run": "mine", "measure": "Attribution", "grader": "judge"}
+    cited = [
+        about | {"question": f"q{number}"} | ({"value": 1} if number < 4 else {"value": None, "reason": "no citations"})
+        for number in range(8)
+    ]
+    write_lines(checkout / "scores.jsonl", cited)
+    said = "Attribution has a value on 4 of 8 questions that it could score (50%), fewer than 80%"
+    return "--scores scores.jsonl -m EdgeRecall --fail-under Attribution=0.9", "-m EdgeRecall", said, ""
+
+
+def _stale(checkout: Path) -> tuple[str, str, str, str]:
+    """The graph lost an edge of one question of eight: its gold is stale, and both gates fail by it."""
+    edges = [edge for one in QUESTIONS[1:] for edge in one["paths"][0]]
+    write_lines(
+        checkout / "data" / "edges.jsonl",
+        [{"source": source, "relation": relation, "target": target} for source, relation, target in edges],
+    )
+    write_lines(checkout / "data" / "runs" / "mine.jsonl", run_of(2))
+    said = "1 of 8 questions left out, since their gold is stale: q0"
+    return "-m EdgeRecall --fail-under EdgeRecall=0.4", "-m EdgeRecall --fail-on-regression", said, said
+
+
+@pytest.mark.parametrize("write", [_half_silent, _half_priced, _half_cited, _stale])
+def test_what_is_left_out_passes_no_gate(write: Any, checkout: Path, github: Github) -> None:
+    """Each way to keep silent fails the job, and the summary and the comment say what was left out."""
+    evaluate, compare, in_summary, in_comment = write(checkout)
+    if write is _half_priced:  # the base branch records no cost: a run of it that does
+        origin = checkout.parent / "origin"
+        git(origin, "checkout", "-q", "main")
+        write_lines(origin / "data" / "runs" / "mine.jsonl", [one | {"cost": 0.01} for one in run_of(2)])
+        git(origin, "commit", "-q", "-a", "-m", "State the cost")
+    done = job(checkout, github, run=USUAL["run"], evaluate=evaluate, compare=compare)
+    assert done.code == 1, done.log
+    assert in_summary in done.summary
+    assert in_comment in github.of_action()[0].replace("`", "")
+
+
 @pytest.mark.parametrize(("missing", "code"), [("fail", 1), ("pass", 0)])
 def test_without_a_recorded_run(checkout: Path, github: Github, missing: str, code: int) -> None:
     """If the base branch records no run, the comment says so, and the job fails unless that is permitted."""

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import graphkit
+from graphkit.agents.workspace import Workspace
 from graphkit.analysis.comparison_gates import ComparisonGates
 from graphkit.analysis.gates import RunGates, fail_over, fail_under, min_scored
 from graphkit.analysis.layers import score_layers
@@ -19,11 +20,13 @@ from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.owners import OF_QUESTION, Owner, owner_of, text_of
 from graphkit.records.unanswered import MISSING, counts_as_worst, failed
+from graphkit.report import PageOptions, write_report
 from graphkit.scoring.export import markdown, write_results
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
 from tests.helpers import ROOT
 from tests.helpers.cli import inside
+from tests.helpers.pages import Page
 
 COUNT = 20
 
@@ -235,6 +238,44 @@ def test_layers_board_and_notebook(dataset: Path) -> None:
     (component,) = [one for layer in card.layers for one in layer.components if one.measure == "EdgeRecall"]
     assert (component.held, component.counts) == (0.5, "10/20, 10 not logged as 0")
     assert WORDS in result._repr_html_()
+
+
+def _on_page(folder: Path, *runs: str) -> str:
+    """Return the text of the page of runs."""
+    files = [folder / f"runs/{run}.jsonl" for run in runs]
+    page = Page(write_report(files, folder / "r.html", PageOptions()).read_text("utf-8"))
+    return " ".join(page.text.split())
+
+
+def _to_agent(folder: Path, first: str, second: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the head and the rows of what MCP replies to a comparison."""
+    reply = Workspace(folder, None).compare(f"runs/{first}.jsonl", f"runs/{second}.jsonl", ["EdgeRecall"])
+    head = json.loads(reply)
+    return head, head["rows"]
+
+
+def test_page_and_mcp(dataset: Path) -> None:
+    """Against a run of 1, the silent one is at .5, and is named as worse."""
+    written(dataset.parent / "best", best=RIGHT, silent=None)
+    folder = dataset.parent / "best"
+    assert f"10/20, {WORDS}" in _on_page(folder, "best", "silent")
+    head, rows = _to_agent(folder, "best", "silent")
+    assert head["verdict"].startswith("best beats silent: EdgeRecall 1.00 to 0.50")
+    assert head["worse"] == ["EdgeRecall"]
+    assert [(one["second"], one["scored"]) for one in rows if one.get("measure") and "second" in one] == [(0.5, 20)]
+    assert any("doesn't log" in one.get("warning", "") for one in rows)
+
+
+def test_stale_gold_on_page_and_in_mcp(dataset: Path) -> None:
+    """The graph holds the gold of all questions but q0: no run is scored on it, and both say so."""
+    folder = written(dataset.parent / "stale", best=RIGHT, silent=None)
+    edges = [edge(number, RIGHT) for number in range(1, COUNT)]
+    (folder / "edges.jsonl").write_text("\n".join(map(json.dumps, edges)) + "\n")
+    assert "of 20 questions 1 is invalid for stale gold" in _on_page(folder, "best", "silent")
+    head, rows = _to_agent(folder, "best", "silent")
+    # Nine right of nineteen: .47.
+    assert "EdgeRecall 1.00 to 0.47" in head["verdict"]
+    assert any("stale" in one.get("warning", "") for one in rows)
 
 
 # The rule of four fifths -------------------------------------------------------------------------------------------
