@@ -47,6 +47,11 @@ def in_family(results: Iterable[PairedResult]) -> int:
     return sum(bool(one.wins or one.losses) for one in results)
 
 
+def family_in_words(measures: int) -> str:
+    """Return over how many measures p-values are corrected, in words."""
+    return f"{counted(measures, 'measure')} that differ{'s' if measures == 1 else ''}"
+
+
 def judged(result: PairedResult) -> str:
     """Return whether the second run is better or worse by a measure, or that this is unclear."""
     gain = sure(result) * (-1 if lower_is_better(result.measure) else 1)
@@ -60,10 +65,8 @@ def why_unclear(results: Sequence[PairedResult], shown: Callable[[str], str] = s
     tested = [f"{shown(one.measure)} (p {one.p_value:.2f})" for one in some if one.p_value >= LEVEL]
     found = []
     if corrected:
-        over = counted(in_family(results), "measure")
-        found.append(
-            f"unclear after correction over {over} that differ, though the interval excludes 0: {listed(corrected, 6)}"
-        )
+        over = family_in_words(in_family(results))
+        found.append(f"unclear after correction over {over}, though the interval excludes 0: {listed(corrected, 6)}")
     if tested:
         found.append(f"unclear by the randomisation test, though the interval excludes 0: {listed(tested, 6)}")
     return found

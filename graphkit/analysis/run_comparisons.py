@@ -11,7 +11,16 @@ from graphkit.analysis.changed_gold import GoldChange
 from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.findings import listed, two
 from graphkit.analysis.lost_measures import LostMeasure
-from graphkit.analysis.pair_verdict import WORSE, PairVerdict, judged, legend, why_unclear, with_counts
+from graphkit.analysis.pair_verdict import (
+    WORSE,
+    PairVerdict,
+    family_in_words,
+    in_family,
+    judged,
+    legend,
+    why_unclear,
+    with_counts,
+)
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.sample_plans import SamplePlan, planned
@@ -228,7 +237,7 @@ class RunComparison:
     @property
     def pair(self) -> PairVerdict:
         """The verdict on both runs."""
-        tests = counted(len(self.with_failed), "measure")
+        tests = family_in_words(in_family(self.with_failed))
         return PairVerdict.of(self.first, self.second, self.headline, self.questions, tests)
 
     @property

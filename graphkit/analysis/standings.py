@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from graphkit.analysis.config import Config, family_of
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.pair_verdict import PairVerdict, mirrored
+from graphkit.analysis.pair_verdict import PairVerdict, family_in_words, in_family, mirrored
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.errors import InputError
@@ -157,7 +157,7 @@ def standings(results: Sequence[Evaluation], measures: Sequence[str], config: Co
         if some:
             differences[base, run] = {each.measure: each for each in some}
             differences[run, base] = {each.measure: mirrored(each) for each in some}
-    tests = max((len(some) for some in differences.values()), default=1), max(every, 1)
+    tests = max((in_family(some.values()) for some in differences.values()), default=1), max(every, 1)
     return Standings(tuple(results), headline, tuple(order), differences, tests, resamples)
 
 
@@ -230,7 +230,7 @@ def leading(results: Sequence[Evaluation], config: Config | None = None) -> Lead
     names = family_of(shared_by(results))
     some = differences_of_pair(ordered[0], ordered[1], names, pairs=pairs, clusters=clusters)
     result = next((one for one in some if one.measure == measure), None)
-    tests = _corrected_over(len(some), pairs)
+    tests = _corrected_over(in_family(some), pairs)
     return Lead(first, second, PairVerdict.of(ordered[0].run, ordered[1].run, result, first.questions, tests))
 
 
@@ -274,7 +274,7 @@ def _value(measure: str, result: Evaluation) -> str:
 
 def _corrected_over(measures: int, pairs: int) -> str:
     """Return over how many measures and pairs of runs p-values are corrected, in words."""
-    return counted(measures, "measure") + (f" and {counted(pairs, 'pair')} of runs" if pairs > 1 else "")
+    return family_in_words(measures) + (f" and {counted(pairs, 'pair')} of runs" if pairs > 1 else "")
 
 
 def _doubt(found: PairVerdict) -> str:

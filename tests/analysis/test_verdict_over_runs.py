@@ -21,14 +21,20 @@ def world(tmp_path: Path) -> Path:
     """Twelve questions of one edge, of which the runs walk 12, 6 and 5.
 
     a beats b on six and loses on none: the p-value of the signs is 2 / 2^6 = .031, and the interval excludes 0; after
-    correction over the three pairs of runs it is .094.
+    correction over the three pairs of runs it is .094. By RR b wins the other six, with the same p-value: over both
+    measures it is 1 - (1 - 2 / 2^6)^2 = .062.
     """
     edge = ("web:a", "CALLS", "api:b")
     names = [f"q{number:02}" for number in range(COUNT)]
-    write_lines(tmp_path / "d" / "questions.jsonl", [{"id": one, "question": "?", "paths": [[edge]]} for one in names])
+    write_lines(
+        tmp_path / "d" / "questions.jsonl",
+        [{"id": one, "question": "?", "paths": [[edge]], "relevant": ["web:a"]} for one in names],
+    )
     for run, right in (("a", 12), ("b", 6), ("c", 5)):
         walks = [[edge] if number < right else [("web:a", "CALLS", "api:z")] for number in range(COUNT)]
         rows = [{"run": run, "question_id": one, "traversal": walk} for one, walk in zip(names, walks, strict=True)]
+        for number, row in enumerate(rows):
+            row["retrieved"] = ["web:x" if run == "a" and number < 6 else "web:a"]
         write_lines(tmp_path / "d" / "runs" / f"{run}.jsonl", rows)
     return tmp_path
 
@@ -46,7 +52,7 @@ def test_each_output_of_an_evaluation(names: tuple[str, ...], world: Path) -> No
     assert sentence.startswith(f"{claim}: EdgeRecall 1.00 to 0.50")
     assert (verdicts[0]["winner"], verdicts[0]["measure"]) == (None if three else "a", "EdgeRecall")
     assert sentence.endswith(", of 3 runs") is three
-    over = "unclear after correction over 1 measure and 3 pairs of runs (p 0.09), though the interval excludes 0"
+    over = "unclear after correction over 1 measure that differs and 3 pairs of runs (p 0.09), though the interval excludes 0"
     assert reason == (over if three else None)
     out = [word for ending in ("md", "json", "xml", "summary.json") for word in ("-o", f"r.{ending}")]
     brief = " ".join(inside(*asked, *out, cwd=world, code=0).out.split())
@@ -72,9 +78,7 @@ def test_page_notebook_and_mcp_say_why(world: Path) -> None:
     page = Page(write_report(files, world / "r.html", PageOptions()).read_text("utf-8"))
     why = "nclear after correction over"
     assert why in " ".join(page.text.split())
-    assert why in graphkit.board([graphkit.evaluate(one) for one in files]).verdict
-    reply = Workspace(world / "d", None).compare(
-        "runs/b.jsonl", "runs/a.jsonl", measures=["EdgeRecall", "EdgePrecision"]
-    )
+    assert why in graphkit.board([graphkit.evaluate(one, measures=["EdgeRecall"]) for one in files]).verdict
+    reply = Workspace(world / "d", None).compare("runs/b.jsonl", "runs/a.jsonl", measures=["EdgeRecall", "RR"])
     head = json.loads(reply.splitlines()[0])
-    assert "unclear after correction over 2 measures" in head["unclear"]
+    assert "unclear after correction over 2 measures that differ" in head["unclear"]

@@ -56,14 +56,14 @@ def test_regression_gate(shop: Graph) -> None:
     """Going back to the run that walks nothing is a significant regression: exit code 1."""
     arguments = ("compare", SECOND, FIRST, "-m", "EdgeRecall", "--fail-on-regression")
     done = graphkit(*arguments, cwd=ROOT, env=shop.env, code=1)
-    # The graph run failed on two of 30 questions, on which the other walks nothing: 28/30 of the paired difference.
-    assert "EdgeRecall -0.4819 (corrected p 0.0001), significantly worse than storefront-graph" in done.err
-    assert "with 2 failed as 0; -0.5163 over the 28 answered by both" in done.err
-    # The other way round nothing is worse, but that it fails on two questions more.
+    # The graph run failed on two of 30 questions, which aren't compared.
+    assert "EdgeRecall -0.5163 (corrected p 0.0001), significantly worse than storefront-graph" in done.err
+    assert "storefront-graph lacks 2 questions, not compared: " in done.out
+    # The other way round nothing is worse: two failures more are no significant difference, and may be a limit.
     arguments = ("compare", FIRST, SECOND, "-m", "EdgeRecall", "--fail-on-regression")
-    done = graphkit(*arguments, cwd=ROOT, env=shop.env, code=1)
-    assert "gate failed: storefront-graph: 2 questions failed or missing, 0 of storefront-bm25\n" in done.err
-    graphkit(*arguments, "--max-failed", "2", cwd=ROOT, env=shop.env, code=0)
+    graphkit(*arguments, cwd=ROOT, env=shop.env, code=0)
+    done = graphkit(*arguments, "--max-failed", "1", cwd=ROOT, env=shop.env, code=1)
+    assert "gate failed: storefront-graph: 2 questions failed or missing, 1 allowed; ask them again" in done.err
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) ->
     second = write_lines(tmp_path / "runs" / "s.jsonl", [{**ANSWERS[0], "run": "s"}, failed])
     done = graphkit("compare", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
     counts = "each counts as the worst value of its measure, if the other run was scored\n"
-    assert f"warning: r has no record for 1 of 3 questions: {counts}" in done.err
     assert f"warning: s has no record for 1 of 3 questions and failed on 1: {counts}" in done.err
     assert "scored in one run only" not in done.err  # of q2 s has no record: it is counted
     assert "note: EdgeRecall: 1 question was scored in neither run, and is not compared\n" in done.err
     assert done.object()["left_out"] == {"EdgeRecall": 1}
-    assert len(done.object()["warnings"]) == 2
+    assert len(done.object()["warnings"]) == 1
+    assert done.object()["incomplete"] == [{"question": "q3", "reason": "the run has no record for this question"}]
     graphkit("evaluate", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
     # Of q1 both walk one of two edges. Its gold is changed on the disk, not in the graph: that is reported.
     write_lines(tmp_path / "questions.jsonl", [{**QUESTIONS[0], "paths": QUESTIONS[1]["paths"]}, QUESTIONS[1], third])
