@@ -55,7 +55,7 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], seco
         summary=compared.verdict,
         table=comparison_table(compared) if compared.with_failed else None,
         findings=tuple(findings),
-        commands=tuple(_commands(compared, second, options)),
+        commands=tuple(_commands(compared, gates, second, options)),
     )
 
 
@@ -117,9 +117,18 @@ def comparison_table(compared: RunComparison, most: int = MEASURES) -> BriefTabl
     )
 
 
-def _commands(compared: RunComparison, second: str, options: str) -> Iterator[str]:
+def _commands(compared: RunComparison, gates: Sequence[GateOutcome], second: str, options: str) -> Iterator[str]:
+    """Yield what to type next: why the second run lost most by the measure whose gate failed, or by any measure."""
     losing = [one for one in compared.movers if one.delta * (-1 if lower_is_better(one.measure) else 1) < 0]
-    if losing:
-        yield command_text("why", second, losing[0].question, options=options)
+    for gate in gates:
+        if not gate.passed and gate.measure is not None and (lost := compared.losses_by(gate.measure)):
+            yield command_text("why", second, lost[0].question, options=options)
+            return
+        if not gate.passed and gate.gate == "max-failed":
+            yield command_text("failures", second, options=f" --kind failed-questions{options}")
+            return
+    worse = [one.question for one in losing] + [one.question for one in compared.losses]
+    if worse:
+        yield command_text("why", second, worse[0], options=options)
     else:
         yield command_text("failures", second, options=options)

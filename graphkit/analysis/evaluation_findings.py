@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
@@ -13,7 +13,9 @@ from graphkit.analysis.repetitions import repetition_findings
 from graphkit.analysis.standings import Lead, incomparable, leading
 from graphkit.files.assets import command_text
 from graphkit.measures.outcome import RIGHT, UNDECIDED, Outcome, stage_counts, two_by_two
-from graphkit.measures.registry import lower_is_better
+from graphkit.measures.owners import Owner, owner_of
+from graphkit.measures.registry import bounds_of, lower_is_better
+from graphkit.records.bounds import equal
 from graphkit.records.words import counted
 from graphkit.scoring.clustering import in_words as clustered_in_words
 from graphkit.scoring.results import Evaluation
@@ -309,14 +311,45 @@ def _right_answers(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None, more: str) -> Iterator[str]:
     """Yield what to type next: why the better run missed most edges of a question, and the comparison of the best two.
 
-    A run that missed no edge has its page to look at.
+    After a failed gate it is why the run lost most by its measure. A run that missed no edge has its page to look at.
     """
     best = lead.first if lead is not None else evaluated.results[0]
     worst = max(best.outcomes(), key=lambda one: one.missed_edges, default=None)
-    if worst is not None:
+    if (failed := _after_failure(evaluated, names, more)) is not None:
+        yield failed
+    elif worst is not None:
         if worst.missed_edges:
             yield command_text("why", names[best.run], worst.stage.question, options=more)
         else:
             yield command_text("report", names[best.run], options=more)
     if lead is not None:
         yield command_text("compare", names[lead.second.run], names[lead.first.run], options=more)
+
+
+def _after_failure(evaluated: EvaluatedRuns, names: Mapping[str, str], more: str) -> str | None:
+    """Return what explains the first failed gate that questions explain; None if there is none."""
+    results = {result.run: result for result in evaluated.results}
+    for gate in evaluated.gates:
+        if gate.passed:
+            continue
+        if gate.gate == "max-failed":
+            return command_text("failures", names[gate.run], options=f" --kind failed-questions{more}")
+        if (question := _lost_most(results[gate.run], gate)) is not None:
+            return command_text("why", names[gate.run], question, options=more)
+    return None
+
+
+def _lost_most(result: Evaluation, gate: GateOutcome) -> str | None:
+    """Return the question that contributes most to the failure of a gate; None if no single one does."""
+    if gate.measure not in result.measures or not result.rows:
+        return None
+    values = result.held_values(gate.measure)
+    if gate.gate == "min-scored" or not values:
+        place = [*result.measures].index(gate.measure)
+        reasons = {row.question: row.values[place] for row in result.rows if row.question not in values}
+        owned = (name for name, one in reasons.items() if isinstance(one, str) and owner_of(one) != Owner.QUESTION)
+        return next(owned, None)
+    high = gate.gate == "fail-over" or (gate.gate != "fail-under" and lower_is_better(gate.measure))
+    found = (max if high else min)(values, key=lambda one: values[one])
+    best = bounds_of(gate.measure)[0 if high else 1]
+    return None if best is not None and equal(values[found], best) else found

@@ -26,6 +26,7 @@ from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.sample_plans import SamplePlan, planned
 from graphkit.analysis.scales import largest_difference
 from graphkit.measures.registry import lower_is_better
+from graphkit.records.bounds import equal
 from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
@@ -112,6 +113,8 @@ class RunComparison:
         By measure, the questions whose input the baseline doesn't log, though it does for others.
     scored
         By each measure, how many questions the first run was scored on.
+    values
+        Returns by measure and question the values of both runs as gates count them.
     failed
         How many questions each run failed on or has no record for, without those with stale gold.
     gold_change
@@ -171,6 +174,9 @@ class RunComparison:
     apart: Mapping[str, tuple[float, int]] = field(default_factory=dict, repr=False)
     failed_alone: tuple[int, int] = (0, 0)
     lacking: Mapping[str, Set[str]] = field(default_factory=dict, repr=False)
+    values: Callable[[], Mapping[str, Mapping[str, tuple[float, float]]]] = field(
+        default=dict, repr=False, compare=False
+    )
 
     def scope(self) -> list[str]:
         """Return sentences on what is compared: how gold differs, what the baseline lacks, what only one was asked."""
@@ -187,6 +193,17 @@ class RunComparison:
             means = [f"{name} {two(mean)}" for name, (mean, _) in self.apart.items()]
             found.append(f"{self.second} alone was asked {asked}, without weight here: {listed(means, NAMED)}")
         return found
+
+    def losses_by(self, measure: str) -> list[Loss]:
+        """Return the questions on which the second run is worse by a measure, as gates count them, largest first."""
+        sign = -1 if lower_is_better(measure) else 1
+        pairs = self.values().get(measure, {}).items()
+        found = [
+            Loss(question, measure, first, second)
+            for question, (first, second) in pairs
+            if sign * (first - second) > 0 and not equal(first, second)
+        ]
+        return sorted(found, key=lambda one: (-abs(one.second - one.first), one.question))
 
     def lost_in_words(self) -> list[str]:
         """Return a sentence for each lost measure."""

@@ -296,6 +296,16 @@ class Pairs:
             found.update((one.question, one) for one in worse)
         return (*found.values(),)
 
+    def values(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Return by measure and question both values, the second as the worst one where gates count it so."""
+        before, after = self._strict()
+        if self.failed_as != "unscored":
+            after = _completed(after, self.failed[1], self.unlogged[1] if self.failed_as == "worst" else {}, before)
+        return {
+            name: {one: (value, after[name][one]) for one, value in column.items() if one in after[name]}
+            for name, column in before.items()
+        }
+
     def compared(
         self,
         gold: GoldComparison,
@@ -361,6 +371,7 @@ class Pairs:
             failed_as=self.failed_as,
             not_logged=self.not_logged(),
             losses=self.losses(),
+            values=self.values,
             facts=facts,
             clusters=self.clusters,
             deciding=tuple(one for one in (primary, *deciding) if one is not None),
