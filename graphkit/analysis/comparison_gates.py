@@ -7,7 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphkit.analysis.findings import listed
-from graphkit.analysis.gates import LEAST_SCORED, NAMED, REGRESSION, GateOutcome, beside_recall, stale_outcome
+from graphkit.analysis.gates import (
+    LEAST_SCORED,
+    NAMED,
+    REGRESSION,
+    GateOutcome,
+    ask_again,
+    beside_recall,
+    stale_outcome,
+)
 from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, questions_needed, sign_test, smallest_p
 from graphkit.analysis.power import LEVEL, smallest
@@ -306,7 +314,7 @@ def more_failed(compared: RunComparison, allowed: int | None = None) -> list[Gat
             passed = p_value >= LEVEL
             what += f" (sign test: p {p_value:.4f}); each counts as the worst value"
     if not passed:
-        what += f"; ask them again (`graphkit run --retry-failed`), or accept them by --max-failed {after}"
+        what += f"; {ask_again(after)}"
     return [GateOutcome("max-failed", compared.second, passed, what, None, allowed, after)]
 
 

@@ -227,6 +227,8 @@ def _held(
     if not beyond(float(f"{value:.4f}"), bound):
         text = f"{value:.12g}"  # "0.8000, under 0.8" says nothing
     what = f"{measure} is {text}, {beyond.__name__} {bound:.12g}{without}"
+    if summary.unanswered and not beyond(summary.mean, bound):
+        what += "; the answered ones pass: ask the others again by `graphkit run --retry-failed`"
     return GateOutcome(gate, result.run, False, what, measure, bound, value)
 
 
@@ -332,6 +334,7 @@ def max_failed(
         count = result.unanswered
         if allowed is not None:
             what = f"{counted(count, 'question')} failed or missing, {allowed} allowed"
+            what += "" if count <= allowed else f"; {ask_again(count)}"
             outcomes.append(GateOutcome("max-failed", result.run, count <= allowed, what, None, allowed, count))
             continue
         for measure in dict.fromkeys(measures):
@@ -340,6 +343,16 @@ def max_failed(
                 what = f"{measure} has no worst value that {summary.failures} could count as: use --max-failed"
                 outcomes.append(GateOutcome("max-failed", result.run, False, what, measure, 0, summary.unanswered))
     return outcomes
+
+
+def ask_again(failed: int) -> str:
+    """Return what to do about questions that failed or are missing.
+
+    >>> ask_again(1)
+    'ask again by `graphkit run --retry-failed`, or accept it by --max-failed 1'
+    """
+    them = "it" if failed == 1 else "them"
+    return f"ask again by `graphkit run --retry-failed`, or accept {them} by --max-failed {failed}"
 
 
 def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[str] | None = None) -> list[GateOutcome]:

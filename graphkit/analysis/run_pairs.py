@@ -299,8 +299,8 @@ class Pairs:
     def values(self) -> dict[str, dict[str, tuple[float, float]]]:
         """Return by measure and question both values, the second as the worst one where gates count it so."""
         before, after = self._strict()
-        if self.failed_as != "unscored":
-            after = _completed(after, self.failed[1], self.unlogged[1] if self.failed_as == "worst" else {}, before)
+        (_, failed), (_, unlogged) = self._counted()
+        after = _completed(after, failed, unlogged, before)
         return {
             name: {one: (value, after[name][one]) for one, value in column.items() if one in after[name]}
             for name, column in before.items()

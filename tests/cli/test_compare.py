@@ -63,7 +63,7 @@ def test_regression_gate(shop: Graph) -> None:
     arguments = ("compare", FIRST, SECOND, "-m", "EdgeRecall", "--fail-on-regression")
     graphkit(*arguments, cwd=ROOT, env=shop.env, code=0)
     done = graphkit(*arguments, "--max-failed", "1", cwd=ROOT, env=shop.env, code=1)
-    assert "gate failed: storefront-graph: 2 questions failed or missing, 1 allowed; ask them again" in done.err
+    assert "gate failed: storefront-graph: 2 questions failed or missing, 1 allowed; ask again" in done.err
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from tests.helpers.api import message, served
-from tests.helpers.cli import COMMAND, Process, environment, write_lines
+from tests.helpers.cli import COMMAND, Process, environment, inside, write_lines
 from tests.helpers.systems import TEN, asked, records, run
 
 
@@ -137,6 +137,25 @@ def test_failed_are_retried_on_demand(folder: Path) -> None:
     assert records(folder, "counted")["q1"]["answer"] == "answer of q1"
     assert list(records(folder, "counted")) == ["q1", "q2"]
     assert asked(folder) == ["q1", "q1", "q2"]
+
+
+def test_a_red_gate_says_how_to_ask_again(folder: Path) -> None:
+    """One failed question of two is 0 in the mean of .5: the messages say what makes the gates green, and it does."""
+    run(folder, "--system", "systems:counted", env={"BREAK": "q1"})
+    file = folder / "data" / "runs" / "counted.jsonl"
+    (folder / "ours.py").write_text(
+        "import graphkit\n\nclass Answered(graphkit.Measure):\n    lowest, highest = 0.0, 1.0\n\n"
+        "    def value(self, case):\n        return 1.0\n"
+    )
+    measured = ("evaluate", file, "--no-store", "-m", "ours:Answered")
+    bounds = ("--fail-under", "ours:Answered=1", "--max-failed", "0")
+    told = inside(*measured, *bounds, cwd=folder, code=1).err
+    assert "ask the others again by `graphkit run --retry-failed`" in told
+    accepted = "1 question failed or missing, 0 allowed; ask again by `graphkit run --retry-failed`, or accept it by "
+    assert f"{accepted}--max-failed 1" in told
+    inside(*measured, "--max-failed", "1", cwd=folder, code=0)
+    run(folder, "--system", "systems:counted", "--retry-failed")
+    inside(*measured, *bounds, cwd=folder, code=0)
 
 
 def test_disk_fills(process: Process, folder: Path) -> None:
