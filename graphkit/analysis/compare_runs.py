@@ -101,6 +101,8 @@ def compare_runs(
         facts=(RunFacts(dict.fromkeys(failed[0])), RunFacts(dict.fromkeys(failed[1]))),
         commands=(command_text("failures", first), command_text("failures", second)),
     )
+    categories = {str(row["question"]): str(row["category"]) for row in answers[second] if row["category"]}
+    compared = dataclasses.replace(compared, categories=categories)
     if not compared.lost:
         return compared
     reasons = {one.measure: unscored_in_graph(store, second, one.measure) for one in compared.lost}

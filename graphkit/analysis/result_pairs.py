@@ -272,7 +272,7 @@ def compare_results(
     by = options.get("by")
     if members is None:
         members = _members(first, by) if by is not None else {}
-    return pairs.compared(
+    compared = pairs.compared(
         check,
         members,
         dict.fromkeys(before, questions),
@@ -285,6 +285,12 @@ def compare_results(
         apart=_apart(second, names, questions),
         commands=commands,
     )
+    return dataclasses.replace(compared, categories=_categories(first))
+
+
+def _categories(result: Evaluation) -> dict[str, str]:
+    place = [*LABELS].index("category")
+    return {row.question: label for row in result.rows if (label := row.labels[place]) is not None}
 
 
 def _apart(result: Evaluation, names: Iterable[str], asked: Collection[str]) -> dict[str, list[float]]:

@@ -113,6 +113,8 @@ class RunComparison:
         By measure, the questions whose input the baseline doesn't log, though it does for others.
     scored
         By each measure, how many questions the first run was scored on.
+    categories
+        The categories of questions that have one; none for scores from files.
     values
         Returns by measure and question the values of both runs as gates count them.
     failed
@@ -174,6 +176,7 @@ class RunComparison:
     apart: Mapping[str, tuple[float, int]] = field(default_factory=dict, repr=False)
     failed_alone: tuple[int, int] = (0, 0)
     lacking: Mapping[str, Set[str]] = field(default_factory=dict, repr=False)
+    categories: Mapping[str, str] = field(default_factory=dict, repr=False)
     values: Callable[[], Mapping[str, Mapping[str, tuple[float, float]]]] = field(
         default=dict, repr=False, compare=False
     )

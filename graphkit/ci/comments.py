@@ -96,9 +96,7 @@ def write_comment(place: Place, lines: list[str]) -> str:
     try:
         import httpx2
     except ImportError:
-        raise CommentError(
-            "comments need httpx", remedy="Install it: pip install 'graphkit-eval[ci]'."
-        ) from None
+        raise CommentError("comments need httpx", remedy="Install it: pip install 'graphkit-eval[ci]'.") from None
     body = {"body": "\n".join(lines) + "\n"}
     try:
         with httpx2.Client(headers=dict(place.headers), timeout=SECONDS) as client:

@@ -13,6 +13,7 @@ from graphkit.cli.options import (
     ALLOW_STALE,
     DATASET,
     FAILED_AS,
+    JUNIT,
     MEASURE,
     SEED,
     UNTYPED,
@@ -122,6 +123,7 @@ def compare(
     gates: ComparisonGateOptions,
     reading: ComparedReadingOptions,
     workers: ExecutorOptions,
+    junit: Path | None = JUNIT,
     full: bool = FULL,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
@@ -140,6 +142,10 @@ def compare(
         from graphkit.cli.pair_tables import print_comparison
         from graphkit.cli.tables import print_gates
         from graphkit.files.assets import as_typed
+        from graphkit.scoring.export import check_output
+
+        if junit is not None:
+            check_output(junit, ".xml")
 
     problems = reading.problems()
     plan = _plan(first, second, (dataset, baseline_dataset), how, gates, workers)
@@ -148,6 +154,8 @@ def compare(
         compared = plan.completed(_compared(plan, store, scores, problems, progress), store)
         outcomes = plan.gates.outcomes(compared)
         comment = _comment(plan, compared, outcomes, store, scores) if how.format is not None else []
+    if junit is not None:
+        _write_junit(junit, plan, compared, outcomes)
     print_problems(problems)
     taken = _print_messages(plan, compared, full or bool(comment))
     more = "" if dataset is None else f" --dataset {as_typed(dataset)}"
@@ -211,6 +219,15 @@ def _compared(
     if scores:
         return plan.of_files(scores, problems)
     return plan.of_results(problems) if plan.of_folders else plan.of_runs(problems, progress)
+
+
+def _write_junit(file: Path, plan: ComparisonPlan, compared: RunComparison, outcomes: list[GateOutcome]) -> None:
+    from graphkit.analysis.comparison_junit import comparison_suites
+    from graphkit.files.atomic import written
+    from graphkit.scoring.junit import write_junit
+
+    with written(file) as temporary:
+        write_junit(temporary, comparison_suites(compared, outcomes, {"config": plan.config.digest}))
 
 
 def _comment(

@@ -109,8 +109,9 @@ COMMANDS: dict[Words, Command] = {
     ("compare",): Command(
         {
             **{"first": "r", "second": "s", "--scores": "scores.jsonl", "--dataset": DATASET},
-            **{"--baseline-dataset": DATASET, "--config": "config.toml"},
+            **{"--baseline-dataset": DATASET, "--config": "config.toml", "--junit": "junit.xml"},
         },
+        writes=("--junit",),
         needs=("--scores",),
     ),
     ("export",): Command(

@@ -12,7 +12,7 @@ import graphkit
 from graphkit.scoring.export import write_results
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation, Row
-from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
 
 #: What the schema of Jenkins (jenkins-junit.xsd) allows: attributes, those that it requires, and children.
 SCHEMA = {
@@ -223,3 +223,66 @@ def test_the_counts_of_stale_and_failed_questions(tmp_path: Path) -> None:
     [suite] = parsed(tmp_path / "r.xml")
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "0", "2")
     assert properties(suite)["failed_as"] == "worst"
+
+
+def compared_runs(folder: Path, names: tuple[str, str] = ("a", "b")) -> list[Path]:
+    """Write two runs: by the second, q1 of the category lookup falls from 1/2 to 0."""
+    questions = [{**QUESTIONS[0], "category": "lookup"}, QUESTIONS[1]]
+    tiny(folder, questions, ()).unlink()
+    answers = (ANSWERS, [{**ANSWERS[0], "traversal": []}, ANSWERS[1]])
+    return [
+        write_lines(folder / "runs" / f"{name}.jsonl", [{**one, "run": name} for one in some])
+        for name, some in zip(names, answers, strict=True)
+    ]
+
+
+def test_a_comparison_has_cases_of_gates_and_questions(tmp_path: Path) -> None:
+    """The mean falls from .75 to .5, so by .25: only a gate that this breaks makes the question that lost fail."""
+    asked = ("compare", *compared_runs(tmp_path / "shop"), "-m", "EdgeRecall", "--junit", "c.xml")
+    inside(*asked, "--fail-on-drop", "0.3", cwd=tmp_path, code=0)
+    root = parsed(tmp_path / "c.xml")
+    assert names(root) == {
+        ("shop compared.lookup", "q1: EdgeRecall"),
+        ("shop compared", "q2: EdgeRecall"),
+        ("shop compared gates", "fail-on-drop EdgeRecall"),
+        ("shop compared gates", "max-failed"),
+    }
+    assert marks(root) == {}
+    found = properties(root[0])
+    assert (found["run"], found["baseline"], found["dataset"]) == ("b", "a", "shop")
+    assert found["difference EdgeRecall"].startswith("-0.2500")
+    inside(*asked, "--fail-on-drop", "0.2", cwd=tmp_path, code=1)
+    broken = parsed(tmp_path / "c.xml")
+    assert names(broken) == names(root)
+    failed = marks(broken)
+    assert failed["q1: EdgeRecall"] == ("failure", "EdgeRecall 0.5000 to 0.0000, and the gate on EdgeRecall failed")
+    assert set(failed) == {"q1: EdgeRecall", "fail-on-drop EdgeRecall"}
+    # Other names of both runs, and no gate: the questions keep their names.
+    compared_runs(tmp_path / "shop", ("x", "y"))
+    runs = [tmp_path / "shop" / "runs" / f"{name}.jsonl" for name in "xy"]
+    inside("compare", *runs, "-m", "EdgeRecall", "--junit", "c.xml", cwd=tmp_path, code=0)
+    assert names(parsed(tmp_path / "c.xml")) == {one for one in names(root) if not one[0].endswith("gates")}
+
+
+def test_a_comparison_of_results_and_scores_has_them_too(tmp_path: Path) -> None:
+    """Files of scores don't say dataset and category; results folders do."""
+    pytest.importorskip("pyarrow")
+    for run in compared_runs(tmp_path / "shop"):
+        for out in (run.stem, f"{run.stem}.jsonl"):
+            inside("evaluate", run, "--no-store", "-m", "EdgeRecall", "-o", out, cwd=tmp_path, code=0)
+    inside("compare", "a", "b", "--junit", "c.xml", cwd=tmp_path, code=0)
+    assert {one for one, _ in names(parsed(tmp_path / "c.xml"))} == {"shop compared.lookup", "shop compared"}
+    inside("compare", "a", "b", "--scores", "a.jsonl", "--scores", "b.jsonl", "--junit", "c.xml", cwd=tmp_path, code=0)
+    assert {one for one, _ in names(parsed(tmp_path / "c.xml"))} == {"scores compared"}
+
+
+def test_a_comparison_in_the_graph_has_them_too(graph: Graph, tmp_path: Path) -> None:
+    """Runs in the graph give the cases that their files give."""
+    files = compared_runs(tmp_path / "shop")
+    asked = ("-m", "EdgeRecall", "--fail-on-drop", "0.2", "--junit")
+    inside("compare", *files, *asked, "files.xml", cwd=tmp_path, code=1)
+    inside("evaluate", *files, "-m", "EdgeRecall", cwd=tmp_path, env=graph.env, code=0)
+    inside("compare", "a", "b", *asked, "graph.xml", cwd=tmp_path, env=graph.env, code=1)
+    of_files, of_graph = (parsed(tmp_path / f"{name}.xml") for name in ("files", "graph"))
+    assert names(of_graph) == names(of_files)
+    assert marks(of_graph) == marks(of_files)
