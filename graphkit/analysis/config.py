@@ -106,6 +106,10 @@ class Config:
         return Thresholds(self.targets.get(measure, own.target), self.severe.get(measure, own.severe))
 
 
+#: The sections of a file; ``[ci]`` is read by ``graphkit ci``.
+SECTIONS = ("weights", "targets", "severe", "ci")
+
+
 def load_config(path: Path | None) -> Config:
     """Read ``[weights.LAYER]``, ``[targets]`` and ``[severe]``; missing entries keep their defaults.
 
@@ -119,8 +123,8 @@ def load_config(path: Path | None) -> Config:
         return Config()
     content = read_toml(path)
     for name in content:
-        if name not in {"weights", "targets", "severe"}:
-            _unknown(path, name, ("weights", "targets", "severe"), "section")
+        if name not in SECTIONS:
+            _unknown(path, name, SECTIONS, "section")
     weights: dict[str, Mapping[str, float]] = dict(WEIGHTS)
     for layer, values in _table(path, content, "weights").items():
         if layer not in WEIGHTS:

@@ -65,12 +65,12 @@ def place_of(environment: Mapping[str, str], token: str | None, author: str = ""
         own = author or "github-actions[bot]"
         return Place(f"{issues}/{number}/comments", f"{issues}/comments", "PATCH", headers, own)
     if environment.get("GITLAB_CI") == "true":
-        number = environment.get("CI_MERGE_REQUEST_IID", "")
-        if not number.isdecimal():
+        request = environment.get("CI_MERGE_REQUEST_IID", "")
+        if not request.isdecimal():
             return None
         project = quote(environment.get("CI_PROJECT_ID", ""), safe="")
         base = environment.get("CI_API_V4_URL", "https://gitlab.com/api/v4").rstrip("/")
-        notes = f"{base}/projects/{project}/merge_requests/{number}/notes"
+        notes = f"{base}/projects/{project}/merge_requests/{request}/notes"
         return Place(notes, notes, "PUT", {"PRIVATE-TOKEN": token}, author, ("author", "username"))
     return None
 
@@ -86,7 +86,7 @@ def _pull_request(environment: Mapping[str, str]) -> int | None:
 
 
 def write_comment(place: Place, lines: list[str]) -> str:
-    """Write a comment, or bring the one of an earlier job up to date; its first line is the marker. Return what was done.
+    """Write a comment, whose first line is its marker, or bring that of an earlier job up to date; return what was done.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _comments(client: httpx2.Client, place: Place) -> Iterator[Mapping[str, Any]
 def _answer(response: httpx2.Response) -> httpx2.Response:
     if response.status_code in (401, 403, 404):
         raise CommentError(
-            f"the comment couldn't be written ({response.status_code}): this token may not, as that of a fork's request",
+            f"the comment couldn't be written ({response.status_code}): this token may not, as a fork's",
             remedy="Give the token the permission to write comments (pull-requests: write), or publish comment.md.",
         )
     if not response.is_success:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.files.decoding import read_toml
+from graphkit.files.texts import read_toml
 
 #: The file that is read if it lies in the working folder, and its section.
 FILE, SECTION = "graphkit.toml", "ci"

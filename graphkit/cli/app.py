@@ -36,6 +36,7 @@ COMMANDS = (
     "failures",
     "why",
     "compare",
+    "ci",
     "export",
     "report",
     "view",

@@ -164,7 +164,12 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
             with _results_alone() if as_json() else nullcontext(), lifted(_shared.lift_limits):
                 function(**given, **filled)
 
+        def options(given: dict[str, Any]) -> dict[str, Any]:
+            """Return the groups of options that parsed words give, for another command that takes such words."""
+            return {name: _filled(family, given) for name, family in families.items()}
+
         parameters = [one.parameter(name, kind) for name, (one, kind) in declared.items()]
+        run.options = options  # type: ignore[attr-defined]
         run.__name__, run.__doc__ = function.__name__, function.__doc__
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}

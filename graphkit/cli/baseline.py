@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graphkit.cli.base import argument, command, group, option, present
 from graphkit.cli.options import DATASET
@@ -44,20 +45,48 @@ def save(
     partial: bool = option("--partial-baseline", "Save a run that answered fewer than four fifths of its questions."),
 ) -> None:
     """Save a run with the dataset that it was asked, its commit and graphkit's version."""
+    branch, name = where.place(), checked_baseline(where.name)
+    if push and branch is None:
+        raise InputError("--push pushes a branch, and --folder names none", remedy="Leave out one of them.")
+    facts = saved(run, dataset, name, where.folder, branch, push=push, partial=partial)
+    present(facts.pop("text"), facts)
+
+
+def checked_baseline(name: str) -> str:
+    """Return the name of a baseline; raise InputError for one that is no plain name of a folder."""
+    from graphkit.files.baselines import checked_name
+
+    return checked_name(name)
+
+
+def saved(
+    run: Path,
+    dataset: Path | None,
+    name: str,
+    place: Path | None,
+    branch: str | None,
+    *,
+    push: bool = False,
+    partial: bool = False,
+) -> dict[str, Any]:
+    """Save a run as a baseline in a folder or on a branch, and return what was done, with a ``text``.
+
+    Raises
+    ------
+    InputError
+        The run can't be used, or answered fewer than four fifths of its questions and isn't accepted as ``partial``.
+    """
     from graphkit.analysis.gates import LEAST_SCORED
     from graphkit.cli.progress import shown_progress
     from graphkit.files.baseline_branches import fetch_branch, push_branch, save_on_branch
-    from graphkit.files.baselines import checked_name, packed, save_in_folder
+    from graphkit.files.baselines import packed, save_in_folder
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
     from graphkit.records.bounds import under
     from graphkit.scoring.evaluate import evaluate
 
-    branch, name = where.place(), checked_name(where.name)
-    if push and branch is None:
-        raise InputError("--push pushes a branch, and --folder names none", remedy="Leave out one of them.")
     with shown_progress(f"saving {run.name}"):
-        own = Dataset.of_run(run, dataset)
+        own, here = Dataset.of_run(run, dataset), Path()
         result = evaluate(run, own, measures=["EdgeRecall"], problems=Problems())
         answered = result.questions - result.missing - result.failed
         if under(answered, LEAST_SCORED * result.questions) and not partial:
@@ -67,19 +96,19 @@ def save(
                 remedy="Complete it by `graphkit run --retry-failed`, or accept it by --partial-baseline.",
             )
         with packed(run, own, run=result.run, questions=result.questions, answered=answered) as folder:
-            if where.folder is not None:
-                target = str(save_in_folder(folder, where.folder, name))
+            if branch is None:
+                assert place is not None
+                target = str(save_in_folder(folder, place, name))
             else:
-                assert branch is not None
-                here = Path()
                 if push:
                     fetch_branch(here, branch)
                 commit = save_on_branch(folder, here, branch, name)
                 target = f"the branch {branch}, commit {commit[:12]}"
                 if push:
                     push_branch(here, branch)
+    text = f"saved {result.run} ({answered} of {result.questions} questions answered) as {name} in {target}"
     facts = {"run": result.run, "questions": result.questions, "answered": answered, "place": target, "name": name}
-    present(f"saved {result.run} ({answered} of {result.questions} questions answered) as {name} in {target}", facts)
+    return {"text": text, **facts}
 
 
 @baseline.command()

@@ -148,12 +148,12 @@ def compare(
             check_output(junit, ".xml")
 
     problems = reading.problems()
-    plan = _plan(first, second, (dataset, baseline_dataset), how, gates, workers)
+    plan = planned(first, second, (dataset, baseline_dataset), how, gates, workers)
     in_graph = not scores and plan.of_graph_runs
     with shown_progress(title) as progress, open_graph() if in_graph else nullcontext() as store:
         compared = plan.completed(_compared(plan, store, scores, problems, progress), store)
         outcomes = plan.gates.outcomes(compared)
-        comment = _comment(plan, compared, outcomes, store, scores) if how.format is not None else []
+        comment = commented(plan, compared, outcomes, store, scores) if how.format is not None else []
     if junit is not None:
         _write_junit(junit, plan, compared, outcomes)
     print_problems(problems)
@@ -174,7 +174,7 @@ def compare(
     hold(outcomes, brief=not full)
 
 
-def _plan(
+def planned(
     first: str,
     second: str,
     datasets: tuple[Path | None, Path | None],
@@ -230,7 +230,7 @@ def _write_junit(file: Path, plan: ComparisonPlan, compared: RunComparison, outc
         write_junit(temporary, comparison_suites(compared, outcomes, {"config": plan.config.digest}))
 
 
-def _comment(
+def commented(
     plan: ComparisonPlan,
     compared: RunComparison,
     outcomes: list[GateOutcome],

@@ -127,7 +127,7 @@ def evaluate(
         _refuse_contradictions(scoring, gates, storing)
         files = run_files(given.runs or ())
         one_run(storing.run_name, files, "Evaluate")
-        plan = _plan(given, scoring, gates, storing, reading)
+        plan = planned(given, scoring, gates, storing, reading)
 
     with (
         read_once(),
@@ -213,7 +213,7 @@ def _in_shards(
     if len(given.runs or ()) != 1:
         what = "--on and a results folder are for one run"
         raise InputError(what, remedy="Name one run: a file, a folder, a pattern or a URL.")
-    plan = _plan(given, scoring, gates, storing, reading)
+    plan = planned(given, scoring, gates, storing, reading)
     into = None if storing.no_store else open_graph
     out = outputs(storing.out or [], needed=storing.no_store)
     evaluated = evaluate_in_shards(
@@ -222,13 +222,14 @@ def _in_shards(
     hold(evaluated.gates, brief=not full)
 
 
-def _plan(
+def planned(
     given: InputOptions,
     scoring: ScoringOptions,
     gates: RunGateOptions,
     storing: StoringOptions,
     reading: ReadingOptions,
 ) -> EvaluationPlan:
+    """Return the evaluation that the options ask for."""
     from graphkit.analysis.config import load_config
     from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
     from graphkit.files.score_files import read_scores

@@ -132,6 +132,13 @@ def _gates(gates: Sequence[GateOutcome]) -> _Section:
     )
 
 
+def gate_lines(gates: Sequence[GateOutcome]) -> list[str]:
+    """Return the lines of a comment on gates: those that failed, else the names of all."""
+    section = _gates(gates)
+    section.shown = len(section.items)
+    return section.lines()[:-1]
+
+
 def _measures(compared: RunComparison) -> _Section:
     if not compared.with_failed:
         return _Section(["No measure was compared."])

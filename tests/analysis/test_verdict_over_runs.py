@@ -52,7 +52,8 @@ def test_each_output_of_an_evaluation(names: tuple[str, ...], world: Path) -> No
     assert sentence.startswith(f"{claim}: EdgeRecall 1.00 to 0.50")
     assert (verdicts[0]["winner"], verdicts[0]["measure"]) == (None if three else "a", "EdgeRecall")
     assert sentence.endswith(", of 3 runs") is three
-    over = "unclear after correction over 1 measure that differs and 3 pairs of runs (p 0.09), though the interval excludes 0"
+    over = "unclear after correction over 1 measure that differs and 3 pairs of runs (p 0.09), "
+    over += "though the interval excludes 0"
     assert reason == (over if three else None)
     out = [word for ending in ("md", "json", "xml", "summary.json") for word in ("-o", f"r.{ending}")]
     brief = " ".join(inside(*asked, *out, cwd=world, code=0).out.split())
