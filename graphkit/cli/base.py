@@ -157,11 +157,13 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
                 reads = [path for name in given.keys() - outputs for path in _paths(given[name], name in arguments)]
                 _check_outputs(outputs, given, reads, force)
             from graphkit.files.intake import lifted
+            from graphkit.files.problems import skipping
 
             _note_other_package()
             filled = {name: _filled(family, given) for name, family in families.items()}
             _reported_fields.clear()
-            with _results_alone() if as_json() else nullcontext(), lifted(_shared.lift_limits):
+            alone = _results_alone() if as_json() else nullcontext()
+            with alone, lifted(_shared.lift_limits), skipping("on_error" in declared):
                 function(**given, **filled)
 
         def options(given: dict[str, Any]) -> dict[str, Any]:

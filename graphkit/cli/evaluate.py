@@ -131,7 +131,7 @@ def evaluate(
 
     with (
         read_once(),
-        as_runs(files, given.format, given.dataset, logs) as (sources, dataset),
+        as_runs(files, given.format, given.dataset, logs, reading.on_error) as (sources, dataset),
         shown_progress(title) as progress,
         nullcontext() if storing.no_store else open_graph() as store,
     ):

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from graphkit.cli.base import Commands, argument, command, made_command, option, present, say
+from graphkit.cli.base import Commands, argument, command, made_command, option, present, print_problems, say
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.import_scores import import_scores
-from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, ExecutorOptions, LogOptions
+from graphkit.cli.options import (
+    NEW_RUN,
+    NEW_RUN_DATASET,
+    NEW_RUN_NAME,
+    REPLACE_FILE,
+    ExecutorOptions,
+    LogOptions,
+    OnError,
+)
 from graphkit.errors import InputError
 from graphkit.records.words import counted
 
@@ -115,6 +123,7 @@ def as_runs(
     format: str | None,  # noqa: A002
     given: Path | None,
     logs: LogOptions,
+    on_error: OnError = "fail",
 ) -> Iterator[tuple[list[RunSource], Path | None]]:
     """Yield the runs and their dataset; logs of other tools, and runs whose ids must be looked up, are imported."""
     from graphkit.files.dataset import Dataset
@@ -135,5 +144,6 @@ def as_runs(
         raise InputError("a log needs the dataset of its questions", remedy="Name the dataset by --dataset.")
     else:
         dataset = given
-    with imported_runs(files, dataset, format, notify=say, **logs.keywords()) as runs:
+    options = {**logs.keywords(), "on_error": on_error}
+    with imported_runs(files, dataset, format, notify=say, on_problems=print_problems, **options) as runs:
         yield runs, dataset

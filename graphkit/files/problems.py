@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -25,6 +26,21 @@ KEPT = 10_000
 
 #: The longest part of a text from a record in a message.
 LONGEST = 100
+
+
+#: Whether who reads has the option that skips unusable records, so that a message may recommend it.
+_offered = True
+
+
+@contextmanager
+def skipping(offered: bool) -> Iterator[None]:
+    """State for the block whether messages may recommend to skip unusable records by ``--on-error skip``."""
+    global _offered
+    before, _offered = _offered, offered
+    try:
+        yield
+    finally:
+        _offered = before
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +217,7 @@ class Problems:
         raise InputError(
             f"{self.faulty()} can't be used, so none was read:",
             details=details,
-            remedy="Correct them, or skip them with --on-error skip.",
+            remedy=f"Correct them{', or skip them with --on-error skip' if _offered else ''}.",
         )
 
     def _refuse_unknown(self) -> None:

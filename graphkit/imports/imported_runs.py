@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.leftovers import held_folder
+from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource, first_run
 from graphkit.imports.importer import import_log, run_name_of
 
@@ -22,6 +23,7 @@ def imported_runs(
     format: str | None = None,  # noqa: A002
     *,
     notify: Callable[[str], None] = lambda _: None,
+    on_problems: Callable[[Problems], None] = lambda _: None,
     **options: Any,
 ) -> Iterator[list[RunSource]]:
     """Yield each log as a run of a dataset, imported into a temporary folder that lasts as long as the context.
@@ -32,6 +34,8 @@ def imported_runs(
         The format of the logs, or ``auto``. None means graphkit's own records, whose names are converted to ids.
     notify
         Called with each line that summarises an import.
+    on_problems
+        Called with the skipped records of each log.
     options
         Fields of :class:`graphkit.imports.importer.ImportOptions`.
 
@@ -46,7 +50,9 @@ def imported_runs(
             run = folder / str(number) / f"{run_name_of(file)}.jsonl"
             run.parent.mkdir()
             name = first_run(file) if format is None else None
-            for line in import_log(file, format or OWN, dataset, out=run, run=name, **options).summary:
+            made = import_log(file, format or OWN, dataset, out=run, run=name, **options)
+            on_problems(made.problems)
+            for line in made.summary:
                 notify(line)
             runs.append(RunSource(file, run, file if format is None else f"the log {file.resolve()}"))
         yield runs

@@ -24,7 +24,7 @@ from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
 from graphkit.files.jsonl import find_file
 from graphkit.files.known_ids import Known, gold_ids, read_known
 from graphkit.files.outputs import check_output
-from graphkit.files.problems import Problems
+from graphkit.files.problems import OnError, Problems
 from graphkit.imports.import_report import ImportReport, listed
 from graphkit.imports.names import Names, id_sources
 from graphkit.imports.recorder import Questions, Recorder
@@ -71,6 +71,8 @@ class ImportOptions:
         Replace an existing run file.
     strict
         Refuse a log with fields that aren't read.
+    on_error
+        Whether unusable records of graphkit's own, a line each, refuse the input or are skipped.
     executor, resources
         Workers that read the logs, one task a file: an executor, or its name as in ``--on``, and what each task needs
         of the cluster. They reach the files by the same names. Run and report are the same as without.
@@ -87,6 +89,7 @@ class ImportOptions:
     commits: Mapping[str, str] | None = None
     replace: bool = False
     strict: bool = False
+    on_error: OnError = "fail"
     executor: str | Executor | None = None
     resources: Mapping[str, float] | None = None
 
@@ -103,6 +106,8 @@ class ImportedLog:
         The report of the import as lines of text.
     figures
         The report for programs.
+    problems
+        The records that were skipped.
     """
 
     run: str
@@ -111,6 +116,7 @@ class ImportedLog:
     records: list[dict[str, Any]] = field(repr=False)
     summary: list[str] = field(repr=False)
     figures: dict[str, Any] = field(repr=False)
+    problems: Problems = field(default_factory=Problems, repr=False)
 
 
 @pipes_up_to(LOG_PIPE_BYTES)
@@ -168,14 +174,15 @@ def import_log(
     parquet = Path(chosen.parquet) if chosen.parquet is not None else None
     how_to_read = ReadOptions(chosen.question_key, chosen.columns, chosen.chunks_only, parquet)
     logs = [
-        ReadingTask(path, reader.name, source.questions_file, how_to_read)
+        ReadingTask(path, reader.name, source.questions_file, how_to_read, chosen.on_error)
         for path, (reader, _) in zip(paths, readers, strict=True)
     ]
+    problems = Problems(chosen.on_error)
     with _read_logs(logs, chosen) as read:
-        records = _records(zip(paths, readers, read, strict=True), recorder, report)
+        records = _records(zip(paths, readers, read, strict=True), recorder, report, problems)
         kept = _write(records, target, lambda: _check(report, paths, chosen.strict))
     report.how, report.several = names.how, names.several
-    return ImportedLog(name, report.answers, target, kept, report.lines(), report.as_json())
+    return ImportedLog(name, report.answers, target, kept, report.lines(), report.as_json(), problems)
 
 
 def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:
@@ -245,10 +252,10 @@ def _reader(path: Path, format: str) -> tuple[Reader, str]:  # noqa: A002
     return reader, f"{path.name}: {how}, {reader.title}"
 
 
-def _values(path: Path, reader: Reader, questions: Path) -> Iterator[tuple[str, Any]]:
+def _values(path: Path, reader: Reader, questions: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in the form that its reader expects."""
     if reader.name == OwnRecordsReader.name and is_lines(path):
-        return records_of_file(path, questions)
+        return records_of_file(path, questions, problems)
     if reader.lines:
         return text_of(path)
     return values_of(path) if is_json(path) else whole_text(path)
@@ -273,18 +280,21 @@ class ReadingTask(NamedTuple):
     reader: str
     questions: Path
     options: ReadOptions
+    on_error: OnError = "fail"
 
 
 class ReadLog(NamedTuple):
-    """The answers in a log, and its fields that aren't read, which are complete when all answers are taken."""
+    """The answers in a log; its fields that aren't read and its problems are complete when all answers are taken."""
 
     answers: Iterator[LoggedAnswer]
     unread: Counter[str]
+    problems: Problems
 
 
 def _opened(task: ReadingTask) -> ReadLog:
-    reader, unread = reader_of(task.reader), Counter[str]()
-    return ReadLog(reader.read(_values(task.path, reader, task.questions), task.options, unread), unread)
+    reader, unread, problems = reader_of(task.reader), Counter[str](), Problems(task.on_error)
+    values = _values(task.path, reader, task.questions, problems)
+    return ReadLog(reader.read(values, task.options, unread), unread, problems)
 
 
 def read_log(task: tuple[str, ReadingTask]) -> bytes:
@@ -295,7 +305,7 @@ def read_log(task: tuple[str, ReadingTask]) -> bytes:
     name, log = task
     path = str(log.path)
     try:
-        answers, unread = _opened(log)
+        answers, unread, problems = _opened(log)
         kept = list(answers)
     except InputError as error:
         where, remedy = (None if one is None else one.replace(path, name) for one in (error.where, error.remedy))
@@ -303,12 +313,14 @@ def read_log(task: tuple[str, ReadingTask]) -> bytes:
         raise InputError(error.what.replace(path, name), where=where, remedy=remedy, details=details) from None
     for answer in kept:
         answer.where = answer.where.replace(path, name, 1)
-    return zlib.compress(pickle.dumps((kept, unread)), 1)
+    problems.skipped = [replace(one, where=one.where.replace(path, name, 1)) for one in problems.skipped]
+    return zlib.compress(pickle.dumps((kept, unread, problems)), 1)
 
 
 def _unpacked(data: bytes) -> ReadLog:
-    answers, unread = pickle.loads(zlib.decompress(data))  # noqa: S301 - it comes from the executor, which pickles too
-    return ReadLog(iter(answers), unread)
+    found = pickle.loads(zlib.decompress(data))  # noqa: S301 - it comes from the executor, which pickles too
+    answers, unread, problems = found
+    return ReadLog(iter(answers), unread, problems)
 
 
 @contextmanager
@@ -331,14 +343,17 @@ def _absolute(task: ReadingTask) -> ReadingTask:
     """Return a task that a worker with another working folder finds."""
     parquet = task.options.parquet
     options = replace(task.options, parquet=None if parquet is None else parquet.absolute())
-    return ReadingTask(task.path.absolute(), task.reader, task.questions.absolute(), options)
+    return task._replace(path=task.path.absolute(), questions=task.questions.absolute(), options=options)
 
 
 def _records(
-    logs: Iterable[tuple[Path, tuple[Reader, str], ReadLog]], recorder: Recorder, report: ImportReport
+    logs: Iterable[tuple[Path, tuple[Reader, str], ReadLog]],
+    recorder: Recorder,
+    report: ImportReport,
+    problems: Problems,
 ) -> Iterator[tuple[dict[str, Any], bytes]]:
     """Yield the records, each with its JSON, from the path, reader, format sentence and content of each log."""
-    for path, (reader, how), (answers, unread) in logs:
+    for path, (reader, how), (answers, unread, of_log) in logs:
         report.readers.append(how)
         report.lacks.update(dict.fromkeys(reader.lacks))
         empty: list[LoggedAnswer] = []  # which wait for other records of their questions
@@ -351,6 +366,7 @@ def _records(
             if (record := recorder.record(logged)) is not None:
                 yield _encoded(record)
         report.unread.update(unread)
+        problems.merge(of_log)
 
 
 def _named_by_file(answers: Iterator[LoggedAnswer], path: Path, questions: Questions) -> Iterator[LoggedAnswer]:

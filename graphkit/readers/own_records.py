@@ -50,15 +50,17 @@ class OwnRecordsReader(Reader):
             yield LoggedAnswer(where, record.question_id, run=record.run, record=fields)
 
 
-def records_of_file(path: Path, questions: Path) -> Iterator[tuple[str, AnswerStruct]]:
+def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator[tuple[str, AnswerStruct]]:
     """Yield the records of a file as they are evaluated, each with its ``file:line``.
+
+    ``problems`` says whether records that can't be used are skipped, and collects them.
 
     Raises
     ------
     InputError
-        A record can't be used.
+        A record can't be used, or none can.
     """
-    problems, usable = Problems(), 0
+    usable = 0
     for number, record in RecordReader(path, AnswerStruct, problems, questions):
         usable += 1
         yield f"{path}:{number}", record

@@ -188,9 +188,10 @@ class Session:
         Raise an InputError if a file is unusable, holds another run, or is being written by another process.
         """
         refuse_bundled(self.out)
-        problems = Problems()
+        problems = Problems(self.problems.on_error)
         rows = self.dataset.compatibility(problems)
         problems.raise_if_refused()
+        self.problems.merge(problems)
         self._stacks = {row.id: row.commits for row in rows if row.compatible}
         with contextlib.ExitStack() as stack:
             for system in self.systems:

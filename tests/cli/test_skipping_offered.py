@@ -1,0 +1,70 @@
+"""``--on-error skip``: every message that recommends it is of a command that has it, and there it works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
+from tests.helpers.invocations import COMMANDS, GIVEN, Words, arguments, walk, write_world
+
+#: Commands that serve until somebody ends them.
+SERVING = {("listen",), ("mcp",), ("view",)}
+
+SKIP = ("--on-error", "skip")
+
+
+def broken_world(folder: Path) -> None:
+    """Write every file that the commands take, each with a last line that is no record."""
+    write_world(folder)
+    for file in folder.rglob("*.jsonl"):
+        with file.open("a") as stream:
+            stream.write('{"id": 1, "question_id": 1}\n')
+
+
+@pytest.mark.parametrize("words", sorted(COMMANDS.keys() - SERVING), ids=" ".join)
+def test_a_command_offers_what_it_has(words: Words, tmp_path: Path) -> None:
+    """A command that refuses bad records recommends to skip them only if it can; then it doesn't refuse them."""
+    broken_world(tmp_path)
+    call = arguments(words, GIVEN.get(words, {}))
+    options = {name for one in dict(walk())[words].params for name in one.opts}
+    done = inside(*call, cwd=tmp_path)
+    if "--on-error" not in options:
+        assert "--on-error" not in done.err
+        assert "--on-error" not in done.out
+    elif "--on-error skip" in done.err:
+        again = inside(*call[: len(words)], *SKIP, *call[len(words) :], cwd=tmp_path)
+        assert "can't be used, so none was read" not in again.err
+
+
+@pytest.mark.parametrize("workers", [(), ("--json",)])
+def test_names_that_are_looked_up(workers: tuple[str, ...], tmp_path: Path) -> None:
+    """With --ids the records are imported first: a bad one is refused with its line, or skipped and reported."""
+    run = tiny(tmp_path, answers=[*ANSWERS, '{"run": "r", "question_id": 1, "traversal": 3}'])
+    ids = write_lines(tmp_path / "ids.jsonl", [{"name": "x", "id": "a:m.py#x"}])
+    asked = ("evaluate", run, "--no-store", "-m", "EdgeRecall", "--ids", ids, *workers)
+    done = inside(*asked, cwd=tmp_path, code=2)
+    assert f"{run}:3" in done.err
+    assert "--on-error skip" in done.err
+    done = inside(*asked, *SKIP, cwd=tmp_path, code=0)
+    assert f"skipped: {run}:3" in done.err
+    assert "0.75" in done.out
+
+
+def test_nothing_that_can_be_used(tmp_path: Path) -> None:
+    """A run of which every record is skipped is refused."""
+    run = tiny(tmp_path, answers=['{"run": "r", "question_id": 1, "traversal": 3}'])
+    ids = write_lines(tmp_path / "ids.jsonl", [{"name": "x", "id": "a:m.py#x"}])
+    done = inside("evaluate", run, "--no-store", "--ids", ids, *SKIP, cwd=tmp_path, code=2)
+    assert "nothing usable is left" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_import_does_not_offer_it(tmp_path: Path) -> None:
+    """An import writes whole runs, so it says to correct the record."""
+    run = tiny(tmp_path, answers=[*ANSWERS, '{"run": "r", "question_id": 1, "traversal": 3}'])
+    done = inside("import", "graphkit", run, "-d", tmp_path, "-o", tmp_path / "runs" / "s.jsonl", cwd=tmp_path, code=2)
+    assert f"{run}:3" in done.err
+    assert "Correct them." in done.err
+    assert "--on-error" not in done.err
