@@ -106,23 +106,25 @@ def github() -> Iterator[Github]:
         thread.join()
 
 
-def git(folder: Path, *arguments: str) -> None:
-    """Run git as a person who isn't anybody on this machine."""
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as a person who isn't anybody on this machine, and return what it printed."""
     who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org", "-c", "init.defaultBranch=main")
-    subprocess.run(
-        ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, timeout=60, env=environment()
+    done = subprocess.run(
+        ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True, timeout=60, env=environment()
     )
+    return done.stdout.strip()
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A clone on the branch of a pull request; the main branch records a run that walks each path to its end."""
+    """A clone on the branch of a pull request; the baseline of main walks each path to its end."""
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     write_lines(origin / "data" / "questions.jsonl", QUESTIONS)
     write_lines(origin / "data" / "runs" / "mine.jsonl", run_of(2))
     git(origin, "init", "-q")
     git(origin, "add", ".")
-    git(origin, "commit", "-q", "-m", "Record a run")
+    git(origin, "commit", "-q", "-m", "Begin")
+    inside("baseline", "save", "data/runs/mine.jsonl", cwd=origin, code=0)
     git(origin, "checkout", "-q", "-b", "change")
     write_lines(origin / "data" / "runs" / "mine.jsonl", run_of(1))
     git(origin, "commit", "-q", "-a", "-m", "Walk less")
@@ -145,7 +147,8 @@ def job(checkout: Path, github: Github, number: str = "7", **given: str) -> Job:
     temp.mkdir(exist_ok=True)
     if not (temp / "graphkit").exists():
         (temp / "graphkit").symlink_to(sys.prefix)
-    context = {"github.base_ref": "main", "github.token": TOKEN, "github.event.pull_request.number": number}
+    (temp / "event.json").write_text(json.dumps({"pull_request": {"number": int(number)}} if number else {}))
+    context = {"github.token": TOKEN}
     for name, about in ACTION["inputs"].items():
         context[f"inputs.{name}"] = given.get(name.replace("-", "_"), filled(about.get("default", ""), context))
     summary, log = temp / "summary.md", ""
@@ -158,6 +161,7 @@ def job(checkout: Path, github: Github, number: str = "7", **given: str) -> Job:
         env = environment({name: filled(value, context) for name, value in step.get("env", {}).items()})
         env |= {"RUNNER_TEMP": str(temp), "GITHUB_OUTPUT": str(out), "GITHUB_STEP_SUMMARY": str(summary)}
         env |= {"GITHUB_API_URL": github.url, "GITHUB_REPOSITORY": "me/shop", "GITHUB_ACTION_PATH": str(ROOT)}
+        env |= {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": str(temp / "event.json")}
         bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
         done = subprocess.run(bash, cwd=checkout, env=env, capture_output=True, text=True, timeout=120, check=False)
         log += done.stdout + done.stderr
@@ -187,11 +191,11 @@ def test_a_pull_request(checkout: Path, github: Github) -> None:
     assert failed.code == 1, failed.log
     [body] = github.of_action()
     assert github.changes == ["POST"]
-    assert body.startswith(f"{MARKER}\n### graphkit: `mine` compared with `main (base)` on 8 questions\n")
+    assert body.startswith(f"{MARKER}\n### graphkit: `mine` compared with `mine (baseline)` on 8 questions\n")
     # Of two gold edges each question is walked by one: EdgeRecall falls from 1 to 0.5, at the second edge.
     assert "- `fail-on-regression EdgeRecall (p < 0.05)`: `mine`: EdgeRecall -0.5000" in body
     assert "- `q0`: `EdgeRecall` 1.00 to 0.50; broke at `a:m -CALLS-> a:z`" in body
-    assert "graphkit why data/runs/mine.jsonl q0 --dataset data" in body
+    assert "graphkit why data/runs/mine.jsonl q0" in body
     assert len(body.splitlines()) <= LINES
     assert failed.summary.startswith(body)
     assert "\n### The run of this branch\n\n| measure | mine |" in failed.summary
@@ -211,7 +215,97 @@ def test_gates_of_the_evaluation(checkout: Path, github: Github) -> None:
     done = job(checkout, github, run=USUAL["run"], **options)
     assert done.code == 1
     assert "gate fail-under EdgeRecall=0.8 **failed**" in done.summary
-    assert "No gate was set." in github.of_action()[0]
+    # One list of gates: the comment names those of the evaluation, too.
+    assert "- `fail-under EdgeRecall=0.8`: `mine`: EdgeRecall is 0.5000, under 0.8" in github.of_action()[0]
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "gates"),
+    [
+        ("--fail-under EdgeF1=0.1\n--fail-under EdgeRecall=0.9", 2),
+        ("\n\n--fail-under 'EdgeRecall=0.9'\n# --fail-under EdgeF1=0.9\n  --max-failed 0  # none\n", 2),
+        ('--fail-under "EdgeRecall(relation=False)=0.9" --fail-under EdgeRecall=0.9\n\n--fail-over Incoherent=1', 3),
+    ],
+)
+def test_every_line_of_the_options_is_held(checkout: Path, github: Github, evaluate: str, gates: int) -> None:
+    """Lines, quotes, comments and empty lines are read as a shell reads them, and all gates are printed."""
+    done = job(checkout, github, run=USUAL["run"], evaluate=evaluate, compare="-m EdgeRecall")
+    assert done.code == 1, done.log
+    assert f"{gates} gates held" in done.log
+    assert "fail-under EdgeRecall=0.9" in done.log
+    assert "- `fail-under EdgeRecall=0.9`" in github.of_action()[0]
+    compare = "-m EdgeRecall\n# a comment\n--fail-on-drop 0.9\n--fail-on-drop 'EdgeRecall=0.4'\n"
+    done = job(checkout, github, run=USUAL["run"], compare=compare)
+    assert done.code == 1, done.log
+    assert "fail-on-drop EdgeRecall=0.4" in done.log
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"evaluate": "--fail-under 'EdgeF1=0.7"}, "no closing quotation"),
+        ({"evaluate": "--fail-undr EdgeF1=0.7"}, "--fail-undr"),
+        ({"compare": "--fail-on-regression --format github"}, "the job takes no --format"),
+        ({"compare": "other.jsonl"}, "of compare can't be used"),
+        ({"evaluate": "other.jsonl --max-failed 0"}, "the job takes no"),
+        ({"evaluate": "--out elsewhere.json"}, "the job takes no --out"),
+        ({"missing_baseline": "perhaps"}, "perhaps"),
+    ],
+)
+def test_options_that_cannot_be_held_are_refused(
+    checkout: Path, github: Github, options: dict[str, str], said: str
+) -> None:
+    """Nothing is dropped: the job fails before anything is scored."""
+    done = job(checkout, github, **{"run": USUAL["run"], **options})
+    assert done.code == 2, done.log
+    assert said in done.log
+    assert "gates held" not in done.log
+
+
+def test_gold_that_changed(checkout: Path, github: Github) -> None:
+    """The pull request removes the edges that its run misses from gold: the job fails, unless that is meant."""
+    weak = [one | {"paths": [one["paths"][0][:1]]} for one in QUESTIONS]
+    write_lines(checkout / "data" / "questions.jsonl", weak)
+    done = job(checkout, github, **USUAL)
+    assert done.code == 1, done.log
+    [body] = github.of_action()
+    assert "8 questions with other gold" in body.replace("`", "")
+    assert "- `gold`" in body
+    assert "- `q0`: `EdgeRecall` 1.00 to 0.50; missed, and removed from gold: `a:m -CALLS-> a:z`" in body
+    meant = job(checkout, github, run=USUAL["run"], compare=f"{USUAL['compare']} --gold-changed")
+    assert meant.code == 0, meant.log
+
+
+def test_a_partial_baseline(checkout: Path, github: Github) -> None:
+    """A baseline of six of eight questions is refused, and may be accepted."""
+    origin = checkout.parent / "origin"
+    write_lines(origin / "data" / "runs" / "mine.jsonl", run_of(2)[:6])
+    inside("baseline", "save", "data/runs/mine.jsonl", "--partial-baseline", cwd=origin, code=0)
+    write_lines(checkout / "data" / "runs" / "mine.jsonl", run_of(2))
+    done = job(checkout, github, **USUAL)
+    assert done.code == 1, done.log
+    assert "the baseline answered 6 of 8" in github.of_action()[0].replace("`", "")
+    allowed = job(checkout, github, run=USUAL["run"], compare=f"{USUAL['compare']} --partial-baseline")
+    assert allowed.code == 0, allowed.log
+
+
+def test_the_run_of_main_becomes_the_baseline(checkout: Path, github: Github) -> None:
+    """Only if all gates pass; a whole clone stays whole."""
+    git(checkout, "fetch", "-q", "--unshallow")
+    before = len(git(checkout, "rev-list", "HEAD").splitlines())
+    options = USUAL | {"save": "true"}
+    failed = job(checkout, github, number="", **options)
+    assert failed.code == 1
+    tips = [git(checkout.parent / "origin", "rev-parse", "graphkit-baseline")]
+    write_lines(checkout / "data" / "runs" / "mine.jsonl", run_of(2))
+    passed = job(checkout, github, number="", **options)
+    assert passed.code == 0, passed.log
+    assert "saved mine (8 of 8 questions answered) as main" in passed.log
+    tips.append(git(checkout.parent / "origin", "rev-parse", "graphkit-baseline"))
+    assert tips[0] != tips[1]
+    assert len(git(checkout, "rev-list", "HEAD").splitlines()) == before
+    assert git(checkout, "rev-parse", "--is-shallow-repository") == "false"
+    assert github.comments == []
 
 
 def test_a_lost_measure(checkout: Path, github: Github) -> None:
@@ -222,7 +316,7 @@ def test_a_lost_measure(checkout: Path, github: Github) -> None:
     ]
     unordered = [one | {"ordered": False} for one in run_of(2)]
     for records, measure, why in (
-        (bare, "EdgeRecall", "mine never logged relations, and main (base) did"),
+        (bare, "EdgeRecall", "mine never logged relations, and mine (baseline) did"),
         (unordered, "PathPrefix", "its order isn't known"),
     ):
         write_lines(checkout / "data" / "runs" / "mine.jsonl", records)
@@ -282,11 +376,10 @@ def _stale(checkout: Path) -> tuple[str, str, str, str]:
 def test_what_is_left_out_passes_no_gate(write: Any, checkout: Path, github: Github) -> None:
     """Each way to keep silent fails the job, and the summary and the comment say what was left out."""
     evaluate, compare, in_summary, in_comment = write(checkout)
-    if write is _half_priced:  # the base branch records no cost: a run of it that does
+    if write is _half_priced:  # the baseline states no cost: one that does
         origin = checkout.parent / "origin"
-        git(origin, "checkout", "-q", "main")
         write_lines(origin / "data" / "runs" / "mine.jsonl", [one | {"cost": 0.01} for one in run_of(2)])
-        git(origin, "commit", "-q", "-a", "-m", "State the cost")
+        inside("baseline", "save", "data/runs/mine.jsonl", cwd=origin, code=0)
     done = job(checkout, github, run=USUAL["run"], evaluate=evaluate, compare=compare)
     assert done.code == 1, done.log
     assert in_summary in done.summary
@@ -294,9 +387,9 @@ def test_what_is_left_out_passes_no_gate(write: Any, checkout: Path, github: Git
 
 
 @pytest.mark.parametrize(("missing", "code"), [("fail", 1), ("pass", 0)])
-def test_without_a_recorded_run(checkout: Path, github: Github, missing: str, code: int) -> None:
-    """If the base branch records no run, the comment says so, and the job fails unless that is permitted."""
-    done = job(checkout, github, **USUAL, baseline="data/runs/none.jsonl", missing_baseline=missing)
+def test_without_a_baseline(checkout: Path, github: Github, missing: str, code: int) -> None:
+    """If there is no baseline, the comment says so, and the job fails unless that is permitted."""
+    done = job(checkout, github, **USUAL, name="none", missing_baseline=missing)
     assert done.code == code
     [body] = github.of_action()
     assert body.startswith(f"{MARKER}\n### graphkit: there is no run to compare with\n")
@@ -309,7 +402,7 @@ def test_a_run_that_cannot_be_read(checkout: Path, github: Github) -> None:
     done = job(checkout, github, **USUAL)
     assert done.code == 2
     [body] = github.of_action()
-    assert body.startswith(f"{MARKER}\n### graphkit: the runs could not be compared\n")
+    assert body.startswith(f"{MARKER}\n### graphkit: the run could not be evaluated\n")
     assert "mine.jsonl:1" in done.log
 
 
@@ -318,11 +411,11 @@ def test_without_the_right_to_comment(checkout: Path, github: Github) -> None:
     github.refuses = True
     done = job(checkout, github, **USUAL)
     assert done.code == 1
-    assert "::warning::graphkit could not write its comment" in done.log
+    assert "::warning::the comment couldn't be written (403)" in done.log
     assert TOKEN not in done.log
     assert "#### Regressions: 8 questions" in done.summary
     github.refuses = False
-    done = job(checkout, github, number="", **USUAL, base="main")
+    done = job(checkout, github, number="", **USUAL)
     assert (done.code, github.comments) == (1, [])
 
 
@@ -330,7 +423,7 @@ def test_names_are_no_commands(checkout: Path, github: Github) -> None:
     """Inputs reach the scripts as variables: neither a quote nor a command in a path is run."""
     name = "data/runs/$(touch forged) `touch forged` '\".jsonl"
     (checkout / "data" / "runs" / "mine.jsonl").rename(checkout / name)
-    done = job(checkout, github, **{**USUAL, "run": name, "baseline": "data/runs/mine.jsonl"})
+    done = job(checkout, github, **{**USUAL, "run": name})
     assert done.code == 1
     assert "#### Regressions: 8 questions" in github.of_action()[0]
     assert not [*checkout.rglob("forged"), *checkout.parent.glob("temp/**/forged")]
@@ -347,7 +440,7 @@ def documented(first: str) -> dict[str, Any]:
 
 
 def test_documented_workflow() -> None:
-    """The workflow of the documentation pins what it uses, gives known inputs, and may write no more than comments."""
+    """The workflow of the documentation pins what it uses, and gives known inputs; it lists each of them."""
     workflow = documented(".github/workflows/graphkit.yml")
     steps = workflow["jobs"]["compare"]["steps"]
     assert [re.sub("@[0-9a-f]{40}$", "@HASH", step["uses"]) for step in steps] == [
@@ -355,27 +448,52 @@ def test_documented_workflow() -> None:
         "OWNER/graphkit@COMMIT",
     ]
     assert steps[1]["with"].keys() <= ACTION["inputs"].keys()
-    assert {name for name, about in ACTION["inputs"].items() if about.get("required")} <= steps[1]["with"].keys()
-    assert workflow["permissions"] == {"contents": "read", "pull-requests": "write"}
-    listed = re.findall(r"^\| `([\w-]+)`(?:, `([\w-]+)`)? \|", (ROOT / "docs" / "ci.md").read_text(), re.MULTILINE)
+    assert len(steps[1]["with"]["evaluate"].splitlines()) == 2
+    assert workflow["permissions"] == {"contents": "write", "pull-requests": "write"}
+    listed = re.findall(r"^\| `(\w[\w-]*)`(?:, `(\w[\w-]*)`)? \|", (ROOT / "docs" / "ci.md").read_text(), re.MULTILINE)
     assert {name for names in listed for name in names if name} == {*ACTION["inputs"]}
 
 
-def test_documented_gitlab_job(checkout: Path) -> None:
-    """The script of the job for GitLab fails at the regression, with the comment as its artifact."""
+def shell(script: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run lines as a job does, with graphkit on the path."""
+    path = f"{Path(sys.prefix) / 'bin'}:{environment()['PATH']}"
+    bash = ["bash", "-eo", "pipefail", "-c", script]
+    env = environment({"PATH": path, **more})
+    return subprocess.run(bash, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_documented_lines(checkout: Path) -> None:
+    """The lines of the page in its order: save a baseline, set gates, red by both; GitLab's job and a plain shell."""
     (checkout / "data").rename(checkout / "my-eval")
-    git(checkout.parent / "origin", "checkout", "-q", "main")
-    git(checkout.parent / "origin", "mv", "data", "my-eval")
-    git(checkout.parent / "origin", "commit", "-q", "-a", "-m", "Rename")
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    [settings] = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (checkout / "graphkit.toml").write_text(settings)
+    write_lines(checkout / "my-eval" / "runs" / "mine.jsonl", run_of(2))
+    save, dry, *_ = re.findall(r"^    (graphkit .*)$", text, re.MULTILINE)
+    assert shell(save, checkout).returncode == 0
+    assert shell(dry, checkout).returncode == 0
+    write_lines(checkout / "my-eval" / "runs" / "mine.jsonl", run_of(1))
+    done = shell(dry, checkout)
+    assert done.returncode == 1
+    # Of two edges one is walked, and no other: EdgeF1 is 2/3.
+    assert "EdgeF1 is 0.6667, under 0.7" in done.stderr
+    assert "EdgeRecall -0.5000" in done.stderr
     install, *script = documented(".gitlab-ci.yml")["graphkit"]["script"]
     assert install.startswith("pip install --require-hashes -r ")
-    path = f"{Path(sys.prefix) / 'bin'}:{environment()['PATH']}"
-    env = environment({"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "PATH": path})
-    bash = ["bash", "-eo", "pipefail", "-c", "\n".join(script)]
-    done = subprocess.run(bash, cwd=checkout, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = shell("\n".join(script), checkout, GITLAB_CI="true", CI_MERGE_REQUEST_IID="7")
+    assert done.returncode == 1, done.stderr
+    job_of = documented(".gitlab-ci.yml")["graphkit"]
+    [kept] = job_of["artifacts"]["paths"]
+    assert (checkout / job_of["artifacts"]["reports"]["junit"]).is_file()
+    assert (checkout / kept / "comment.md").read_text().startswith(f"{MARKER}\n### graphkit: `mine` compared with")
+    [lines] = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    inside("baseline", "get", "--out", "got", cwd=checkout, code=0)
+    inside(
+        "baseline", "save", "got/run/mine.jsonl", "--dataset", "my-eval", "--folder", "baselines", cwd=checkout, code=0
+    )
+    done = shell(lines, checkout)
     assert done.returncode == 1, done.stderr
     assert "EdgeRecall -0.5000" in done.stderr
-    assert (checkout / "comment.md").read_text().startswith(f"{MARKER}\n### graphkit: `mine` compared with `base`")
 
 
 def test_documented_hook(checkout: Path) -> None:

@@ -86,7 +86,7 @@ def _pull_request(environment: Mapping[str, str]) -> int | None:
 
 
 def write_comment(place: Place, lines: list[str]) -> str:
-    """Write a comment, whose first line is its marker, or bring that of an earlier job up to date; return what was done.
+    """Write a comment, whose first line is its marker, or bring that of an earlier job up to date; say what was done.
 
     Raises
     ------

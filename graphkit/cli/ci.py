@@ -71,7 +71,12 @@ def ci(
     plan, run_file = _evaluation(chosen), _one_run(chosen.run)
     own = Path(chosen.dataset) if chosen.dataset else None
     _comparison(chosen, "baseline", run_file, own)  # what can't be read is refused before anything is scored
-    evaluated = _evaluated(plan, run_file, own)
+    try:
+        evaluated = _evaluated(plan, run_file, own)
+    except GraphkitError as one:  # the comment of an earlier job must not stay
+        if not dry_run:
+            _tell(chosen, _said("the run could not be evaluated", f"{one.what}. The log of the job says where."))
+        raise
     gates, error, facts = [*evaluated.gates], None, dict[str, Any]()
     try:
         compared_gates, lines, facts = _compared(chosen, run_file, own, evaluated)
@@ -81,7 +86,7 @@ def ci(
         lines = _said("the runs could not be compared", f"{one.what}. {one.remedy or ''}".strip())
     _write(chosen, evaluated, gates, lines, facts)
     if not dry_run:
-        _tell(chosen, lines)
+        _tell(chosen, lines, scored=True)
     _show(chosen, gates, facts)
     if error is not None:
         raise error
@@ -110,7 +115,7 @@ def _words(text: str, name: str, function: Callable[..., None], allowed: Collect
         raise InputError(what, where=text.strip().partition("\n")[0]) from None
     for one in typed:
         if one.name not in allowed and one.name not in needed:
-            shown = one.opts[-1] if isinstance(one, TyperOption) else str(given[one.name or ""])
+            shown = max(one.opts, key=len) if isinstance(one, TyperOption) else f"argument {one.metavar}"
             what = f"the job takes no {shown} of `graphkit {name}`"
             raise InputError(what, where=text.strip().partition("\n")[0], remedy="It sets that itself: leave it out.")
     return given
@@ -238,14 +243,15 @@ def _write(
         write_results(place / file, evaluated.results, gates, evaluated.plan.facts)
 
 
-def _tell(settings: CiSettings, lines: list[str]) -> None:
+def _tell(settings: CiSettings, lines: list[str], scored: bool = False) -> None:
     """Add the comment and the means to the job's summary, and write the comment; what fails there fails no job."""
     from graphkit.ci.comments import CommentError, place_of, summary_file, write_comment
 
     if (summary := summary_file()) is not None:
-        means = (Path(settings.out) / "evaluation.md").read_text(encoding="utf-8")
+        file = Path(settings.out) / "evaluation.md"
+        means = ["", "### The run of this branch", "", file.read_text(encoding="utf-8")] if scored else [""]
         with summary.open("a", encoding="utf-8") as stream:
-            stream.write("\n".join([*lines, "", "### The run of this branch", "", means]))
+            stream.write("\n".join([*lines, *means]))
     token = os.environ.get("GRAPHKIT_TOKEN") or os.environ.get("GITHUB_TOKEN") or os.environ.get("GITLAB_TOKEN")
     place = place_of(os.environ, token, os.environ.get("GRAPHKIT_AUTHOR", ""))
     if place is None:
@@ -254,7 +260,8 @@ def _tell(settings: CiSettings, lines: list[str]) -> None:
     try:
         say(f"note: {write_comment(place, lines)}")
     except CommentError as error:
-        say(f"warning: {error.what}{f': {error.remedy}' if error.remedy else ''}")
+        kind = "::warning::" if os.environ.get("GITHUB_ACTIONS") == "true" else "warning: "
+        say(f"{kind}{error.what}{f': {error.remedy}' if error.remedy else ''}")
 
 
 def _show(settings: CiSettings, gates: list[GateOutcome], comparison: dict[str, Any]) -> None:

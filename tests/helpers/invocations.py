@@ -184,6 +184,11 @@ COMMANDS: dict[Words, Command] = {
         more=("--metric", "ExactMatch"),
         writes=("--out",),
     ),
+    ("ci",): Command(
+        {"run": RUN, "--settings": "settings.toml"},
+        more=("--dry-run", "--baseline", RUN),
+        needs=("run",),
+    ),
     ("baseline", "save"): Command(
         {"run": RUN, "--dataset": DATASET, "--folder": "baselines"}, folders=("--folder",), needs=("--folder",)
     ),
@@ -290,6 +295,7 @@ def write_world(folder: Path) -> Path:
         write_lines(folder / name, records)
     texts = {
         "config.toml": "[targets]\nRR = 0.5\n",
+        "settings.toml": '[ci]\nmissing-baseline = "pass"\n',
         "prices.toml": 'currency = "USD"\n[models.m]\nprompt = 1.0\noutput = 2.0\n',
         "prompt.txt": "{question}",
         "query.cypher": "MATCH (n) RETURN count(n) AS n",
