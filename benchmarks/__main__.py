@@ -14,6 +14,7 @@ NAMES = (
     "engines",
     "scaling",
     "false_alarms",
+    "regression_gates",
 )
 
 
