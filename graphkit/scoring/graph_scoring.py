@@ -199,4 +199,11 @@ def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evalu
         strict = (*row.strict, *by_question[row.question].strict)
         rows.append(dataclasses.replace(row, values=tuple(values[name] for name in names), strict=strict))
     both = {**in_python.measures, **in_cypher.measures}
-    return dataclasses.replace(in_python, measures={name: both[name] for name in names}, rows=tuple(rows))
+    unscored = {**in_python.unscored, **in_cypher.unscored}
+    return dataclasses.replace(
+        in_python,
+        measures={name: both[name] for name in names},
+        rows=tuple(rows),
+        unscored={name: unscored[name] for name in names if name in unscored},
+        relations=in_cypher.relations if in_cypher.relations.edges else in_python.relations,
+    )

@@ -238,3 +238,15 @@ def test_the_known_share_says_untyped(world: Path) -> None:
     [found] = evaluated(world, "untyped", "--json", code=0).objects()
     assert found["known"]["edges"] == {"forward": 20, "reversed": 0, "other": 0, "unknown": 0, "untyped": 20}
     assert "edges: 20 forward, 0 reversed" in evaluated(world, "right", "--full", code=0).err
+
+
+@pytest.mark.parametrize("name", ["partly", "untyped"])
+def test_both_engines_keep_relations_and_reasons(world: Path, store: Store, name: str) -> None:
+    """The Cypher engine keeps the counts of relations and the reasons, so that gates say the same."""
+    run = world / "d" / "runs" / f"{name}.jsonl"
+    measures = ["EdgeRecall", "nDCG@5"]
+    python = graphkit.evaluate(run, measures=measures)
+    cypher = graphkit.evaluate(run, measures=measures, store=store, engine="cypher")
+    assert python.relations.without > 0
+    assert python.unscored["nDCG@5"]  # the questions have no relevant ids
+    assert (cypher.relations, cypher.unscored) == (python.relations, python.unscored)
