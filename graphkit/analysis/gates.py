@@ -208,7 +208,7 @@ def _held(
     gate: str, result: Evaluation, measure: str, bound: float, beyond: Callable[[float, float], bool], sure: bool
 ) -> GateOutcome:
     summary = _summary(result, measure)
-    if refused := result.relations.refused(measure):
+    if refused := result.refused(measure):
         return GateOutcome(gate, result.run, False, f"{measure}: {refused}", measure, bound, summary.mean)
     if summary.mean is None:
         return GateOutcome(gate, result.run, False, _nothing_scored(result, measure, summary), measure, bound)

@@ -255,6 +255,7 @@ def compare_results(
         strict_before = {}
     relations = first.relations, second.relations
     runs = first.run, second.run
+    old_untyped, new_untyped = ({name for name in names if one.refused(name)} for one in (first, second))
     pairs = Pairs(
         runs,
         before,
@@ -267,6 +268,7 @@ def compare_results(
         (strict_before, strict_after),
         relations,
         baseline,
+        untyped=(old_untyped, new_untyped),
     )
     questions = {row.question for row in first.rows}
     by = options.get("by")

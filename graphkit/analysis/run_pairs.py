@@ -128,7 +128,7 @@ class Pairs:
     ``unlogged`` are by measure the questions whose record doesn't log what it needs. If the first run is a
     ``baseline``, its failed, missing and unlogged questions are incomplete: nothing of them is compared. ``strict`` are
     the values that differ where edges without a relation match nothing, and ``relations`` how many of each run's edges
-    have none.
+    have none. ``untyped`` are the measures whose relations a run of a score file never logs.
     """
 
     runs: tuple[str, str]
@@ -142,6 +142,7 @@ class Pairs:
     strict: tuple[Mapping[str, Values], Mapping[str, Values]] = ({}, {})
     relations: tuple[RelationCounts, RelationCounts] = (RelationCounts(), RelationCounts())
     baseline: bool = True
+    untyped: tuple[Set[str], Set[str]] = (frozenset(), frozenset())
 
     @property
     def failed_as(self) -> FailedAs:
@@ -249,9 +250,12 @@ class Pairs:
 
         The most frequent reason among the ``facts`` of the second run is given.
         """
-        old, new = self.relations
         for name, before in self.before.items():
-            if new.never and not old.never and before and compares_relations(name):
+            old, new = (
+                name in untyped or (relations.never and compares_relations(name))
+                for untyped, relations in zip(self.untyped, self.relations, strict=True)
+            )
+            if new and not old and before:
                 yield LostMeasure(name, len(before), untyped=True)
             elif not self.after[name] and before.keys() - self.failed[1]:
                 reasons = facts.unscored.get(name, {})

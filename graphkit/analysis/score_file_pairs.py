@@ -87,6 +87,8 @@ def compare_scores(
         options,
         clusters,
         (_unlogged(by_name, first), _unlogged(by_name, second)),
+        (_strict(by_name, first), _strict(by_name, second)),
+        untyped=(_untyped(by_name, first), _untyped(by_name, second)),
     )
     asked = {name: {score.question for score in some} for name, some in by_name.items()}
     questions = len({score.question for score in scores})
@@ -115,6 +117,19 @@ def _unlogged(by_name: Mapping[str, Sequence[Score]], run: str) -> dict[str, set
         name: {one.question for one in scores if one.run == run and is_unlogged(one.reason)}
         for name, scores in by_name.items()
     }
+
+
+def _strict(by_name: Mapping[str, Sequence[Score]], run: str) -> dict[str, dict[str, float]]:
+    """Return by measure the values that differ where edges without a relation match nothing."""
+    return {
+        name: {one.question: one.strict_value for one in scores if one.run == run and one.strict_value is not None}
+        for name, scores in by_name.items()
+    }
+
+
+def _untyped(by_name: Mapping[str, Sequence[Score]], run: str) -> frozenset[str]:
+    """Return the measures whose relations a run never logs."""
+    return frozenset(name for name, scores in by_name.items() if any(one.untyped for one in scores if one.run == run))
 
 
 def _facts(by_name: Mapping[str, Sequence[Score]], run: str, failed: Iterable[str]) -> RunFacts:

@@ -13,7 +13,7 @@ from graphkit.analysis.pair_verdict import PairVerdict, family_in_words, in_fami
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.errors import InputError
-from graphkit.measures.registry import bounds_of, compares_relations, lower_is_better
+from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.words import counted
 from graphkit.scoring.intervals import MANY, RESAMPLES, mean_interval
 from graphkit.scoring.question_clusters import QuestionClusters
@@ -199,10 +199,8 @@ def shared_by(results: Sequence[Evaluation]) -> list[str]:
 
     Where one run never logs relations and another does, measures of relations compare more of the other.
     """
-    never = [one.relations.never for one in results]
-    mixed = any(never) and not all(never)
     names = [name for name in results[0].measures if all(name in one.measures for one in results)]
-    return [name for name in names if not (mixed and compares_relations(name))]
+    return [name for name in names if len({one.refused(name) for one in results}) == 1]
 
 
 @dataclass(frozen=True)

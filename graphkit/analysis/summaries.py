@@ -43,6 +43,11 @@ class ScoreSummary:
         accuracy.
     failures
         A text on the failures, or empty.
+    strict
+        In a run that logs some relations, the mean with edges without one matching nothing, as gates count it, if that
+        is another mean: ``with_failed`` rests on it.
+    untyped
+        Whether the run never logs the relations that the measure compares, so that a gate on it fails.
     gold_hash
         The gold of its questions, if known for all.
     different_gold
@@ -64,6 +69,8 @@ class ScoreSummary:
     with_failed: float | None = None
     accuracy_with_failed: float | None = None
     failures: str = ""
+    strict: float | None = None
+    untyped: bool = False
 
     @property
     def verdict(self) -> str:
@@ -167,7 +174,10 @@ def _different_gold(scores: Iterable[Score], problems: Problems) -> set[tuple[st
 def _summary(cell: _Cell, scores: list[Score], scale: Scale | None, different: set[tuple[str, str]]) -> ScoreSummary:
     run, measure, group = cell
     scored = [value for score in scores if (value := score.number) is not None]
-    summary = Summary.of_values(measure, (score.reason if score.number is None else score.number for score in scores))
+    both = ((score.strict_value, score.number) for score in scores)
+    strict = (value - number for value, number in both if value is not None and number is not None)
+    values = (score.reason if score.number is None else score.number for score in scores)
+    summary = Summary.of_values(measure, values, strict=strict)
     right = None if scale is None or not scored else sum(map(scale.is_right, scored))
     return ScoreSummary(
         run=run,
@@ -183,6 +193,8 @@ def _summary(cell: _Cell, scores: list[Score], scale: Scale | None, different: s
         with_failed=summary.with_failed,
         accuracy_with_failed=None if right is None else right / (len(scored) + summary.unanswered),
         failures=summary.failures,
+        strict=summary.strict,
+        untyped=any(score.untyped for score in scores),
         gold_hash=gold_hash_of((score.question, score.gold_hash) for score in scores),
         different_gold=sum((measure, score.question) in different for score in scores),
     )

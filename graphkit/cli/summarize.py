@@ -47,6 +47,10 @@ def summarize(
 def _scored(summary: ScoreSummary) -> str:
     """Return how many questions were scored, and the figures with failures as the worst value."""
     counts = f"{summary.scored}/{summary.total}"
+    if summary.untyped:
+        counts += "; never logged relations"
+    if summary.strict is not None:
+        counts += f"; {shown(summary.strict)} with edges without a relation matching nothing"
     if not summary.failures:
         return counts
     mean = "no worst value" if summary.with_failed is None else shown(summary.with_failed)

@@ -76,8 +76,8 @@ def _checked(path: Path, rows: Iterable[dict[str, Any]], problems: Problems) -> 
 #: The names of a score's value.
 _VALUES = frozenset(VALUES)
 
-#: The columns of a CSV file with numbers; the others hold text. An empty cell is None.
-_NUMBERS = frozenset({*_VALUES, "confidence", "cost", "prompt_tokens", "output_tokens"})
+#: The columns of a CSV file with numbers, true or false; the others hold text. An empty cell is None.
+_NUMBERS = frozenset({*_VALUES, "confidence", "cost", "prompt_tokens", "output_tokens", "strict_value", "untyped"})
 
 #: The fields that the writer adds to show the parameters of measures; a score doesn't have them.
 _BESIDE = ("parameters",)

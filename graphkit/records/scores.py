@@ -65,6 +65,10 @@ class Score(Record):
         The measure as it was computed, if the question's own cut-off applied: ``Recall@1`` of a ``Recall@5``.
     answer_hash
         The SHA-256 of the scored answer, if known: the score is out of date if the answer has changed.
+    strict_value
+        In a run that logs some relations, the value at gates, where an edge without one matches nothing, if it differs.
+    untyped
+        Whether the run never logs the relations that the measure compares, so that a gate on it fails.
     """
 
     run: RunName = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
@@ -87,6 +91,8 @@ class Score(Record):
     gold_hash: StrictStr | None = None
     answer_hash: StrictStr | None = None
     computed: StrictStr | None = None
+    strict_value: Annotated[StrictFloat | None, BeforeValidator(_number)] = None
+    untyped: StrictBool | None = None
 
     @model_validator(mode="before")
     @classmethod

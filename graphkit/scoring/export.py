@@ -26,7 +26,7 @@ from graphkit.scoring.runs_verdict import RunsVerdict
 COLUMNS = (
     *("run", "question", "measure", "value", "reason", "version", "computed", "parameters"),
     *("grader", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens"),
-    "gold_hash",
+    *("gold_hash", "strict_value", "untyped"),
 )
 
 Records = Iterable[dict[str, Any]]
@@ -177,8 +177,9 @@ def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate
         raise InputError(
             "Parquet needs pyarrow", remedy="pip install 'graphkit-eval[parquet]', or write .csv."
         ) from None
-    kinds = dict.fromkeys(("value", "confidence", "cost"), pyarrow.float64())
+    kinds = dict.fromkeys(("value", "confidence", "cost", "strict_value"), pyarrow.float64())
     kinds |= dict.fromkeys(("prompt_tokens", "output_tokens"), pyarrow.int64())
+    kinds["untyped"] = pyarrow.bool_()
     fields = [(name, kinds.get(name, pyarrow.string())) for name in COLUMNS]
     rows = [{**row, "version": str(row["version"] or "")} for row in _flat(results)]
     parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(fields)), path)

@@ -94,13 +94,15 @@ class Summary:
         )
 
     @classmethod
-    def of_values(cls, measure: str, values: Iterable[float | str | None]) -> Summary:
-        """Return the summary of the values of all questions: numbers, or reasons (or None) for unscored ones."""
+    def of_values(cls, measure: str, values: Iterable[float | str | None], *, strict: Iterable[float] = ()) -> Summary:
+        """Return the summary of the values of all questions: numbers, or reasons (or None) for unscored ones.
+
+        ``strict`` is what strict comparison of relations adds to the values.
+        """
         every = list(values)
         numbers = [value for value in every if isinstance(value, float | int)]
-        return cls.of(
-            measure, numbers, len(numbers), len(every), count_reasons(one for one in every if one is not None)[1]
-        )
+        left = count_reasons(one for one in every if one is not None)[1]
+        return cls.of(measure, numbers, len(numbers), len(every), left, strict=[*strict])
 
     @property
     def unanswered(self) -> int:

@@ -8,6 +8,9 @@ from typing import Any
 from graphkit.measures.registry import compares_relations
 from graphkit.records.words import counted
 
+#: Why a gate on a measure that compares relations fails.
+NEVER_LOGGED = "never logged relations; `--untyped` compares without them"
+
 
 @dataclass(frozen=True, slots=True)
 class RelationCounts:
@@ -46,9 +49,7 @@ class RelationCounts:
 
     def refused(self, measure: str) -> str:
         """Return why a gate on a measure fails whatever its value; an empty text if it doesn't."""
-        if self.never and compares_relations(measure):
-            return "never logged relations; `--untyped` compares without them"
-        return ""
+        return NEVER_LOGGED if self.never and compares_relations(measure) else ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts by name."""

@@ -20,7 +20,7 @@ from graphkit.scoring.measure_summaries import Summary, scored_in_words
 from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresholds
 from graphkit.scoring.question_result import QuestionResult
 from graphkit.scoring.reason_counts import count_reasons, listed
-from graphkit.scoring.relation_counts import RelationCounts
+from graphkit.scoring.relation_counts import NEVER_LOGGED, RelationCounts
 
 if TYPE_CHECKING:
     import pandas
@@ -191,16 +191,16 @@ class Evaluation:
             )
             for row in self.rows
         )
-        names = [*self.measures, *values]
-        measures = {**self.measures, **{name: _summary(name, names.index(name), rows) for name in values}}
         reasons = {name: count_reasons(column.values())[0] for name, column in values.items()}
-        return dataclasses.replace(
+        result = dataclasses.replace(
             self,
-            measures=measures,
             rows=rows,
             given=(*self.given, *own),
             unscored={**self.unscored, **listed(reasons)},
             warnings=warnings,
+        )
+        return dataclasses.replace(
+            result, measures=self.measures | result._summaries([*self.measures, *values], values)
         )
 
     def with_warning(self, warning: str) -> Evaluation:
@@ -257,7 +257,20 @@ class Evaluation:
             members.setdefault(row.labels[place] or NO_LABEL, []).append(row)
         if set(members) <= {NO_LABEL}:
             return {}
-        return {name: _summaries(tuple(self.measures), rows) for name, rows in sorted(members.items())}
+        names = [*self.measures]
+        return {name: self._summaries(names, names, rows) for name, rows in sorted(members.items())}
+
+    def _summaries(
+        self, columns: Sequence[str], measures: Iterable[str], rows: Sequence[Row] | None = None
+    ) -> dict[str, Summary]:
+        """Return the summaries of some measures over some rows, by default all, whose values have these columns."""
+        found = {}
+        for name in measures:
+            place, strict = columns.index(name), self.strict_values(name)
+            values = {row.question: row.values[place] for row in (self.rows if rows is None else rows)}
+            more = (strict[one] - was for one, was in values.items() if one in strict and isinstance(was, float))
+            found[name] = Summary.of_values(name, values.values(), strict=more)
+        return found
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit evaluate --json`` prints."""
@@ -301,6 +314,7 @@ class Evaluation:
         from graphkit.records.scores import GRAPHKIT, Score
 
         given = {(score.question, score.measure): score for score in self.given}
+        strict = {name: self.strict_values(name) for name in self.measures}
         for row in self.rows:
             for name, value in zip(self.measures, row.values, strict=True):
                 score = given.get((row.question, name))
@@ -315,6 +329,8 @@ class Evaluation:
                     version=__version__,
                     gold_hash=row.gold_hash,
                     computed=computed_as(name, row.k),
+                    strict_value=strict[name].get(row.question),
+                    untyped=True if self.refused(name) else None,
                 )
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -364,7 +380,12 @@ class Evaluation:
         None if nothing was scored, or if the run never logs the relations that the measure compares.
         """
         summary = self.measures.get(measure)
-        return None if summary is None or self.relations.refused(measure) else summary.held(self.failed_as)
+        return None if summary is None or self.refused(measure) else summary.held(self.failed_as)
+
+    def refused(self, measure: str) -> str:
+        """Return why a gate on a measure fails whatever its value; an empty text if it doesn't."""
+        never = any(score.untyped for score in self.given if score.measure == measure)
+        return NEVER_LOGGED if never else self.relations.refused(measure)
 
     def sample(self, measure: str) -> list[float]:
         """Return the values that the held value of a measure is the mean of; nothing without rows."""
@@ -381,6 +402,9 @@ class Evaluation:
 
     def strict_values(self, measure: str) -> dict[str, float]:
         """Return the values of questions that differ at gates: in a run that logs some relations, the strict ones."""
+        given = [score for score in self.given if score.measure == measure]
+        if given:
+            return {score.question: score.strict_value for score in given if score.strict_value is not None}
         if not self.relations.partly:
             return {}
         return {row.question: value for row in self.rows for name, value in row.strict if name == measure}
@@ -463,11 +487,3 @@ class Evaluation:
 
 def _as_json(measures: Mapping[str, Summary]) -> dict[str, Any]:
     return {name: dataclasses.asdict(summary) for name, summary in measures.items()}
-
-
-def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
-    return {name: _summary(name, place, rows) for place, name in enumerate(names)}
-
-
-def _summary(name: str, place: int, rows: Sequence[Row]) -> Summary:
-    return Summary.of_values(name, (row.values[place] for row in rows))

@@ -10,12 +10,19 @@ from typing import Any
 import pytest
 
 import graphkit
+from graphkit.analysis.gates import fail_under
+from graphkit.analysis.result_pairs import compare_results
+from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.database.store import Store
+from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores
 from graphkit.measures.case import Case
 from graphkit.measures.registry import MEASURES, compares_relations, parse_measure
 from graphkit.records.models import Answer, Question
 from graphkit.scoring.cypher_scoring import relation_counts
+from graphkit.scoring.export import write_results
 from tests.helpers.cli import Done, Graph, inside, write_lines
+from tests.helpers.datasets import STOREFRONT, read_jsonl
 
 #: Ten questions, each with a path of two edges.
 QUESTIONS = 10
@@ -250,3 +257,77 @@ def test_both_engines_keep_relations_and_reasons(world: Path, store: Store, name
     assert python.relations.without > 0
     assert python.unscored["nDCG@5"]  # the questions have no relevant ids
     assert (cypher.relations, cypher.unscored) == (python.relations, python.unscored)
+
+
+def bared(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record whose traversed edges have no relation."""
+    steps = [{name: value for name, value in step.items() if name != "relation"} for step in record["traversal"] or []]
+    return {**record, "traversal": steps}
+
+
+@pytest.fixture
+def storefront(tmp_path: Path) -> list[graphkit.Evaluation]:
+    """Results of a run of the storefront: as it logs, with each second record without relations, and without any."""
+    logged = read_jsonl(STOREFRONT / "runs" / "storefront-graph.jsonl")
+    runs = {
+        "logged": logged,
+        "partly": [record if number % 2 else bared(record) for number, record in enumerate(logged)],
+        "untyped": [bared(record) for record in logged],
+    }
+    found = []
+    for name, records in runs.items():
+        path = tmp_path / f"{name}.jsonl"
+        write_lines(path, [{**record, "run": name} for record in records])
+        found.append(graphkit.evaluate(path, STOREFRONT, measures=["EdgeRecall", "PathInOrder", "RR"]))
+    return found
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_score_files_keep_the_strict_values(ending: str, storefront: list[graphkit.Evaluation], tmp_path: Path) -> None:
+    """Exported rows, read back, have the means, the verdict and the gates of the logs."""
+    path = tmp_path / f"scores.{ending}"
+    write_results(path, storefront)
+    logged, partly, untyped = storefront
+    assert partly.measures["EdgeRecall"].strict is not None
+    summaries = {(one.run, one.measure): one for one in graphkit.summarize([path]) if one.group is None}
+    for result in storefront:
+        for name, summary in result.measures.items():
+            one = summaries[result.run, name]
+            for field in ("mean", "strict", "with_failed"):
+                assert getattr(one, field) == pytest.approx(getattr(summary, field)), (result.run, name, field)
+            assert one.untyped == (result.run == "untyped" and name != "RR")
+    for first, second in ((logged, partly), (partly, logged), (logged, untyped), (untyped, logged)):
+        of_logs = compare_results(first, second, baseline=True)
+        of_files = compare_scores([path], first.run, second.run)
+        assert [(one.measure, one.questions, one.delta, one.low, one.high) for one in of_files.with_failed] == [
+            (one.measure, one.questions, one.delta, one.low, one.high) for one in of_logs.with_failed
+        ]
+        assert of_files.verdict == of_logs.verdict
+        assert [(one.measure, one.untyped) for one in of_files.lost] == [
+            (one.measure, one.untyped) for one in of_logs.lost
+        ]
+    asked = ("compare", "--scores", path.name, "logged", "partly", "-m", "EdgeRecall", "--fail-on-drop")
+    drop = -compare_results(logged, partly, baseline=True).with_failed[0].delta
+    assert drop > 0.1
+    inside(*asked, f"{drop - 0.01:.4f}", cwd=tmp_path, code=1)
+    inside(*asked, f"{drop + 0.01:.4f}", cwd=tmp_path, code=0)
+    found = inside("summarize", path.name, "--json", cwd=tmp_path, code=0).objects()
+    assert {one["run"] for one in found if one["strict"] is not None} == {"partly"}
+    assert {one["run"] for one in found if one["untyped"]} == {"untyped"}
+    said = inside("summarize", path.name, cwd=tmp_path, env={"COLUMNS": "250"}, code=0).out
+    assert "with edges without a relation matching nothing" in said
+    assert "never logged relations" in said
+
+
+def test_given_scores_keep_the_strict_values(storefront: list[graphkit.Evaluation], tmp_path: Path) -> None:
+    """Scores of graphkit given to an evaluation by other measures hold at gates what the logs hold."""
+    path = tmp_path / "scores.jsonl"
+    write_results(path, storefront)
+    lines = [record for record in read_jsonl(path) if record["measure"] == "EdgeRecall"]
+    write_lines(path, lines)
+    for result in storefront:
+        again = graphkit.evaluate(
+            tmp_path / f"{result.run}.jsonl", STOREFRONT, measures=["RR"], scores=read_scores([path], Problems())
+        )
+        assert again.held("EdgeRecall") == pytest.approx(result.held("EdgeRecall"))
+        assert [one.passed for one in fail_under([again], [("EdgeRecall", 0.1)])] == [result.run != "untyped"]
