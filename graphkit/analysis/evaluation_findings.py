@@ -148,8 +148,10 @@ def interval_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
         name = next((one for one, summary in result.measures.items() if summary.scored), None)
         found = None if name is None or result.clustered is not None else result.interval(name)
         if name is not None and found is not None:
-            held = result.measures[name].held(result.failed_as)
-            parts.append(f"{result.run} {name} {two(held)} [{two(found[0])}, {two(found[1])}]")
+            summary = result.measures[name]
+            lenient = "" if summary.strict is None else f" at gates ({two(summary.mean)} with any match)"
+            held = two(summary.held(result.failed_as))
+            parts.append(f"{result.run} {name} {held} [{two(found[0])}, {two(found[1])}]{lenient}")
     if parts:
         yield BriefLine("interval", f"95%: {listed(parts, 2)}", 42)
 

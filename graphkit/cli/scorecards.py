@@ -11,7 +11,7 @@ from graphkit.cli.tables import print_table
 from graphkit.measures.outcome import stage_counts, two_by_two
 from graphkit.records.usage import Spread
 from graphkit.records.words import counted, shown
-from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
+from graphkit.scoring.measure_summaries import NOTES, mean_in_words, scored_in_words, shown_mean
 from graphkit.scoring.results import Evaluation, Label
 
 
@@ -29,7 +29,7 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
             row += (
                 [
                     shown_mean(summary, result.failed_as),
-                    scored_in_words(summary, result.failed_as) + result.interval_in_words(name),
+                    scored_in_words(summary, result.failed_as, result.interval_in_words(name)),
                 ]
                 if summary
                 else ["–", "–"]
@@ -98,7 +98,7 @@ def print_groups(results: Sequence[Evaluation], by: Label) -> None:
         }
         columns = ["measure", *(f"{name} ({size})" for name, size in sizes.items())]
         rows = [
-            [name, *(shown_mean(measures[name], result.failed_as) for measures in groups.values())]
+            [name, *(mean_in_words(measures[name], result.failed_as) for measures in groups.values())]
             for name in result.measures
         ]
         print_table(f"{result.run} by {by}, with the number of questions", columns, rows)

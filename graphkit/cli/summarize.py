@@ -9,6 +9,7 @@ from graphkit.cli.base import argument, command, present, print_problems
 from graphkit.cli.options import ReadingOptions
 from graphkit.cli.tables import print_table
 from graphkit.records.words import shown
+from graphkit.scoring.measure_summaries import STRICT
 
 if TYPE_CHECKING:
     from graphkit.analysis.summaries import ScoreSummary
@@ -50,7 +51,7 @@ def _scored(summary: ScoreSummary) -> str:
     if summary.untyped:
         counts += "; never logged relations"
     if summary.strict is not None:
-        counts += f"; {shown(summary.strict)} with edges without a relation matching nothing"
+        counts += f"; {shown(summary.strict)} with {STRICT}"
     if not summary.failures:
         return counts
     mean = "no worst value" if summary.with_failed is None else shown(summary.with_failed)

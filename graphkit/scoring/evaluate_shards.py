@@ -302,7 +302,7 @@ class _Scoring:
 
     def _merged(self, unknown: list[Leftover], see: Callable[[Row], None] | None) -> Evaluation:
         totals = Totals(len(self.names), self.context.job.invalid.values())
-        groups, usage, gold = Groups(len(self.names)), UsageOnDisk(self.scratch), GoldSeen()
+        groups, usage, gold = Groups(self.names), UsageOnDisk(self.scratch), GoldSeen()
         runs: set[str] = set()
         strangers: list[Leftover] = []
         for place in range(len(self.parts)):

@@ -13,6 +13,9 @@ from graphkit.records.unanswered import CountedAs
 from graphkit.records.words import shown
 from graphkit.scoring.reason_counts import Left, count_reasons
 
+#: How a gate counts edges in a run that logs relations for some of them.
+STRICT = "edges without a relation matching nothing"
+
 #: No question is left without a value.
 NONE_LEFT = Left()
 
@@ -167,8 +170,8 @@ class Summary:
         """
         return self.total - self.scored if failed_as == "zero" and self.scored and self.worst == 0 else 0
 
-    def in_words(self, failed_as: CountedAs = "worst") -> str:
-        """Return the checked value in words, with the failures and their value.
+    def in_words(self, failed_as: CountedAs = "worst", interval: str = "") -> str:
+        """Return the checked value in words, with its interval, the failures and their value.
 
         >>> Summary.of("EdgeRecall", [35.0], 35, 60, Left(failed=25)).in_words()
         '0.5833 with 25 failed as 0; 1.0000 over the 35 answered'
@@ -178,24 +181,25 @@ class Summary:
         '0.5000 with edges without a relation matching nothing (1.0000 with any match)'
         """
         if self.strict is None:
-            return self._in_words(failed_as)
-        counted_so = dataclasses.replace(self, mean=self.strict, strict=None)._in_words(failed_as)
-        return f"{counted_so} with edges without a relation matching nothing ({shown(self.mean)} with any match)"
+            return self._in_words(failed_as, interval)
+        counted_so = dataclasses.replace(self, mean=self.strict, strict=None)._in_words(failed_as, interval)
+        return f"{counted_so} with {STRICT} ({shown(self.mean)} with any match)"
 
-    def _in_words(self, failed_as: CountedAs) -> str:
+    def _in_words(self, failed_as: CountedAs, interval: str) -> str:
+        held = f"{shown(self.held(failed_as))}{interval}"
         if zeros := self.zeros(failed_as):
-            over = f"{shown(self.mean)} over the {self.scored} scored"
-            return f"{shown(self.held(failed_as))} with {zeros} unscored as 0; {over}"
+            return f"{held} with {zeros} unscored as 0; {shown(self.mean)} over the {self.scored} scored"
         if not (self.unanswered or self.not_logged) or self.mean is None:
-            return shown(self.mean)
+            return held
         over = "logged" if not self.unanswered else "answered" if not self.not_logged else "scored"
-        answered = f"{shown(self.mean)} over the {self.scored} {over}"
+        answered = f" over the {self.scored} {over}"
         if not (count := self.as_worst(failed_as)) and self.with_failed is not None:
-            return f"{answered}; {self.left_in_words('unscored')} unscored"
+            return f"{held}{answered}; {self.left_in_words('unscored')} unscored"
         if self.with_failed is None:
-            return f"{answered}; {self.left_in_words('worst')}, for which the measure has no worst value"
+            return f"{held}{answered}; {self.left_in_words('worst')}, for which the measure has no worst value"
         rest = f"; {self.not_logged} not logged unscored" if count < self.unanswered + self.not_logged else ""
-        return f"{shown(self.held(failed_as))} with {self.left_in_words(failed_as)} as {self.worst:g}; {answered}{rest}"
+        counts = f"{self.left_in_words(failed_as)} as {self.worst:g}"
+        return f"{held} with {counts}; {shown(self.mean)}{answered}{rest}"
 
     def counts(self, failed_as: CountedAs = "worst") -> str:
         """Return the number of scored questions in words, with the failures and their value.
@@ -260,23 +264,38 @@ def shown_mean(summary: Summary, failed_as: CountedAs) -> str:
     return shown(summary.held(failed_as) if summary.zeros(failed_as) else summary.mean)
 
 
-def scored_in_words(summary: Summary, failed_as: CountedAs) -> str:
-    """Return the number of scored questions in words, and the mean with failures as the gates count them.
+def mean_in_words(summary: Summary, failed_as: CountedAs) -> str:
+    """Return the mean to show, and the value at gates if edges without a relation change it.
 
-    Without failures, return the bounds of the mean for any values of the unscored questions.
+    >>> mean_in_words(Summary.of("EdgeRecall", [4.0], 4, 4, strict=[-2.0]), "worst")
+    '1.0000 (0.5000 at gates)'
+    """
+    at_gates = "" if summary.strict is None else f" ({shown(summary.held(failed_as))} at gates)"
+    return f"{shown_mean(summary, failed_as)}{at_gates}"
+
+
+def scored_in_words(summary: Summary, failed_as: CountedAs, interval: str = "") -> str:
+    """Return the number of scored questions in words, and the value that gates check if it isn't the mean.
+
+    The interval, if given, stands beside the value that gates check. Where that is the mean, return the bounds of the
+    mean for any values of the unscored questions.
 
     >>> scored_in_words(Summary.of("EdgeRecall", [35.0], 35, 60, Left(failed=25)), "worst")
     '35/60; 0.5833 with 25 failed as 0'
     >>> scored_in_words(Summary.of("EdgeRecall", [28.0], 28, 30), "worst")
     '28/30 scored (bounds 0.93-1.00)'
+    >>> scored_in_words(Summary.of("EdgeRecall", [4.0], 4, 4, strict=[-2.0]), "worst", " [0.1000, 0.9000]")
+    '4/4; 0.5000 [0.1000, 0.9000] with edges without a relation matching nothing'
     """
     counts = f"{summary.scored}/{summary.total}"
     if summary.zeros(failed_as):
-        return f"{summary.counts(failed_as)}; {shown(summary.mean)} over the {summary.scored} scored"
-    if summary.as_worst(failed_as):
-        return (
-            f"{counts}; {shown(summary.held(failed_as))} with {summary.left_in_words(failed_as)} as {summary.worst:g}"
-        )
+        counts = summary.counts(failed_as)
+        return f"{counts}{interval}; {shown(summary.mean)} over the {summary.scored} scored"
+    how = [f"{summary.left_in_words(failed_as)} as {summary.worst:g}"] if summary.as_worst(failed_as) else []
+    how += [STRICT] if summary.strict is not None else []
+    if how:
+        return f"{counts}; {shown(summary.held(failed_as))}{interval} with {' and '.join(how)}"
+    counts += interval
     if summary.lowest is None or summary.highest is None or summary.scored == summary.total:
         return counts
     return f"{counts} scored (bounds {summary.lowest:.2f}-{summary.highest:.2f})"

@@ -285,7 +285,8 @@ class Evaluation:
             "invalid": len(self.invalid),
             **({"stale": dict(self.invalid)} if self.invalid else {}),
             "measures": {
-                name: one | {"interval": self.interval(name)} for name, one in _as_json(self.measures).items()
+                name: one | {"held": self.measures[name].held(self.failed_as), "interval": self.interval(name)}
+                for name, one in _as_json(self.measures).items()
             },
             **({"with_unscored": self._with_unscored()} if self.failed_as == "zero" else {}),
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},

@@ -311,7 +311,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
 
 def _known(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a summary without the interval, which is computed from the rows."""
-    return {name: value for name, value in summary.items() if name != "interval"}
+    return {name: value for name, value in summary.items() if name not in ("held", "interval")}
 
 
 def remove_folder(folder: Location) -> None:

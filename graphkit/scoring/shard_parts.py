@@ -53,41 +53,64 @@ class GroupSums(msgspec.Struct):
     parts: list[list[float]]
     scored: list[int]
     left: list[Left]
+    strict: list[list[float]]
 
     @classmethod
     def none(cls, count: int) -> GroupSums:
         """Return the sums over no question."""
-        return cls(0, [[] for _ in range(count)], [0] * count, [Left()] * count)
+        return cls(0, [[] for _ in range(count)], [0] * count, [Left()] * count, [[] for _ in range(count)])
 
-    def add_rows(self, rows: Sequence[Row]) -> None:
-        """Add the values of some questions."""
+    def add_rows(self, rows: Sequence[Row], names: Sequence[str]) -> None:
+        """Add the values of some questions by the measures of these names."""
         self.total += len(rows)
-        for place, column in enumerate(zip(*(row.values for row in rows), strict=True)):
+        strict = [dict(row.strict) for row in rows]
+        for place, (name, column) in enumerate(
+            zip(names, zip(*(row.values for row in rows), strict=True), strict=True)
+        ):
             numbers = [float(value) for value in column if not isinstance(value, str)]
-            self._add(place, numbers, len(numbers), count_reasons(column)[1])
+            more = [
+                part
+                for of, value in zip(strict, column, strict=True)
+                if name in of and not isinstance(value, str)
+                for part in (of[name], -value)
+            ]
+            self._add(place, numbers, len(numbers), count_reasons(column)[1], more)
 
     def merge(self, other: GroupSums, sign: int = 1) -> None:
         """Add the sums over other questions, or take them away."""
         self.total += sign * other.total
         for place, parts in enumerate(other.parts):
-            self._add(place, [sign * part for part in parts], sign * other.scored[place], other.left[place], sign)
+            more = [sign * part for part in other.strict[place]]
+            self._add(place, [sign * part for part in parts], sign * other.scored[place], other.left[place], more, sign)
 
-    def _add(self, place: int, numbers: Sequence[float], scored: int, left: Sequence[int], sign: int = 1) -> None:
+    def _add(
+        self,
+        place: int,
+        numbers: Sequence[float],
+        scored: int,
+        left: Sequence[int],
+        strict: Sequence[float],
+        sign: int = 1,
+    ) -> None:
         self.parts[place] = exact_parts([*numbers, *self.parts[place]])
+        self.strict[place] = exact_parts([*strict, *self.strict[place]])
         self.scored[place] += scored
         self.left[place] = self.left[place].plus(left, sign)
 
-    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
-        """Return the summary of each measure over these questions."""
-        each = zip(names, self.parts, self.scored, self.left, strict=True)
-        return {name: Summary.of(name, parts, scored, self.total, left) for name, parts, scored, left in each}
+    def summaries(self, names: Sequence[str], partly: bool) -> dict[str, Summary]:
+        """Return the summary of each measure over these questions of a run that logs relations ``partly`` or not."""
+        each = zip(names, self.parts, self.scored, self.left, self.strict, strict=True)
+        return {
+            name: Summary.of(name, parts, scored, self.total, left, strict=strict if partly else ())
+            for name, parts, scored, left, strict in each
+        }
 
 
 @dataclass
 class Groups:
     """The sums by each label of the questions; those without one are the rest."""
 
-    count: int
+    names: Sequence[str]
     sums: dict[Group, GroupSums] = field(default_factory=dict)
 
     def add_rows(self, rows: Sequence[Row]) -> None:
@@ -98,7 +121,7 @@ class Groups:
                 if label:
                     members.setdefault((by, label), []).append(row)
         for group, some in members.items():
-            self._of(group).add_rows(some)
+            self._of(group).add_rows(some, self.names)
 
     def merge(self, other: Iterable[tuple[Group, GroupSums]]) -> None:
         """Add the sums over other questions."""
@@ -106,7 +129,7 @@ class Groups:
             self._of(group).merge(sums)
 
     def _of(self, group: Group) -> GroupSums:
-        return self.sums.setdefault(group, GroupSums.none(self.count))
+        return self.sums.setdefault(group, GroupSums.none(len(self.names)))
 
     def summaries(self, names: Sequence[str], totals: Totals) -> dict[str, dict[str, dict[str, Summary]]]:
         """Return the summaries by label, as :meth:`Evaluation.grouped` does from rows; ``totals`` are over all."""
@@ -115,11 +138,12 @@ class Groups:
             of = {label: sums for (label_of, label), sums in self.sums.items() if label_of == by}
             if not of:
                 continue
-            rest = GroupSums(totals.questions, [*totals.parts], [*totals.scored], [*totals.left])
+            sums_of = ([*one] for one in (totals.parts, totals.scored, totals.left, totals.strict))
+            rest = GroupSums(totals.questions, *sums_of)
             for sums in of.values():
                 rest.merge(sums, -1)
             every = of | ({NO_LABEL: rest} if rest.total else {})
-            found[by] = {label: sums.summaries(names) for label, sums in sorted(every.items())}
+            found[by] = {label: sums.summaries(names, totals.relations.partly) for label, sums in sorted(every.items())}
         return found
 
 

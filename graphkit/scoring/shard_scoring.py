@@ -304,7 +304,7 @@ class _ShardScorer:
         self.places: list[int] = []
         self.rows: list[tuple[int, Row]] = []
         self.doubts: list[tuple[int, list[str]]] = []
-        self.groups = Groups(len(self.measures))
+        self.groups = Groups([str(one) for one in self.measures])
 
     def write(self, path: Path) -> None:
         """Score all, and write the part."""

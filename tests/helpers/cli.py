@@ -233,5 +233,8 @@ NOTHING_LEFT: dict[str, Any] = {"not_logged": 0, "of_question": 0, "strict": Non
 
 def without_intervals(result: dict[str, Any]) -> dict[str, Any]:
     """Return a result in JSON without the intervals of its means, which have tests of their own."""
-    means = {name: {key: one[key] for key in one if key != "interval"} for name, one in result["measures"].items()}
+    means = {
+        name: {key: one[key] for key in one if key not in ("held", "interval")}
+        for name, one in result["measures"].items()
+    }
     return {**result, "measures": means}

@@ -54,6 +54,8 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
         "grader": "graphkit",
         **dict.fromkeys(("grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens")),
         "gold_hash": "12ab",
+        "strict_value": None,
+        "untyped": None,
     }
     assert (lines[1]["value"], lines[1]["reason"]) == (None, "no relevant ids")
     assert lines[1]["parameters"] == {"k": 10, "level": None, "sets": False}

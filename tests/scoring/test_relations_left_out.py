@@ -331,3 +331,41 @@ def test_given_scores_keep_the_strict_values(storefront: list[graphkit.Evaluatio
         )
         assert again.held("EdgeRecall") == pytest.approx(result.held("EdgeRecall"))
         assert [one.passed for one in fail_under([again], [("EdgeRecall", 0.1)])] == [result.run != "untyped"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_interval_stands_beside_its_value(place: tuple[str, ...], world: Path) -> None:
+    """The mean is .75 and the value at gates .25, of five halves and five zeros: the interval is that of the latter.
+
+    So it is by group: of five questions each, even ones have three halves with relations (q0, q2, q4) and odd ones two
+    (q1, q3): means (3 x .5 + 2) / 5 = .7 and (2 x .5 + 3) / 5 = .8, at gates .3 and .2.
+    """
+    [found] = evaluated(world, "partly", "--json", "--by", "category", *place, code=0).objects()
+    summary = found["measures"]["EdgeRecall"]
+    assert (summary["mean"], summary["held"]) == (0.75, 0.25)
+    if summary["interval"] is not None:  # a result without rows keeps no strict squares
+        low, high = summary["interval"]
+        assert low < 0.25 < high < 0.75
+    groups = {name: one["EdgeRecall"] for name, one in found["groups"]["category"].items()}
+    assert {name: (one["mean"], one["strict"]) for name, one in groups.items()} == {
+        "even": (pytest.approx(0.7), pytest.approx(0.3)),
+        "odd": (pytest.approx(0.8), pytest.approx(0.2)),
+    }
+    full = " ".join(evaluated(world, "partly", "--full", "--by", "category", *place, code=0).out.split())
+    assert "0.7000 (0.3000 at gates)" in full
+    assert "0.8000 (0.2000 at gates)" in full
+
+
+def test_each_output_names_both_values(world: Path) -> None:
+    """Terminal, Markdown and JUnit name the value at gates with its interval, and the mean."""
+    done = evaluated(world, "partly", "--full", code=0)
+    assert "10/10; 0.2500 [" in done.out
+    assert "] with edges without a relation matching nothing" in " ".join(done.out.split())
+    brief = evaluated(world, "partly", code=0).out
+    assert "EdgeRecall 0.25 [" in brief
+    assert "at gates (0.75 with any match)" in brief
+    evaluated(world, "partly", "-o", "r.md", "-o", "r.xml", code=0)
+    assert "0.7500 (10/10; 0.2500 with edges without a relation matching nothing)" in (world / "r.md").read_text()
+    held = (world / "r.xml").read_text()
+    assert "0.2500 [" in held
+    assert "] with edges without a relation matching nothing (0.7500 with any match)" in held
