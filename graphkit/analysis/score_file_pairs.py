@@ -11,10 +11,9 @@ from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.run_pairs import PairingOptions, Pairs, refuse_itself, refuse_repositories
-from graphkit.analysis.summaries import score_scales
+from graphkit.analysis.summaries import read_confirmed, score_scales
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.problems import Problems
-from graphkit.files.score_files import read_scores
 from graphkit.measures.registry import parse_measure
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import MISSING, is_failure, is_stale, is_unlogged
@@ -50,7 +49,7 @@ def compare_scores(
         raise InputError(f"scores don't say the {by} of a question", remedy="Compare by category or difficulty.")
     cluster = options.get("cluster")
     refuse_repositories("scores", cluster)
-    every = read_scores(files, problems if problems is not None else Problems())
+    every = read_confirmed(files, problems if problems is not None else Problems())
     for run in (first, second):
         _require(run, {score.run for score in every}, "no run with scores is called")
     scores = [score for score in every if score.run in (first, second)]

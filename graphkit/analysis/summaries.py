@@ -12,9 +12,10 @@ from graphkit.analysis.scales import Scale, scale_of
 from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.score_files import read_scores
+from graphkit.measures.owners import confirmed, known_reasons
 from graphkit.records.gold import gold_hash_of
 from graphkit.records.notebook_html import block
-from graphkit.records.scores import Score
+from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.words import counted, shown
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.measured import Measured, own_thresholds
@@ -124,7 +125,7 @@ def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> 
     """
     problems = problems if problems is not None else Problems()
     cells: dict[_Cell, list[Score]] = {}
-    scores = read_scores(files, problems)
+    scores = read_confirmed(files, problems)
     different = _different_gold(scores, problems)
     scales = score_scales(scores)
     for score in scores:
@@ -132,6 +133,13 @@ def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> 
             cells.setdefault((score.run, score.measure, group), []).append(score)
     order = sorted(cells, key=lambda cell: (cell[2] is not None, cell[2] or "", cell[1], cell[0]))
     return ScoreSummaries(_summary(cell, cells[cell], scales[cell[1]], different) for cell in order)
+
+
+def read_confirmed(files: Iterable[str | Path], problems: Problems) -> list[Score]:
+    """Return the scores of some files, of which graphkit's own confirm the reasons of the question in others."""
+    scores = read_scores(files, problems)
+    own = ((one.question, one.reason) for one in scores if one.grader == GRAPHKIT and one.reason is not None)
+    return confirmed(scores, known_reasons((question, reason) for question, reason in own if reason is not None))
 
 
 def score_scales(scores: Iterable[Score]) -> dict[str, Scale | None]:

@@ -1,9 +1,12 @@
-"""Whose reason it is that a question has no value: decided by the text of the reason, which travels with the values."""
+"""Whose reason it is that a question has no value: decided by the text of the reason, which travels with the values.
+
+Scores by others aren't taken at their word: :func:`confirmed`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
 from graphkit.measures.answer_matching import NO_GOLD_ANSWER
@@ -17,10 +20,14 @@ from graphkit.measures.repositories import NO_REPOSITORY
 from graphkit.measures.seen import NO_GOLD_IDS
 from graphkit.measures.tools import NO_ARGUMENTS, NOTHING_EXPECTED
 from graphkit.measures.unscored import NO_GOLD, NO_RELEVANT, Unscored
-from graphkit.records.unanswered import STALE, is_failure, is_unlogged
+from graphkit.records.scores import GRAPHKIT, Score
+from graphkit.records.unanswered import NOT_LOGGED, STALE, is_failure, is_stale, is_unlogged
 
 #: The end of the reason of a user's own measure that lies in the question.
 OF_QUESTION = " (of the question)"
+
+#: Reasons of the question that judges give, and that no measure can confirm.
+_OF_JUDGES = frozenset(("neither a gold answer nor facts", "the gold answer makes no claim"))
 
 #: The reasons of graphkit's measures and graders that lie in the question, whatever a run answers.
 OF_QUESTIONS = frozenset(
@@ -28,7 +35,7 @@ OF_QUESTIONS = frozenset(
         *(NO_GOLD, NO_RELEVANT, NO_PATH, NO_BOUNDARY, NO_GOLD_IDS, NO_FILES, NO_SYMBOLS, NO_REPOSITORY, NO_SPAN),
         *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
         *(NOTHING_EXPECTED, NO_ARGUMENTS, LARGE_GAINS),
-        *("neither a gold answer nor facts", "the gold answer makes no claim"),  # the graders' own
+        *_OF_JUDGES,
     )
 )
 
@@ -56,6 +63,38 @@ def owner_of(reason: str) -> Owner:
     if reason in OF_QUESTIONS or reason.startswith(STALE) or reason.endswith(OF_QUESTION):
         return Owner.QUESTION
     return Owner.NOTHING
+
+
+def known_reasons(reasons: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return what graphkit itself says of questions, from each question with a reason, for :func:`confirmed`."""
+    return {(question, _kind(reason)) for question, reason in reasons if owner_of(reason) is Owner.QUESTION}
+
+
+def confirmed(scores: Iterable[Score], known: Collection[tuple[str, str]]) -> list[Score]:
+    """Return scores in which a reason of the question is confirmed, or is one of the record.
+
+    Whoever writes a score file could leave a question out of a gate by such a reason. So where the grader isn't
+    graphkit, and graphkit itself doesn't say so of the question, it counts as not logged.
+    """
+    found = []
+    for score in scores:
+        reason = score.reason
+        if (
+            reason is not None
+            and score.number is None
+            and score.grader != GRAPHKIT
+            and reason not in _OF_JUDGES
+            and owner_of(reason) is Owner.QUESTION
+            and (score.question, _kind(reason)) not in known
+        ):
+            what = f"{score.given_by} says {reason!r}, which the dataset doesn't confirm{NOT_LOGGED}"
+            score = score.model_copy(update={"reason": what})
+        found.append(score)
+    return found
+
+
+def _kind(reason: str) -> str:
+    return STALE if is_stale(reason) else reason
 
 
 def text_of(unscored: Unscored) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.measures.owners import confirmed, known_reasons
 from graphkit.measures.registry import bounds_of
 from graphkit.records.notebook_html import block
 from graphkit.records.unanswered import CountedAs, counts_as_worst
@@ -156,7 +157,9 @@ class Evaluation:
         InputError
             A question is unknown, or the result has the measure already.
         """
-        own = tuple(score for score in scores if score.run == self.run)
+        said = [(row.question, value) for row in self.rows for value in row.values if isinstance(value, str)]
+        known = known_reasons([*said, *self.invalid.items()])
+        own = tuple(confirmed((score for score in scores if score.run == self.run), known))
         values: dict[str, dict[str, float | str]] = {}
         known = {row.question for row in self.rows}
         for score in own:
