@@ -13,7 +13,7 @@ import numpy
 from scipy import stats
 
 from benchmarks.results import Line, spaced, write
-from graphkit.analysis.multiple_testing import Column, corrected
+from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
 from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.scoring.intervals import RESAMPLES, SEED
 from graphkit.scoring.score_intervals import CONFIDENCE
@@ -48,7 +48,9 @@ def compared(pairs: Pairs) -> list[PairedResult]:
     """Compare each measure, and correct over all of them."""
     results = [compare_pairs(name, first, second) for name, (first, second) in pairs.items()]
     units = range(len(next(iter(pairs.values()))[0]))
-    return list(corrected(results, [Column(units, differences(first, second)) for first, second in pairs.values()]))
+    return list(
+        corrected(results, [DifferenceColumn(units, differences(first, second)) for first, second in pairs.values()])
+    )
 
 
 def differences(first: list[float], second: list[float]) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from benchmarks.results import Line, write
-from graphkit.analysis.multiple_testing import Column, corrected
+from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
 from graphkit.analysis.pair_verdict import sure
 from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.analysis.power import LEVEL
@@ -56,7 +56,7 @@ def alarms(values: Any) -> dict[str, tuple[bool, bool]]:
     after = {
         (one, other): corrected(
             [result],
-            [Column(range(values.shape[1]), values[other] - values[one])],
+            [DifferenceColumn(range(values.shape[1]), values[other] - values[one])],
             pairs=len(pairs),
             resamples=RESAMPLES,
         )[0]

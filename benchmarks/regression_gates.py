@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from benchmarks.results import Line, write
-from graphkit.analysis.multiple_testing import Column, holm, max_t
+from graphkit.analysis.multiple_testing import DifferenceColumn, holm, max_t
 from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, compare_pairs, randomisation_p, sign_test
 from graphkit.analysis.power import LEVEL
@@ -64,7 +64,7 @@ def compared(one: World) -> list[PairedResult]:
         compare_pairs("EdgeRecall", [*a], [*b], resamples=0, span=1.0)
         for a, b in zip(one.first[:, left], second, strict=True)
     ]
-    columns = [Column(range(int(left.sum())), b - a) for a, b in zip(one.first[:, left], second, strict=True)]
+    columns = [DifferenceColumn(range(int(left.sum())), b - a) for a, b in zip(one.first[:, left], second, strict=True)]
     found = max_t(columns, resamples=RESAMPLES)
     return [dataclasses.replace(result, p_corrected=p) for result, p in zip(results, found, strict=True)]
 

@@ -94,11 +94,12 @@ MAY_IMPORT = {
     "scoring": {
         *("errors", "records", "files", "shards", "measures", "database", "llm", "judges", "execution", "graph"),
     },
-    "analysis": {"errors", "records", "files", "shards", "measures", "database", "graph", "scoring"},
+    "analysis": {"errors", "records", "files", "shards", "measures", "database", "gold", "graph", "scoring"},
     "trust": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph", "scoring", "analysis"},
     "exports": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "agents": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
+    "ci": {"errors", "records", "files"},
     "testing": {"errors", "records", "files", "measures", "systems", "judges", "graph", "scoring", "analysis"},
     "cli": {
         *("errors", "records", "files", "measures", "database", "llm", "adapters", "judges"),
@@ -116,6 +117,7 @@ MAY_IMPORT = {
             "exports",
             "report",
             "agents",
+            "ci",
         ),
     },
 }

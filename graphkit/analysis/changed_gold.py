@@ -58,7 +58,7 @@ class QuestionChange:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldChange:
+class GoldDifference:
     """How the gold of a run differs from that of its baseline.
 
     Attributes
@@ -131,7 +131,7 @@ class GoldOfBoth:
             moved[name] = _moved(question, {was: to for was, to in renames.items() if was not in names})
         return cls(old, new, moved, {new: old for old, new in renames.items()})
 
-    def change(self, run: Mapping[str, AnswerStruct], meant: bool = False) -> GoldChange:
+    def change(self, run: Mapping[str, AnswerStruct], meant: bool = False) -> GoldDifference:
         """Return how the gold differs, and which removed parts a run lacks, given its records of changed questions."""
         old, new = self.moved, self.later
         changed = []
@@ -142,7 +142,7 @@ class GoldOfBoth:
             missed = {part for part in removed if _is_missed(part, case)}
             texts = (tuple(sorted(part.text for part in some)) for some in (removed, added, missed))
             changed.append(QuestionChange(question, *texts))
-        return GoldChange(
+        return GoldDifference(
             tuple(sorted(new.keys() - old.keys())), tuple(sorted(old.keys() - new.keys())), tuple(changed), meant
         )
 
@@ -198,7 +198,7 @@ def _pinned(question: QuestionStruct, other: QuestionStruct) -> QuestionStruct:
     return replace(question, commits=other.commits, stack=other.stack)
 
 
-class _Part(NamedTuple):
+class _GoldPart(NamedTuple):
     """A part of a question's gold; ``edge`` or ``relevant`` is what a run can be asked for."""
 
     text: str
@@ -206,26 +206,26 @@ class _Part(NamedTuple):
     relevant: str | None = None
 
 
-def _parts(question: QuestionStruct) -> set[_Part]:
+def _parts(question: QuestionStruct) -> set[_GoldPart]:
     parts = set()
     for path in question.paths:
         steps = []
         for step in path.steps:
             text = f"{step.source} -{step.relation or ''}-> {step.target}{' (optional)' if step.optional else ''}"
-            parts.add(_Part(text, (step.source, step.relation, step.target)))
+            parts.add(_GoldPart(text, (step.source, step.relation, step.target)))
             steps.append(text)
         if path.group is not None:
-            parts.add(_Part(f"alternative of {path.group}: {', '.join(steps)}"))
+            parts.add(_GoldPart(f"alternative of {path.group}: {', '.join(steps)}"))
     for name, gain in question.relevant.items():
-        parts.add(_Part(name if gain == 1 else f"{name} ({gain:g})", relevant=name))
+        parts.add(_GoldPart(name if gain == 1 else f"{name} ({gain:g})", relevant=name))
     for field, value in _as_plain(question).items():
         if field not in NOT_GOLD and field not in PINS and field not in ("paths", "relevant"):
             for item in value if isinstance(value, list) else [value]:
-                parts.add(_Part(f"{field} {json.dumps(item, ensure_ascii=False, sort_keys=True)}"))
+                parts.add(_GoldPart(f"{field} {json.dumps(item, ensure_ascii=False, sort_keys=True)}"))
     return parts
 
 
-def _is_missed(part: _Part, case: Case) -> bool:
+def _is_missed(part: _GoldPart, case: Case) -> bool:
     """Return whether a run lacks a part of gold that it can be asked for."""
     if part.edge is not None:
         return not is_walked(part.edge, case.walked)

@@ -10,14 +10,14 @@ from graphkit.analysis.paired import PairedResult, signs_bound
 from graphkit.scoring.intervals import DRAWN_TOGETHER, RESAMPLES, SEED
 
 
-class Column(NamedTuple):
+class DifferenceColumn(NamedTuple):
     """The differences of one measure: the number of the question, or of its cluster, of each, and the difference."""
 
     units: Sequence[int]
     differences: Sequence[float]
 
 
-def max_t(columns: Sequence[Column], *, resamples: int = RESAMPLES, seed: int = SEED) -> list[float]:
+def max_t(columns: Sequence[DifferenceColumn], *, resamples: int = RESAMPLES, seed: int = SEED) -> list[float]:
     """Return the p-value of each measure, corrected over all by step-down max-T (Westfall and Young 1993).
 
     Each question, or cluster, draws one sign for all measures, so that their dependence is kept. A measure's statistic
@@ -26,7 +26,7 @@ def max_t(columns: Sequence[Column], *, resamples: int = RESAMPLES, seed: int = 
     most ``resamples`` of them; else that many are drawn, and the observed pattern counts as one. A measure without a
     difference has the p-value 1 and weighs nothing.
 
-    >>> [round(p, 4) for p in max_t([Column(range(7), [-1.0] * 7), Column(range(7), [-0.5] * 7)])]
+    >>> [round(p, 4) for p in max_t([DifferenceColumn(range(7), [-1.0] * 7), DifferenceColumn(range(7), [-0.5] * 7)])]
     [0.0156, 0.0156]
     """
     import numpy
@@ -64,7 +64,7 @@ def max_t(columns: Sequence[Column], *, resamples: int = RESAMPLES, seed: int = 
 
 def corrected(
     results: Sequence[PairedResult],
-    columns: Sequence[Column],
+    columns: Sequence[DifferenceColumn],
     *,
     family: Collection[str] = (),
     pairs: int = 1,
@@ -98,7 +98,7 @@ def corrected(
 
 
 def _together(
-    results: Sequence[PairedResult], columns: Sequence[Column], pairs: int, resamples: int, seed: int
+    results: Sequence[PairedResult], columns: Sequence[DifferenceColumn], pairs: int, resamples: int, seed: int
 ) -> list[float]:
     if not resamples:
         return holm([one.p_value for one in results])
@@ -117,7 +117,7 @@ def _bound(result: PairedResult) -> float:
     return 1.0 if result.clusters is not None else signs_bound(count * result.delta, squares)
 
 
-def _by_unit(columns: Sequence[Column]) -> Any:
+def _by_unit(columns: Sequence[DifferenceColumn]) -> Any:
     """Return the sum of each measure's differences in each unit that has any other than 0, a column a measure."""
     import numpy
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from graphkit.analysis.changed_gold import GoldChange
+from graphkit.analysis.changed_gold import GoldDifference
 from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.findings import listed, two
 from graphkit.analysis.lost_measures import LostMeasure
@@ -172,7 +172,7 @@ class RunComparison:
     baseline: bool = True
     incomplete: tuple[Incomplete, ...] = field(default=(), repr=False)
     asked: int = 0
-    gold_change: GoldChange | None = field(default=None, repr=False)
+    gold_change: GoldDifference | None = field(default=None, repr=False)
     apart: Mapping[str, tuple[float, int]] = field(default_factory=dict, repr=False)
     failed_alone: tuple[int, int] = (0, 0)
     lacking: Mapping[str, Set[str]] = field(default_factory=dict, repr=False)

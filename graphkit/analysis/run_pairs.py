@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypedDict
 from graphkit.analysis.config import Config
 from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.lost_measures import LostMeasure
-from graphkit.analysis.multiple_testing import Column, corrected
+from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
 from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of
 from graphkit.analysis.run_comparisons import Group, Incomplete, Loss, Mover, RunComparison
 from graphkit.analysis.run_facts import RunFacts
@@ -428,9 +428,9 @@ class ComparingTask(NamedTuple):
         return self.units if self.clustered else None
 
     @property
-    def column(self) -> Column:
+    def column(self) -> DifferenceColumn:
         """The differences, for the correction over measures."""
-        return Column(self.units, differences_of(self.first, self.second))
+        return DifferenceColumn(self.units, differences_of(self.first, self.second))
 
 
 def compare_task(task: ComparingTask) -> PairedResult:

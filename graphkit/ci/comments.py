@@ -28,7 +28,7 @@ class CommentError(InputError):
 
 
 @dataclass(frozen=True)
-class Place:
+class CommentPlace:
     """The comments of one request: their address, the field of the author's login, and how they are changed.
 
     ``author`` is the login that the token writes as; without it, only the marker tells the own comment.
@@ -49,7 +49,7 @@ class Place:
         return body.startswith(marker) and (not self.author or named == self.author)
 
 
-def place_of(environment: Mapping[str, str], token: str | None, author: str = "") -> Place | None:
+def place_of(environment: Mapping[str, str], token: str | None, author: str = "") -> CommentPlace | None:
     """Return where a job's comment goes; None outside of a request, or without a token."""
     if not token:
         return None
@@ -63,7 +63,7 @@ def place_of(environment: Mapping[str, str], token: str | None, author: str = ""
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
         issues = f"{base}/repos/{repository}/issues"
         own = author or "github-actions[bot]"
-        return Place(f"{issues}/{number}/comments", f"{issues}/comments", "PATCH", headers, own)
+        return CommentPlace(f"{issues}/{number}/comments", f"{issues}/comments", "PATCH", headers, own)
     if environment.get("GITLAB_CI") == "true":
         request = environment.get("CI_MERGE_REQUEST_IID", "")
         if not request.isdecimal():
@@ -71,7 +71,7 @@ def place_of(environment: Mapping[str, str], token: str | None, author: str = ""
         project = quote(environment.get("CI_PROJECT_ID", ""), safe="")
         base = environment.get("CI_API_V4_URL", "https://gitlab.com/api/v4").rstrip("/")
         notes = f"{base}/projects/{project}/merge_requests/{request}/notes"
-        return Place(notes, notes, "PUT", {"PRIVATE-TOKEN": token}, author, ("author", "username"))
+        return CommentPlace(notes, notes, "PUT", {"PRIVATE-TOKEN": token}, author, ("author", "username"))
     return None
 
 
@@ -85,7 +85,7 @@ def _pull_request(environment: Mapping[str, str]) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def write_comment(place: Place, lines: list[str]) -> str:
+def write_comment(place: CommentPlace, lines: list[str]) -> str:
     """Write a comment, whose first line is its marker, or bring that of an earlier job up to date; say what was done.
 
     Raises
@@ -110,7 +110,7 @@ def write_comment(place: Place, lines: list[str]) -> str:
         raise CommentError(f"the comment couldn't be written: {type(error).__name__}") from None
 
 
-def _comments(client: httpx2.Client, place: Place) -> Iterator[Mapping[str, Any]]:
+def _comments(client: httpx2.Client, place: CommentPlace) -> Iterator[Mapping[str, Any]]:
     for page in range(1, MOST_PAGES + 1):
         found = _answer(client.get(place.address, params={"per_page": PAGE, "page": page})).json()
         if not isinstance(found, list):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
     from graphkit.analysis.gates import GateOutcome
-    from graphkit.ci.settings import CiSettings
+    from graphkit.ci.job_settings import CiSettings
 
 #: What typer raises for a mistake in words that it parses: the class above this one has no public name.
 MISTAKES: tuple[Any, ...] = typer.BadParameter.__bases__
@@ -59,7 +59,7 @@ def ci(
 ) -> None:
     """Do the whole job of a CI: evaluate a run, compare it with its baseline, hold all gates, comment, exit once."""
     from graphkit.analysis.gates import hold
-    from graphkit.ci.settings import read_settings
+    from graphkit.ci.job_settings import read_settings
 
     given = {
         **{"run": run, "dataset": dataset, "evaluate": evaluate, "compare": compare, "baseline": baseline},
@@ -97,7 +97,7 @@ def ci(
 
 def _words(text: str, name: str, function: Callable[..., None], allowed: Collection[str]) -> dict[str, Any]:
     """Return the parsed options of a command; raise InputError for what can't be parsed, or has no place in a job."""
-    from graphkit.ci.settings import words_of
+    from graphkit.ci.job_settings import words_of
 
     made = made_command(name, function)
     # The command's own arguments come from the job: these stand for them while the options are read.
@@ -131,10 +131,14 @@ def _evaluation(settings: CiSettings) -> EvaluationPlan:
 
 def _comparison(settings: CiSettings, first: str, second: Path, dataset: Path | None) -> ComparisonPlan:
     from graphkit.cli import compare as module
+    from graphkit.files.dataset import Dataset
 
     given = _words(settings.compare, "compare", module.compare, COMPARE)
     groups = module.compare.options(given)  # type: ignore[attr-defined]
-    return module.planned(first, str(second), (dataset, None), groups["how"], groups["gates"], groups["workers"])
+    asked = None
+    if Path(first).is_file():  # a run log of the same questions, which may have the name of the run
+        asked = Dataset.of_run(second, dataset).folder
+    return module.planned(first, str(second), (dataset, asked), groups["how"], groups["gates"], groups["workers"])
 
 
 def _one_run(given: str) -> Path:

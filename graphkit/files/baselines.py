@@ -1,7 +1,7 @@
 """Baselines: a run that later ones are compared with, kept with the dataset that it was asked and scored by.
 
-A baseline is a folder with ``baseline.json`` (:class:`Baseline`), the run log and a copy of the dataset without its
-other runs. Several lie side by side, each under its name, in a folder or on a branch of a git repository.
+A baseline is a folder with ``baseline.json`` (:class:`SavedBaseline`), the run log and a copy of the dataset without
+its other runs. Several lie side by side, each under its name, in a folder or on a branch of a git repository.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIRST = "`graphkit baseline save RUN.jsonl` saves the first one."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-class Baseline(msgspec.Struct, frozen=True):
+class SavedBaseline(msgspec.Struct, frozen=True):
     """What ``baseline.json`` says of a baseline.
 
     Attributes
@@ -64,7 +64,7 @@ class Baseline(msgspec.Struct, frozen=True):
 class HeldBaseline(msgspec.Struct, frozen=True):
     """A baseline in a folder: what is known of it, its run log and its dataset."""
 
-    about: Baseline
+    about: SavedBaseline
     run_file: Path
     dataset: Path
 
@@ -105,9 +105,9 @@ def read_baseline(folder: str | Path) -> HeldBaseline:
 _AGAIN = "Get it again, or save a run anew by `graphkit baseline save`."
 
 
-def _parsed(path: Path) -> Baseline:
+def _parsed(path: Path) -> SavedBaseline:
     try:
-        about = msgspec.json.decode(path.read_bytes(), type=Baseline)
+        about = msgspec.json.decode(path.read_bytes(), type=SavedBaseline)
     except FileNotFoundError:
         raise InputError("there is no baseline", where=str(path.parent), remedy=_AGAIN) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -143,7 +143,7 @@ def packed(run_file: Path, dataset: Dataset, *, run: str, questions: int, answer
         for name, path in copies.items():
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(path, folder / name)
-        about = Baseline(
+        about = SavedBaseline(
             run,
             questions,
             answered,

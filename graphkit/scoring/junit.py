@@ -179,7 +179,7 @@ def _figures(result: Evaluation) -> Iterator[tuple[str, str]]:
     """Yield the means with their intervals, and what else a reader of the values should know."""
     for name, summary in result.measures.items():
         if between := result.interval_in_words(name):
-            yield f"mean {name}", f"{summary.in_words(result.failed_as)}{between}"
+            yield f"mean {name}", summary.in_words(result.failed_as, between)
     if result.clustered is not None:
         yield "clustered", result.clustered.sentence
     if result.relations.without:

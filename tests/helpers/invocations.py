@@ -186,7 +186,7 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("ci",): Command(
         {"run": RUN, "--settings": "settings.toml"},
-        more=("--dry-run", "--baseline", RUN),
+        more=("--dry-run", "--baseline", RUN, "--compare="),
         needs=("run",),
     ),
     ("baseline", "save"): Command(
