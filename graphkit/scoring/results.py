@@ -158,8 +158,8 @@ class Evaluation:
             A question is unknown, or the result has the measure already.
         """
         said = [(row.question, value) for row in self.rows for value in row.values if isinstance(value, str)]
-        reasons = known_reasons([*said, *self.invalid.items()])
-        own = tuple(confirmed((score for score in scores if score.run == self.run), reasons))
+        stated = known_reasons([*said, *self.invalid.items()])
+        own = tuple(confirmed((score for score in scores if score.run == self.run), stated))
         values: dict[str, dict[str, float | str]] = {}
         known = {row.question for row in self.rows}
         for score in own:

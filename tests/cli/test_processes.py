@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.cli import ANSWERS, Graph, Process, inside, write_lines
 from tests.helpers.invocations import COMMANDS, PLAIN, RUN, Words, usual, walk, write_world
 
-#: The exit codes that aren't 0: a question's gold is stale, there is no baseline, and refusals for what a small world or this machine lacks.
+#: The exit codes that aren't 0: stale gold, no baseline, and refusals for what a small world or this machine lacks.
 CODES: dict[Words, int] = {
     ("check",): 1,
     ("baseline", "get"): 1,
