@@ -33,14 +33,14 @@ FIGURES: Mapping[str, str] = {"cost": "", "tokens": "", "latency": " ms"}
 NAMED = 3
 
 
-class Usage(NamedTuple):
+class RunUsage(NamedTuple):
     """What answers took, by figure and question, and the questions that were answered."""
 
     figures: Mapping[str, Mapping[str, float]]
     answered: Collection[str]
 
 
-def usage_of(records: Iterable[AnswerStruct], questions: Collection[str]) -> Usage:
+def usage_of(records: Iterable[AnswerStruct], questions: Collection[str]) -> RunUsage:
     """Return latency, tokens and cost of each answered question, as far as its record states them.
 
     Tokens are those of prompt and output together, and known only if both are.
@@ -56,7 +56,7 @@ def usage_of(records: Iterable[AnswerStruct], questions: Collection[str]) -> Usa
         for name, value in (("cost", record.cost), ("tokens", tokens), ("latency", record.latency_ms)):
             if value is not None:
                 found[name].setdefault(record.question_id, float(value))
-    return Usage(found, answered)
+    return RunUsage(found, answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class Draws(NamedTuple):
 def compare_cost(
     runs: tuple[str, str],
     quality: PairedResult | None,
-    usage: tuple[Usage, Usage],
+    usage: tuple[RunUsage, RunUsage],
     draws: Draws,
     clusters: QuestionClusters | None = None,
 ) -> CostComparison:
@@ -280,7 +280,7 @@ def _difference(
     name: str,
     runs: tuple[str, str],
     quality: PairedResult | None,
-    usage: tuple[Usage, Usage],
+    usage: tuple[RunUsage, RunUsage],
     draws: Draws,
     clusters: QuestionClusters | None,
 ) -> FigureDifference:

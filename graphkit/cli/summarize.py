@@ -9,7 +9,6 @@ from graphkit.cli.base import argument, command, present, print_problems
 from graphkit.cli.options import ReadingOptions
 from graphkit.cli.tables import print_table
 from graphkit.records.words import shown
-from graphkit.scoring.measure_summaries import STRICT
 
 if TYPE_CHECKING:
     from graphkit.analysis.summaries import ScoreSummary
@@ -47,6 +46,8 @@ def summarize(
 
 def _scored(summary: ScoreSummary) -> str:
     """Return how many questions were scored, and the figures with failures as the worst value."""
+    from graphkit.scoring.measure_summaries import STRICT
+
     counts = f"{summary.scored}/{summary.total}"
     if summary.untyped:
         counts += "; never logged relations"

@@ -10,7 +10,7 @@ import numpy
 import pytest
 from scipy import stats
 
-from graphkit.analysis.cost_comparison import CostComparison, Draws, FigureDifference, Usage, compare_cost, usage_of
+from graphkit.analysis.cost_comparison import CostComparison, Draws, FigureDifference, RunUsage, compare_cost, usage_of
 from graphkit.analysis.paired import compare_pairs
 from graphkit.records.structs import AnswerStruct
 from tests.helpers.cli import Graph, Row, inside, write_lines
@@ -45,7 +45,7 @@ def compared(gain: float, extra: float, measure: str = "EdgeRecall", noise: floa
     dearer = tokens + extra + random.normal(0, 10, 60)
     quality = compare_pairs(measure, [*base], [*better], resamples=2_000)
     usage = tuple(
-        Usage({"cost": {}, "tokens": dict(zip(names, map(float, some), strict=True)), "latency": {}}, names)
+        RunUsage({"cost": {}, "tokens": dict(zip(names, map(float, some), strict=True)), "latency": {}}, names)
         for some in (tokens, dearer)
     )
     return compare_cost(("with", "without"), quality, (usage[0], usage[1]), DRAWS)
@@ -74,7 +74,7 @@ def test_differences_are_those_of_scipy() -> None:
 def of_tokens(first: list[float], second: list[float]) -> FigureDifference:
     """Return the comparison of the tokens of two runs."""
     usage = [
-        Usage({"cost": {}, "tokens": {f"q{n}": one for n, one in enumerate(some)}, "latency": {}}, ())
+        RunUsage({"cost": {}, "tokens": {f"q{n}": one for n, one in enumerate(some)}, "latency": {}}, ())
         for some in (first, second)
     ]
     quality = compare_pairs("EdgeRecall", [0.5] * 30, [0.5, 0.9] * 15, resamples=99)
@@ -183,7 +183,7 @@ def test_zeros_do_not_decide() -> None:
     quality = compare_pairs("EdgeRecall", [0.5] * 30, [0.5, 0.9] * 15)
     names = [f"q{number}" for number in range(30)]
     usage = [
-        Usage(
+        RunUsage(
             {"cost": {}, "tokens": dict.fromkeys(names, 0.0), "latency": {one: base + len(one) for one in names}}, names
         )
         for base in (10.0, 20.0)

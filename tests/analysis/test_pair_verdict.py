@@ -17,7 +17,7 @@ import graphkit
 from benchmarks.false_alarms import KINDS, WORLDS, shares
 from graphkit.agents.workspace import Workspace
 from graphkit.analysis.config import COMPARED, WEIGHTS, Config, family_of
-from graphkit.analysis.cost_comparison import Draws, Usage, compare_cost
+from graphkit.analysis.cost_comparison import Draws, RunUsage, compare_cost
 from graphkit.analysis.pair_verdict import (
     CAUTION,
     PairVerdict,
@@ -259,7 +259,7 @@ def test_no_door_says_more_than_the_function(pairs: list[tuple[float | str, floa
     other = compare_results(*runs, measures=["EdgeRecall"])
     assert other.pair.sentence() == found.verdict.sentence()
     assert standings(runs, ["EdgeRecall"]).pair(0, 1).sentence() == found.verdict.sentence()
-    usage = Usage({name: {f"q{n}": 1.0 for n in range(len(pairs))} for name in ("cost", "tokens", "latency")}, ())
+    usage = RunUsage({name: {f"q{n}": 1.0 for n in range(len(pairs))} for name in ("cost", "tokens", "latency")}, ())
     paid = compare_cost(("a", "b"), other.headline, (usage, usage), Draws(200, 1)).sentence
     assert (" pays: it is better" in paid) == (winner is not None)
     assert ("beats" in found.verdict.claim()) == (winner is not None)
