@@ -22,6 +22,10 @@ from graphkit.execution.returned_values import (
 #: The most values that one comparison may visit.
 _MOST_STEPS = 1_000_000
 
+#: A result this close to an expected 0 differs by rounding. No other number is near enough to 0 to be it: 6.6e-34 is a
+#: value that an answer must know.
+_ROUNDING = 1e-12
+
 #: The most elements of a set that are matched each with each, if sorting doesn't pair them.
 _MOST_UNMATCHED = 200
 
@@ -31,7 +35,8 @@ def equal(expected: Any, value: Any, tolerance: float = 1e-6) -> bool:
 
     - Booleans equal only booleans, null equals ``None``, texts equal texts (and dates, UUIDs, paths and ASCII bytes by
       their text).
-    - Numbers compare as numbers. Unless both are whole, ``tolerance`` is a share of the larger one.
+    - Numbers compare as numbers. Unless both are whole, ``tolerance`` is a share of the larger; an expected 0 equals
+      what rounding leaves of it, up to 1e-12.
     - A list equals a list or a tuple element by element, and a set of the same elements, each once, in any order.
     - An object equals a dict with the same keys (keys that aren't texts by their text), and an instance with the same
       public fields.
@@ -78,7 +83,7 @@ class _Comparison:
         left, right = _as_float(expected), _as_float(value)
         if left is None or right is None:  # beyond floats
             return (right is None or not math.isnan(right)) and bool(expected == value)
-        return math.isclose(left, right, rel_tol=self.tolerance, abs_tol=1e-12)
+        return math.isclose(left, right, rel_tol=self.tolerance, abs_tol=0.0 if left else _ROUNDING)
 
     def same_items(self, expected: list[Any], value: Any) -> bool:
         if isinstance(value, TupleValue):

@@ -161,6 +161,16 @@ def test_tolerance() -> None:
     assert not equal(100, 101, 0.01), "whole numbers are compared exactly"
 
 
+def test_small_numbers_are_not_zero() -> None:
+    """Planck's constant is 6.6e-34: an answer of 0 doesn't know it; what rounding leaves of an expected 0 is equal."""
+    assert not equal(6.62607015e-34, 0)
+    assert not equal(6.62607015e-34, 0.0)
+    assert not equal([1e-13], [2e-13])
+    assert equal(6.62607015e-34, 6.626070149e-34)
+    assert equal(0, 1e-17)
+    assert not equal(0, 1e-9)
+
+
 def test_sets_by_tolerance() -> None:
     """Each element has a partner of its own: 1.0 and 1.0000001 are two, 1 and 2 aren't."""
     value = SetValue([1.0, 1.0000001])
