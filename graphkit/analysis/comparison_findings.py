@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from graphkit.analysis.evaluation_findings import gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
-from graphkit.analysis.gates import GateOutcome
+from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.pair_verdict import (
     BETTER,
     UNCLEAR,

@@ -7,15 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphkit.analysis.findings import listed
-from graphkit.analysis.gates import (
-    LEAST_SCORED,
-    NAMED,
-    REGRESSION,
-    GateOutcome,
-    ask_again,
-    beside_recall,
-    stale_outcome,
-)
+from graphkit.analysis.gate_outcomes import NAMED, REGRESSION, GateOutcome
+from graphkit.analysis.gates import LEAST_SCORED, ask_again, beside_recall, stale_outcome
 from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, questions_needed, sign_test, smallest_p
 from graphkit.analysis.power import LEVEL, smallest
@@ -301,7 +294,7 @@ def more_failed(compared: RunComparison, allowed: int | None = None) -> list[Gat
     """
     before, after = compared.failed
     lacking = [one.measure for one in compared.with_failed if worst_of(one.measure) is None]
-    if allowed is None and (compared.failed_as == "unscored" or not after):
+    if allowed is None and compared.failed_as == "unscored":
         return []
     what = f"{counted(after, 'question')} failed or missing, "
     what += f"{before} of {compared.first}" if allowed is None else f"{allowed} allowed"

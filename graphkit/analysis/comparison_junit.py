@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from graphkit.analysis.gates import GateOutcome
+from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.scoring.junit import JUnitCase, JUnitSuite, case_name, class_of, gate_suite, properties
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
-from graphkit.analysis.gates import STALE_AS_ZERO, GateOutcome
+from graphkit.analysis.gate_outcomes import GateOutcome
+from graphkit.analysis.gates import STALE_AS_ZERO
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.analysis.config import Config
-from graphkit.analysis.gates import GateOutcome, RunGates, min_kappa
+from graphkit.analysis.gate_outcomes import GateOutcome
+from graphkit.analysis.gates import min_kappa
 from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.analysis.own_family import own_family_warnings
 from graphkit.analysis.repetitions import Repetitions, repetitions
+from graphkit.analysis.run_gates import RunGates
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems

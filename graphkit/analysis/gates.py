@@ -3,19 +3,16 @@
 A value that equals its bound passes, to within :data:`graphkit.records.bounds.TOLERANCE`. A question that the run
 failed on, has no record for, or whose record doesn't log what the measure needs, counts as the worst value of its
 measure, so that neither failing nor keeping silent helps; questions without gold, or with stale gold, don't count. A
-bound also fails where too few questions have a value (:func:`min_scored`). :func:`hold` raises if a gate fails.
+bound also fails where too few questions have a value (:func:`min_scored`).
 """
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from graphkit.analysis.gate_outcomes import NAMED, GateOutcome
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
-from graphkit.errors import GateError
 from graphkit.measures.owners import owner_of
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import equal, over, under
@@ -30,156 +27,11 @@ from graphkit.scoring.results import Evaluation
 if TYPE_CHECKING:
     from graphkit.analysis.spot_check_files import KeptCheck
 
-#: The number of questions that a sentence names.
-NAMED = 5
-
-#: The gate whose bound is the level of a test.
-REGRESSION = "fail-on-regression"
-
 #: How questions with stale gold count where every question without a value counts as 0.
 STALE_AS_ZERO = "they count as 0 where that is the worst value (--missing-as zero)"
 
 #: On this share of the questions that it could score, a bounded measure must have a value.
 LEAST_SCORED = 0.8
-
-
-#: The gates by the side of their bound: a value may not be under it (False), or not over it (True). The bound of other
-#: gates isn't a threshold for their value, or depends on the direction of the measure.
-_UPPER = {
-    **dict.fromkeys(("fail-under", "min-scored", "min-kappa"), False),
-    **dict.fromkeys(("fail-over", "max-failed", "fail-on-stale", "fail-on-drop"), True),
-}
-
-#: The gates whose value is a number of questions.
-_COUNTS = ("max-failed", "fail-on-stale")
-
-
-@dataclass(frozen=True, slots=True)
-class GateOutcome:
-    """The outcome of a gate for one run; ``str`` is a sentence.
-
-    Attributes
-    ----------
-    gate
-        The name, such as ``fail-under``.
-    what
-        The reason, in words.
-    measure
-        None if the gate isn't about one measure.
-    bound, value
-        The required and the actual number; None if there is none.
-    interval
-        The 95% interval of what the gate checks: of the mean, or of the difference of two runs.
-    n, left_out
-        The number of questions that the value rests on, those that count as the worst value included, and of the
-        others.
-    """
-
-    gate: str
-    run: str
-    passed: bool
-    what: str
-    measure: str | None = None
-    bound: float | None = None
-    value: float | None = None
-    interval: tuple[float, float] | None = None
-    n: int | None = None
-    left_out: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The gate with its measure and bound, as a build shows it.
-
-        >>> GateOutcome("fail-under", "mine", True, "", "EdgeRecall", 0.8).name
-        'fail-under EdgeRecall=0.8'
-        """
-        if self.gate == REGRESSION and self.bound is not None:  # a level, and no drop
-            return " ".join(filter(None, (self.gate, self.measure, f"(p < {self.bound:g})")))
-        bound = "" if self.bound is None else f"{self.bound:.12g}"
-        return " ".join(filter(None, (self.gate, "=".join(filter(None, (self.measure, bound))))))
-
-    @property
-    def key(self) -> str:
-        """The gate with its measure: a name that stays when the bound changes.
-
-        >>> GateOutcome("fail-under", "mine", True, "", "EdgeRecall", 0.8).key
-        'fail-under EdgeRecall'
-        """
-        return " ".join(filter(None, (self.gate, self.measure)))
-
-    @property
-    def margin(self) -> Margin | None:
-        """How far the value of a passed gate lies on the safe side of its bound; None if there is no such bound."""
-        upper = _UPPER.get(self.gate)
-        if self.gate == FAIL_QUESTION and self.measure is not None:
-            upper = lower_is_better(self.measure)
-        if upper is None or not self.passed or self.value is None or self.bound is None:
-            return None
-        whole = self.gate in _COUNTS
-        could = self.value if whole else _rounded(self.value, upper)
-        if self.gate == "fail-on-drop":
-            could = max(could, 0.0)
-        stricter = under(could, self.bound) if upper else over(could, self.bound)
-        by = max(self.bound - self.value if upper else self.value - self.bound, 0.0)
-        return Margin(self.value, by, upper, could if stricter else None, whole)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields by name, with the margin of a passed gate and what its bound could be."""
-        names = ("gate", "run", "measure", "bound", "value", "interval", "n", "left_out", "passed", "what")
-        margin = self.margin
-        return {"name": self.name, **{name: getattr(self, name) for name in names}} | {
-            "margin": None if margin is None else margin.by,
-            "could_be": None if margin is None else margin.could_be,
-        }
-
-    def __str__(self) -> str:
-        return f"{self.run}: {self.what}"
-
-
-@dataclass(frozen=True, slots=True)
-class Margin:
-    """How far a value lies above a lower bound, or below an upper one, and the stricter bound that it would still pass.
-
-    ``could_be`` has two decimals, or two digits if it is small, rounded to the safe side; it is None if not stricter.
-    The value of a ``whole`` gate is a number of questions.
-    """
-
-    value: float
-    by: float
-    upper: bool
-    could_be: float | None
-    whole: bool = False
-
-    def __str__(self) -> str:
-        """Return the margin in words.
-
-        >>> str(Margin(0.8312, 0.0312, False, 0.83)), str(Margin(0.75, 0.0, False, None))
-        ('0.8312, 0.0312 above; could be 0.83', '0.7500, at it')
-        """
-        value, by = (f"{one:.12g}" if self.whole else _figure(one) for one in (self.value, self.by))
-        distance = f"{by} {'below' if self.upper else 'above'}" if self.by and not equal(self.by, 0) else "at it"
-        return f"{value}, {distance}" + ("" if self.could_be is None else f"; could be {self.could_be:.12g}")
-
-
-def _figure(value: float) -> str:
-    return f"{value:.4f}" if not value or abs(value) >= 0.001 else f"{value:.2g}"
-
-
-def _rounded(value: float, upper: bool) -> float:
-    """Return a bound of few digits that a value passes: no higher than a lower bound, no lower than an upper one.
-
-    >>> _rounded(0.8312, False), _rounded(0.8312, True), _rounded(0.83, False), _rounded(0.00456, True)
-    (0.83, 0.84, 0.83, 0.0046)
-    >>> _rounded(5331.2, True), _rounded(-0.236, True), _rounded(0.0, True)
-    (5332.0, -0.23, 0.0)
-    """
-    if not value or not math.isfinite(value):
-        return value
-    size = math.floor(math.log10(abs(value)))
-    digits = 2 if size in (-1, 0) else max(1 - size, 0) if size < 0 else max(2 - size, 0)
-    steps = value * 10**digits
-    whole = round(steps) if equal(steps, round(steps)) else math.ceil(steps) if upper else math.floor(steps)
-    return float(whole / 10**digits)
 
 
 def fail_under(
@@ -207,7 +59,7 @@ def fail_over(
 def _held(
     gate: str, result: Evaluation, measure: str, bound: float, beyond: Callable[[float, float], bool], sure: bool
 ) -> GateOutcome:
-    summary = _summary(result, measure)
+    summary = summary_of(result, measure)
     if refused := result.refused(measure):
         return GateOutcome(gate, result.run, False, f"{measure}: {refused}", measure, bound, summary.mean)
     if summary.mean is None:
@@ -242,7 +94,7 @@ def fail_question(results: Iterable[Evaluation], bounds: Iterable[tuple[str, flo
 
 
 def _each(result: Evaluation, measure: str, bound: float) -> GateOutcome:
-    summary = _summary(result, measure)
+    summary = summary_of(result, measure)
     if refused := result.relations.refused(measure):
         return GateOutcome(FAIL_QUESTION, result.run, False, f"{measure}: {refused}", measure, bound)
     if summary.mean is None:
@@ -338,7 +190,7 @@ def max_failed(
             outcomes.append(GateOutcome("max-failed", result.run, count <= allowed, what, None, allowed, count))
             continue
         for measure in dict.fromkeys(measures):
-            summary = _summary(result, measure)
+            summary = summary_of(result, measure)
             if result.failed_as != "unscored" and summary.unanswered and summary.worst is None:
                 what = f"{measure} has no worst value that {summary.failures} could count as: use --max-failed"
                 outcomes.append(GateOutcome("max-failed", result.run, False, what, measure, 0, summary.unanswered))
@@ -368,7 +220,7 @@ def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[s
     outcomes = []
     for result in results:
         for measure in result.measures if measures is None else measures:
-            summary = _summary(result, measure)
+            summary = summary_of(result, measure)
             could, part = summary.could(result.failed_as), summary.share(result.failed_as)
             have = round(part * could)
             passed = not under(have, share * could)
@@ -494,132 +346,6 @@ def stale_outcome(
     return GateOutcome("fail-on-stale", run, count <= allowed, what, None, allowed, count)
 
 
-@dataclass(frozen=True, slots=True)
-class RunGates:
-    """The gates of runs.
-
-    Attributes
-    ----------
-    under, over
-        The bounds of :func:`fail_under` and :func:`fail_over`, by the text of the measure.
-    severe
-        Whether severe alerts fail a run.
-    stale, allow_stale
-        Whether stale gold is checked although no other gate is, and of how many questions the gold may be stale. Beside
-        another gate it is always checked: a mean without the questions whose gold went stale is another mean.
-    kappa
-        Whether :func:`min_kappa` is checked, too.
-    min_scored, measures
-        The share and the measures of :func:`min_scored`; None means all measures of the result. Without a share, each
-        bounded measure must have a value on ``LEAST_SCORED`` of the questions that it could score, except a precision
-        beside a bound on its recall or F1.
-    min_scored_of
-        Other shares of single measures.
-    sure
-        Whether the ends of intervals are held to the bounds, and not the means.
-    beside
-        Measures that other gates of the same runs bound.
-    max_failed
-        The limit of :func:`max_failed`.
-    each
-        The bounds of :func:`fail_question`, by the text of the measure.
-    """
-
-    under: Sequence[tuple[str, float]] = ()
-    over: Sequence[tuple[str, float]] = ()
-    severe: bool = False
-    stale: bool = False
-    min_scored: float | None = None
-    measures: Sequence[str] | None = None
-    max_failed: int | None = None
-    min_scored_of: Mapping[str, float] = field(default_factory=dict)
-    sure: bool = False
-    beside: Sequence[str] = ()
-    allow_stale: int = 0
-    kappa: bool = False
-    each: Sequence[tuple[str, float]] = ()
-
-    @property
-    def asked(self) -> bool:
-        """Whether there is any gate beside that of stale gold."""
-        given = (
-            self.under,
-            self.over,
-            self.each,
-            self.severe,
-            self.kappa,
-            self.min_scored is not None,
-            self.min_scored_of,
-        )
-        return any(given) or self.max_failed is not None
-
-    def outcomes(self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = ()) -> list[GateOutcome]:
-        """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
-        held = [name for name, _ in (*self.under, *self.over, *self.each)]
-        weighed = [one.measure for card in cards for layer in card.layers for one in layer.components]
-        outcomes = [
-            *(severe(cards) if self.severe else ()),
-            *stale([one for one in results if self.stale or (self.asked and one.invalid)], self.allow_stale),
-            *fail_under(results, self.under, sure=self.sure),
-            *fail_over(results, self.over, sure=self.sure),
-            *fail_question(results, self.each),
-            *max_failed(results, self.max_failed, [*held, *(weighed if self.severe else ())]),
-            *self._scored(results, dict.fromkeys(held)),
-        ]
-        of_run = {one.run: one for one in results}
-        return [_with_figures(one, of_run[one.run]) for one in outcomes]
-
-    def _scored(self, results: Sequence[Evaluation], bounded: Iterable[str]) -> Iterator[GateOutcome]:
-        """Check the shares that are asked for, and yield what fails of those that bounds need anyway."""
-        if self.min_scored is not None:
-            measures = self.measures
-            if self.min_scored_of and measures is not None:
-                measures = [one for one in measures if one not in self.min_scored_of]
-            yield from min_scored(results, self.min_scored, measures)
-        for measure, share in self.min_scored_of.items():
-            yield from min_scored(results, share, [measure])
-        if self.min_scored is None:
-            names = list(bounded)
-            held = [
-                one for one in names if one not in self.min_scored_of and not beside_recall(one, [*names, *self.beside])
-            ]
-            known = [one for one in results if any(_summary(one, name).scored for name in held)]
-            for outcome in min_scored(known, LEAST_SCORED, held):
-                if not outcome.passed and any(
-                    _summary(one, outcome.measure or "").scored for one in known if one.run == outcome.run
-                ):
-                    yield outcome
-
-
-def _with_figures(outcome: GateOutcome, result: Evaluation) -> GateOutcome:
-    """Return an outcome with the interval of the mean that it checks, and the questions that this rests on."""
-    if outcome.gate == "max-failed":
-        left = len(result.invalid)
-        return dataclasses.replace(outcome, n=result.questions - left, left_out=left)
-    if outcome.measure is None:
-        return outcome
-    summary = _summary(result, outcome.measure)
-    n = summary.scored + summary.zeros(result.failed_as) + summary.as_worst(result.failed_as)
-    means = outcome.gate in ("fail-under", "fail-over", "fail-on-severe") and outcome.measure in result.measures
-    interval = result.interval(outcome.measure) if means else None
-    return dataclasses.replace(outcome, interval=interval, n=n, left_out=summary.total - n)
-
-
-def hold(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> None:
-    """Raise a GateError with a sentence for each gate that failed; if ``brief``, for the first ``NAMED`` of them."""
-    error = gate_error(outcomes, brief=brief)
-    if error is not None:
-        raise error
-
-
-def gate_error(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> GateError | None:
-    """Return the error that :func:`hold` raises, or None if all gates passed."""
-    sentences = [str(gate) for gate in outcomes if not gate.passed]
-    if brief and len(sentences) > NAMED:
-        sentences[NAMED:] = [f"and {counted(len(sentences) - NAMED, 'more gate')}"]
-    return GateError("gate failed: " + "; ".join(sentences)) if sentences else None
-
-
 def beside_recall(measure: str, bounded: Iterable[str]) -> bool:
     """Return whether a measure is a precision beside a bound on its recall or F1, which falls where it has no value.
 
@@ -635,6 +361,6 @@ def _stem(measure: str) -> str:
     return measure.partition("(")[0].partition("@")[0]
 
 
-def _summary(result: Evaluation, measure: str) -> Summary:
+def summary_of(result: Evaluation, measure: str) -> Summary:
     """Return the summary of a measure; one that the result lacks was scored on no question."""
     return result.measures.get(measure) or Summary(None, 0, result.questions)

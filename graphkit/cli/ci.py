@@ -18,7 +18,7 @@ from graphkit.errors import GraphkitError, InputError
 if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
-    from graphkit.analysis.gates import GateOutcome
+    from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.ci.job_settings import CiSettings
 
 #: What typer raises for a mistake in words that it parses: the class above this one has no public name.
@@ -58,7 +58,7 @@ def ci(
     dry_run: bool = option("--dry-run", "Neither comment, nor add to the job's summary, nor save."),
 ) -> None:
     """Do the whole job of a CI: evaluate a run, compare it with its baseline, hold all gates, comment, exit once."""
-    from graphkit.analysis.gates import hold
+    from graphkit.analysis.gate_outcomes import hold
     from graphkit.ci.job_settings import read_settings
 
     given = {
@@ -165,7 +165,7 @@ def _compared(
     settings: CiSettings, run: Path, dataset: Path | None, evaluated: EvaluatedRuns
 ) -> tuple[list[GateOutcome], list[str], dict[str, Any]]:
     """Return the gates of the comparison, the comment and the comparison as JSON."""
-    from graphkit.analysis.gates import GateOutcome
+    from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.cli.compare import commented
     from graphkit.files.baselines import NoBaselineError
     from graphkit.files.problems import Problems

@@ -27,7 +27,7 @@ from graphkit.records.option_values import drop as read_drop
 
 if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
-    from graphkit.analysis.gates import GateOutcome
+    from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.database.store import Store
     from graphkit.files.problems import Problems
@@ -138,7 +138,7 @@ def compare(
     title = f"comparing {Path(first).name} and {Path(second).name}"
     with shown_progress(title):  # the imports take a moment
         from graphkit.analysis.comparison_findings import comparison_brief
-        from graphkit.analysis.gates import gate_error, hold
+        from graphkit.analysis.gate_outcomes import gate_error, hold
         from graphkit.cli.pair_tables import print_comparison
         from graphkit.cli.tables import print_gates
         from graphkit.files.assets import as_typed

@@ -113,7 +113,7 @@ def evaluate(
 
     title = f"evaluating {', '.join(run.name for run in (given.runs or [])[:3]) or 'the runs of this folder'}"
     with shown_progress(title):  # what is imported and read takes a moment
-        from graphkit.analysis.gates import hold
+        from graphkit.analysis.gate_outcomes import hold
         from graphkit.cli.imports import as_runs
         from graphkit.files.dataset import run_files
         from graphkit.files.jsonl import read_once
@@ -194,7 +194,7 @@ def _in_shards(
     executors: ExecutorOptions,
     full: bool,
 ) -> None:
-    from graphkit.analysis.gates import hold
+    from graphkit.analysis.gate_outcomes import hold
     from graphkit.cli.evaluate_shards import evaluate_in_shards, outputs, refuse_with_shards
 
     refuse_with_shards(
@@ -265,7 +265,7 @@ def planned(
 
 def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: int) -> None:
     from graphkit.analysis.evaluation_findings import evaluation_brief
-    from graphkit.analysis.gates import gate_error
+    from graphkit.analysis.gate_outcomes import gate_error
     from graphkit.cli.progress import shown_progress
 
     with shown_progress("comparing the runs"):

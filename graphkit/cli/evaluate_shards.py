@@ -107,7 +107,7 @@ def _show(evaluated: EvaluatedRuns, taken: int, stored: bool) -> None:
     import dataclasses
 
     from graphkit.analysis.evaluation_findings import evaluation_brief
-    from graphkit.analysis.gates import gate_error
+    from graphkit.analysis.gate_outcomes import gate_error
 
     brief = evaluation_brief(evaluated, [evaluated.results[0].run])
     if not stored:  # the commands that it names read one file, or the graph

@@ -125,7 +125,7 @@ def grade(
     min_kappa: float | None = MIN_KAPPA,
 ) -> None:
     """Have a judge grade the answers of a run; keep scores and verdicts beside the run and in the graph."""
-    from graphkit.analysis import gates
+    from graphkit.analysis import gate_outcomes, gates
     from graphkit.analysis.judge_cost import judge_cost, require_verdicts
     from graphkit.analysis.spot_check_files import kept_checks
     from graphkit.scoring.grade_run import cost_of_run, estimate_grading
@@ -151,7 +151,7 @@ def grade(
     if graded.warning:
         say(f"warning: {graded.warning}")
     if min_kappa is not None:
-        gates.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
+        gate_outcomes.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
     require_verdicts(graded.verdicts, judge.max_cost)
 
 

@@ -163,11 +163,11 @@ def spot_check(
 
 def _hold(sheet: SheetOptions, checked: SheetCheck | GradeCheck, *checks: KeptCheck) -> None:
     """Fail if the judge's agreement with the person is too low, or not known."""
-    from graphkit.analysis import gates
+    from graphkit.analysis import gate_outcomes, gates
 
     if sheet.min_kappa is not None:
         runs, measures = [checked.subject.run], [checked.measure]
-        gates.hold(gates.min_kappa(runs, checked.scores, checks, sheet.min_kappa, measures))
+        gate_outcomes.hold(gates.min_kappa(runs, checked.scores, checks, sheet.min_kappa, measures))
 
 
 def _show_check(about: SubjectOptions, scores: Sequence[Score], found: SpotCheck, kept: bool) -> None:

@@ -12,7 +12,7 @@ from graphkit.errors import one_line
 from graphkit.records.words import counted, short_shas
 
 if TYPE_CHECKING:
-    from graphkit.analysis.gates import GateOutcome
+    from graphkit.analysis.gate_outcomes import GateOutcome
 
 #: The columns between two columns of a table.
 GAP = 3

@@ -15,7 +15,7 @@ from graphkit.analysis.comparison_findings import comparison_table
 from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import digits, listed, two
-from graphkit.analysis.gates import GateOutcome
+from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.run_comparisons import Loss, RunComparison
 from graphkit.files.assets import command_text
 from graphkit.records.secrets import masked_message

@@ -33,7 +33,7 @@ Records = Iterable[dict[str, Any]]
 
 
 class HeldGate(ListedGate, Protocol):
-    """The outcome of a gate: :class:`graphkit.analysis.gates.GateOutcome`."""
+    """The outcome of a gate: :class:`graphkit.analysis.gate_outcomes.GateOutcome`."""
 
     @property
     def name(self) -> str:

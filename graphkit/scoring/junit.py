@@ -27,7 +27,7 @@ FAIL_QUESTION = "fail-question"
 
 
 class ListedGate(Protocol):
-    """The outcome of a gate: :class:`graphkit.analysis.gates.GateOutcome`."""
+    """The outcome of a gate: :class:`graphkit.analysis.gate_outcomes.GateOutcome`."""
 
     @property
     def gate(self) -> str:

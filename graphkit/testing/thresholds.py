@@ -9,8 +9,10 @@ from typing import Any
 
 from graphkit.analysis.config import Config, load_config
 from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
-from graphkit.analysis.gates import GateOutcome, RunGates, stale
+from graphkit.analysis.gate_outcomes import GateOutcome
+from graphkit.analysis.gates import stale
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
+from graphkit.analysis.run_gates import RunGates
 from graphkit.measures.registry import lower_is_better, parse_measure
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import FailedAs

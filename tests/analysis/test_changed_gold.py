@@ -82,7 +82,7 @@ def test_removed_gold_that_the_run_misses(compared: Callable[..., Done]) -> None
     assert (zero["removed"], zero["missed"], zero["added"]) == ([edge], [edge], [])
     assert (one["question"], one["missed"]) == ("q1", [])
     meant = compared(later, run, "--gold-changed", code=0).object()
-    assert [gate["passed"] for gate in meant["gates"]] == [True, True]
+    assert [gate["passed"] for gate in meant["gates"]] == [True, True, True]
     # By the new gold both are right on q0 and q1.
     assert [one["delta"] for one in meant["with_failed"]] == [0.0]
 

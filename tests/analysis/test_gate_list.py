@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.analysis.gates import GateOutcome
+from graphkit.analysis.gate_outcomes import GateOutcome
 from tests.helpers.cli import Row, inside, tiny
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.analysis.gates import RunGates
+from graphkit.analysis.run_gates import RunGates
 from graphkit.measures.registry import lower_is_better
 from tests.helpers import ROOT
 

@@ -139,7 +139,7 @@ def test_the_baseline_failed(tmp_path: Path) -> None:
     [judged] = compared.with_failed
     assert (judged.delta, judged.questions) == (0.0, 10)
     assert compared.incomplete == tuple((f"q{number}", "failed: boom") for number in range(10))
-    part, regression = ComparisonGates(regression=True).outcomes(compared)
+    part, regression, _ = ComparisonGates(regression=True).outcomes(compared)
     assert (part.gate, part.passed, part.value, regression.passed) == ("baseline", False, 0.5, True)
     assert part.what.startswith("the baseline answered 10 of 20; not compared: q0, q1, q2, q3, q4")
     allowed = ComparisonGates(regression=True, partial_baseline=True).outcomes(compared)
@@ -150,7 +150,7 @@ def test_few_gaps_of_a_baseline_are_named(tmp_path: Path) -> None:
     """A baseline with 16 of 20 is whole enough; the four that it lacks are named."""
     file = scores(tmp_path, ["EdgeRecall"], [None] * 4 + [1.0] * 16, [1.0] * 20)
     compared = compare_scores([file], "a", "b")
-    part, regression = ComparisonGates(regression=True).outcomes(compared)
+    part, regression, _ = ComparisonGates(regression=True).outcomes(compared)
     assert (part.passed, regression.passed) == (True, True)
     assert part.what == "the baseline answered 16 of 20; not compared: q0, q1, q2, q3"
 

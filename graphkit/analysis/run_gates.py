@@ -1,0 +1,134 @@
+"""The gates of runs together: which of them are asked for, and the list of their outcomes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graphkit.analysis.gate_outcomes import GateOutcome
+from graphkit.analysis.gates import (
+    LEAST_SCORED,
+    beside_recall,
+    fail_over,
+    fail_question,
+    fail_under,
+    max_failed,
+    min_scored,
+    severe,
+    stale,
+    summary_of,
+)
+from graphkit.analysis.layers import Scorecard
+from graphkit.scoring.results import Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class RunGates:
+    """The gates of runs.
+
+    Attributes
+    ----------
+    under, over
+        The bounds of :func:`fail_under` and :func:`fail_over`, by the text of the measure.
+    severe
+        Whether severe alerts fail a run.
+    stale, allow_stale
+        Whether stale gold is checked although no other gate is, and of how many questions the gold may be stale. Beside
+        another gate it is always checked: a mean without the questions whose gold went stale is another mean.
+    kappa
+        Whether :func:`min_kappa` is checked, too.
+    min_scored, measures
+        The share and the measures of :func:`min_scored`; None means all measures of the result. Without a share, each
+        bounded measure must have a value on ``LEAST_SCORED`` of the questions that it could score, except a precision
+        beside a bound on its recall or F1.
+    min_scored_of
+        Other shares of single measures.
+    sure
+        Whether the ends of intervals are held to the bounds, and not the means.
+    beside
+        Measures that other gates of the same runs bound.
+    max_failed
+        The limit of :func:`max_failed`.
+    each
+        The bounds of :func:`fail_question`, by the text of the measure.
+    """
+
+    under: Sequence[tuple[str, float]] = ()
+    over: Sequence[tuple[str, float]] = ()
+    severe: bool = False
+    stale: bool = False
+    min_scored: float | None = None
+    measures: Sequence[str] | None = None
+    max_failed: int | None = None
+    min_scored_of: Mapping[str, float] = field(default_factory=dict)
+    sure: bool = False
+    beside: Sequence[str] = ()
+    allow_stale: int = 0
+    kappa: bool = False
+    each: Sequence[tuple[str, float]] = ()
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is any gate beside that of stale gold."""
+        given = (
+            self.under,
+            self.over,
+            self.each,
+            self.severe,
+            self.kappa,
+            self.min_scored is not None,
+            self.min_scored_of,
+        )
+        return any(given) or self.max_failed is not None
+
+    def outcomes(self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = ()) -> list[GateOutcome]:
+        """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
+        held = [name for name, _ in (*self.under, *self.over, *self.each)]
+        weighed = [one.measure for card in cards for layer in card.layers for one in layer.components]
+        outcomes = [
+            *(severe(cards) if self.severe else ()),
+            *stale([one for one in results if self.stale or (self.asked and one.invalid)], self.allow_stale),
+            *fail_under(results, self.under, sure=self.sure),
+            *fail_over(results, self.over, sure=self.sure),
+            *fail_question(results, self.each),
+            *max_failed(results, self.max_failed, [*held, *(weighed if self.severe else ())]),
+            *self._scored(results, dict.fromkeys(held)),
+        ]
+        of_run = {one.run: one for one in results}
+        return [_with_figures(one, of_run[one.run]) for one in outcomes]
+
+    def _scored(self, results: Sequence[Evaluation], bounded: Iterable[str]) -> Iterator[GateOutcome]:
+        """Check the shares that are asked for, and yield what fails of those that bounds need anyway."""
+        if self.min_scored is not None:
+            measures = self.measures
+            if self.min_scored_of and measures is not None:
+                measures = [one for one in measures if one not in self.min_scored_of]
+            yield from min_scored(results, self.min_scored, measures)
+        for measure, share in self.min_scored_of.items():
+            yield from min_scored(results, share, [measure])
+        if self.min_scored is None:
+            names = list(bounded)
+            held = [
+                one for one in names if one not in self.min_scored_of and not beside_recall(one, [*names, *self.beside])
+            ]
+            known = [one for one in results if any(summary_of(one, name).scored for name in held)]
+            for outcome in min_scored(known, LEAST_SCORED, held):
+                if not outcome.passed and any(
+                    summary_of(one, outcome.measure or "").scored for one in known if one.run == outcome.run
+                ):
+                    yield outcome
+
+
+def _with_figures(outcome: GateOutcome, result: Evaluation) -> GateOutcome:
+    """Return an outcome with the interval of the mean that it checks, and the questions that this rests on."""
+    if outcome.gate == "max-failed":
+        left = len(result.invalid)
+        return dataclasses.replace(outcome, n=result.questions - left, left_out=left)
+    if outcome.measure is None:
+        return outcome
+    summary = summary_of(result, outcome.measure)
+    n = summary.scored + summary.zeros(result.failed_as) + summary.as_worst(result.failed_as)
+    means = outcome.gate in ("fail-under", "fail-over", "fail-on-severe") and outcome.measure in result.measures
+    interval = result.interval(outcome.measure) if means else None
+    return dataclasses.replace(outcome, interval=interval, n=n, left_out=summary.total - n)
