@@ -19,24 +19,11 @@ import yaml
 
 from graphkit.report.comparison_comment import LINES, MARKER
 from tests.helpers import ROOT
-from tests.helpers.cli import Row, environment, inside, write_lines
+from tests.helpers.checkouts import QUESTIONS, git, run_of
+from tests.helpers.cli import environment, inside, write_lines
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 TOKEN, AUTHOR = "ghs_0123456789abcdefABCDEF0123456789abcd", "github-actions[bot]"
-
-#: Eight questions, each of two gold edges: enough for a significant regression of one measure.
-QUESTIONS: list[Row] = [
-    {"id": f"q{number}", "question": "?", "paths": [[[f"a:{number}", "CALLS", "a:m"], ["a:m", "CALLS", "a:z"]]]}
-    for number in range(8)
-]
-
-
-def run_of(edges: int) -> list[Row]:
-    """Return a run that walks so many of the two edges of each question."""
-    return [
-        {"run": "mine", "question_id": one["id"], "retrieved": ["a:m"], "traversal": one["paths"][0][:edges]}
-        for one in QUESTIONS
-    ]
 
 
 @dataclass
@@ -104,15 +91,6 @@ def github() -> Iterator[Github]:
         yield state
         server.shutdown()
         thread.join()
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as a person who isn't anybody on this machine, and return what it printed."""
-    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org", "-c", "init.defaultBranch=main")
-    done = subprocess.run(
-        ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True, timeout=60, env=environment()
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture

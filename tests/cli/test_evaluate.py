@@ -336,11 +336,11 @@ def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
     found = inside(*asked, "--json", "--out", out, cwd=tmp_path, code=0).object()
     assert without_intervals(found)["measures"]["EdgeRecall"] == wanted
     assert without_intervals(json.loads(out.read_text())["runs"][0])["measures"]["EdgeRecall"] == wanted
-    assert "1/2; 0.2500 with 1 failed as 0" in inside(*asked, cwd=tmp_path, code=0).out
+    assert "1/2; 0.2500 [0.0000, 1.0000] with 1 failed as 0" in inside(*asked, cwd=tmp_path, code=0).out
     # A traversal that wasn't logged, in a run that logs that of q1, counts as one.
     unlogged = tiny(tmp_path / "unlogged", answers=[ANSWERS[0], {"run": "r", "question_id": "q2"}])
     asked = ("evaluate", "--full", unlogged, "--no-store", "-m", "EdgeRecall")
-    assert "1/2; 0.2500 with 1 not logged as 0" in inside(*asked, cwd=tmp_path, code=0).out
+    assert "1/2; 0.2500 [0.0000, 1.0000] with 1 not logged as 0" in inside(*asked, cwd=tmp_path, code=0).out
     whole = inside(
         "evaluate", "--full", tiny(tmp_path / "whole"), "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0
     )

@@ -14,7 +14,7 @@ CODES: dict[Words, int] = {
     ("check",): 1,
     ("baseline", "get"): 1,
     **dict.fromkeys(
-        [("execute",), ("import", "auto"), ("gold", "propose"), ("gold", "migrate"), ("ragas", "evaluate")], 2
+        [("ci",), ("execute",), ("import", "auto"), ("gold", "propose"), ("gold", "migrate"), ("ragas", "evaluate")], 2
     ),
     **dict.fromkeys([("db", "remove"), ("judge", "spot-check"), ("cache", "prune")], 2),
 }

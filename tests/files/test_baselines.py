@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.cli import Row, environment, inside, write_lines
-
-QUESTIONS: list[Row] = [
-    {"id": f"q{number}", "question": "?", "paths": [[[f"a:{number}", "CALLS", "a:m"], ["a:m", "CALLS", "a:z"]]]}
-    for number in range(8)
-]
-
-
-def run_of(edges: int, questions: int = 8) -> list[Row]:
-    """Return a run that walks so many of the two edges of the first questions."""
-    return [
-        {"run": "mine", "question_id": one["id"], "traversal": one["paths"][0][:edges]} for one in QUESTIONS[:questions]
-    ]
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as a person who isn't anybody on this machine, and return what it printed."""
-    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org", "-c", "init.defaultBranch=main")
-    done = subprocess.run(
-        ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True, timeout=60, env=environment()
-    )
-    return done.stdout.strip()
+from tests.helpers.checkouts import QUESTIONS, git, run_of
+from tests.helpers.cli import inside, write_lines
 
 
 @pytest.fixture
