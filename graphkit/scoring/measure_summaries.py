@@ -141,7 +141,8 @@ class Summary:
         >>> Summary.of("EdgePrecision", [3.0], 3, 20, Left(failed=1, of_question=15)).share()
         0.8
         """
-        have, could = self.scored + self.zeros(counted_as) + self.as_worst(counted_as), self.could(counted_as)
+        have = self.scored + (self.zeros(counted_as) or self.as_worst(counted_as))
+        could = self.could(counted_as)
         return min(1.0, have / could) if could > 0 else 0.0
 
     def held(self, failed_as: CountedAs = "worst") -> float | None:
