@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 from graphkit.analysis.gold_comparisons import GoldComparison
-from graphkit.analysis.run_comparisons import RunComparison
+from graphkit.analysis.run_comparisons import RunComparison, worst_repetitions
 from graphkit.analysis.run_facts import RunFacts, facts_in_graph, unscored_in_graph
 from graphkit.analysis.run_pairs import (
     By,
@@ -33,8 +34,12 @@ from graphkit.graph.known_names import partial_runs, require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
+from graphkit.records.repetition_names import repetitions_by_name
+from graphkit.records.unanswered import MISSING, NOT_LOGGED, FailedAs
 from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
+from graphkit.scoring.relation_counts import RelationCounts
+from graphkit.scoring.repeated_systems import pooled_column, repeated_in_words
 
 
 def compare_runs(
@@ -67,25 +72,47 @@ def compare_runs(
         A run is unknown or compared with itself, the runs are of different datasets, or a measure can't be compared:
         different versions scored it, or the graph neither holds it for both runs nor computes it.
     """
-    dataset = _common_dataset(store, first, second)
-    (before, after), gold, unlogged = values_of(store, dataset, (first, second), measures, engine)
-    check = GoldComparison.hold((first, second), (before, after), gold, strict)
+    dataset, sides = _sides(store, first, second)
+    every = [run for side in sides for run in side]
+    held, gold, unlogged = values_of(store, dataset, every, measures, engine)
     ids = sorted(question_ids(store, dataset))
-    answers = {run: list(read_questions(store, "read/answers", ids, {"run": run})) for run in (first, second)}
+    answers = {run: list(read_questions(store, "read/answers", ids, {"run": run})) for run in every}
     stale = invalid_questions(store, dataset)
-    asked = [{str(row["question"]) for row in rows} for rows in answers.values()]
-    questions = asked[0] & asked[1]  # of runs that are stored in part, those that both hold
-    failed = _failed(answers[first], stale) & questions, _failed(answers[second], stale) & questions
-    before, after = (
+    # Of runs that are stored in part, those that all hold.
+    questions = set[str].intersection(*({str(row["question"]) for row in rows} for rows in answers.values()))
+    held = [
         {name: {one: value for one, value in values.items() if one in questions} for name, values in of_run.items()}
-        for of_run in (before, after)
-    )
+        for of_run in held
+    ]
+    strict_values, relations = strict_in_graph(store, dataset, every, held, stale)
+    failed = [_failed(answers[run], stale) & questions for run in every]
+    named = (first, second)
+    stored = [StoredRun(*found) for found in zip(held, unlogged, strict_values, failed, strict=True)]
+    how = options.get("failed_as", "worst")
+    old, new = ([stored[every.index(run)] for run in some] for some in sides)
+    one, two = pooled_run(old, how, baseline=True), pooled_run(new, how)
+    before, after = one.values, two.values
+    of_gold = [
+        {name: _merged(gold[every.index(run)].get(name, {}) for run in some) for name in before} for some in sides
+    ]
+    check = GoldComparison.hold(named, (before, after), (of_gold[0], of_gold[1]), strict)
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
     by, cluster = options.get("by"), options.get("cluster")
     clusters = None if cluster is None else _clusters(store, questions, cluster)
-    strict_values, relations = strict_in_graph(store, dataset, (first, second), (before, after), stale)
-    runs = first, second
-    pairs = Pairs(runs, before, after, failed, scales, options, clusters, unlogged, strict_values, relations)
+    edges_of = [RelationCounts.total(relations[every.index(run)] for run in some) for some in sides]
+    pairs = Pairs(
+        named,
+        before,
+        after,
+        (one.failed, two.failed),
+        scales,
+        options,
+        clusters,
+        (one.unlogged, two.unlogged),
+        (one.strict, two.strict),
+        (edges_of[0], edges_of[1]),
+    )
+    repeated = any(len(some) > 1 for some in sides)
     compared = pairs.compared(
         check,
         _members(store, dataset, by) if by is not None else {},
@@ -93,19 +120,33 @@ def compare_runs(
         len(questions),
         dataset=dataset,
         warnings=(
-            *_warnings(store, dataset, answers, stale, pairs),
-            *unlogged_warning(second, unlogged[1], after, pairs.failed_as),
+            *_warnings(store, dataset, answers, stale, dict(zip(every, relations, strict=True)), sides[0], how),
+            *unlogged_warning(second, two.unlogged, after, pairs.failed_as),
         ),
         stale=stale,
-        edges=partial(_edges, store),
-        facts=(RunFacts(dict.fromkeys(failed[0])), RunFacts(dict.fromkeys(failed[1]))),
-        commands=(command_text("failures", first), command_text("failures", second)),
+        edges=partial(_edges, store) if not repeated else lambda run, other, question: (),
+        facts=(RunFacts(dict.fromkeys(one.failed)), RunFacts(dict.fromkeys(two.failed))),
+        commands=(command_text("failures", sides[0][0]), command_text("failures", sides[1][0])),
     )
-    categories = {str(row["question"]): str(row["category"]) for row in answers[second] if row["category"]}
+    deciding = compared.headline.measure if compared.headline is not None else None
+    most = [max(len(run.failed) for run in side) for side in (old, new)]
+    both = zip(named, (old, new), strict=True)
+    compared = dataclasses.replace(
+        compared,
+        repeated={name: _sentence(name, side, deciding) for name, side in both if len(side) > 1},
+        repetition_of=worst_repetitions(
+            compared.losses,
+            deciding,
+            {run: stored[every.index(run)].values for run in sides[1]} if len(new) > 1 else {},
+        ),
+        most_failed=(most[0], most[1]),
+    )
+    second_run = sides[1][0]
+    categories = {str(row["question"]): str(row["category"]) for row in answers[second_run] if row["category"]}
     compared = dataclasses.replace(compared, categories=categories)
     if not compared.lost:
         return compared
-    reasons = {one.measure: unscored_in_graph(store, second, one.measure) for one in compared.lost}
+    reasons = {one.measure: unscored_in_graph(store, second_run, one.measure) for one in compared.lost}
     return dataclasses.replace(
         compared,
         lost=tuple(one._replace(reason=next(iter(reasons[one.measure]), None)) for one in compared.lost),
@@ -117,7 +158,7 @@ def with_facts(store: Store, compared: RunComparison) -> RunComparison:
     known = [one.measure for one in compared.overall], [one.measure for one in compared.lost]
     measures = [*known[0], *known[1], *compared.unscored]
     first, second = (
-        facts_in_graph(store, run, dict.fromkeys(measures), facts.failed)
+        facts if run in compared.repeated else facts_in_graph(store, run, dict.fromkeys(measures), facts.failed)
         for run, facts in zip((compared.first, compared.second), compared.facts, strict=True)
     )
     return dataclasses.replace(compared, facts=(first, second))
@@ -130,18 +171,84 @@ def _failed(answers: Iterable[Mapping[str, Any]], stale: Container[str]) -> set[
     }
 
 
-def _common_dataset(store: Store, first: str, second: str) -> str:
-    require_run(store, first)
-    require_run(store, second)
+def runs_of(store: Store, name: str) -> list[str]:
+    """Return the run of a name, or the runs that repeat the system of that name.
+
+    Raises
+    ------
+    InputError
+        There is neither.
+    """
+    known = [str(row["id"]) for row in store.read(cypher("read/runs"))]
+    if name not in known and (repeated := repetitions_by_name(known).get(name)):
+        return repeated
+    require_run(store, name)
+    return [name]
+
+
+def _sides(store: Store, first: str, second: str) -> tuple[str, tuple[list[str], list[str]]]:
+    """Return the dataset of two runs or systems, and the runs of each."""
+    sides = runs_of(store, first), runs_of(store, second)
     refuse_itself(first, second)
-    datasets = {str(row["id"]): str(row["dataset"]) for row in store.read(cypher("read/runs"))}
-    if datasets[first] != datasets[second]:
+    of_run = {str(row["id"]): str(row["dataset"]) for row in store.read(cypher("read/runs"))}
+    datasets = {of_run[run]: run for side in reversed(sides) for run in reversed(side)}
+    if len(datasets) > 1:
+        (one, run), (two, other) = [*datasets.items()][:2]
         raise InputError(
-            f"the runs answer different questions: {first} is of the dataset {datasets[first]!r}, "
-            f"{second} of {datasets[second]!r}",
+            f"the runs answer different questions: {other} is of the dataset {two!r}, {run} of {one!r}",
             remedy="Compare runs over the same dataset.",
         )
-    return datasets[first]
+    return next(iter(datasets)), sides
+
+
+class StoredRun(NamedTuple):
+    """What the graph holds of a run, as :class:`~graphkit.analysis.run_pairs.Pairs` takes it."""
+
+    values: dict[str, dict[str, float]]
+    unlogged: dict[str, set[str]]
+    strict: dict[str, dict[str, float]]
+    failed: set[str]
+
+    def columns(self, measure: str) -> tuple[dict[str, float | str], dict[str, float | str]]:
+        """Return the value by a measure of each question, or the reason why it has none; and as gates take relations.
+
+        Questions without a value for other reasons aren't there.
+        """
+        column: dict[str, float | str] = {}
+        column |= dict.fromkeys(self.unlogged.get(measure, ()), NOT_LOGGED)
+        column |= dict.fromkeys(self.failed, MISSING)
+        column |= self.values[measure]
+        return column, {**column, **self.strict.get(measure, {})}
+
+
+def pooled_run(runs: Sequence[StoredRun], failed_as: FailedAs, *, baseline: bool = False) -> StoredRun:
+    """Return runs that repeat one system as one; see :func:`graphkit.scoring.repeated_systems.pooled`."""
+    if len(runs) == 1:
+        return runs[0]
+    found = StoredRun({}, {}, {}, set.intersection(*(run.failed for run in runs)))
+    for name in runs[0].values:
+        both = zip(*(run.columns(name) for run in runs), strict=True)
+        lenient, counts = (pooled_column(name, column, failed_as, baseline=baseline) for column in both)
+        found.values[name] = {one: value for one, value in lenient.items() if isinstance(value, float)}
+        found.unlogged[name] = {one for one, value in lenient.items() if value == NOT_LOGGED}
+        found.strict[name] = {
+            one: value for one, value in counts.items() if isinstance(value, float) and value != lenient[one]
+        }
+    return found
+
+
+def _sentence(name: str, runs: Sequence[StoredRun], measure: str | None) -> str:
+    """Return that a system stands for its repetitions, with the spread of a measure."""
+    columns = [] if measure is None else [[*run.values[measure].values()] for run in runs if run.values.get(measure)]
+    means = [math.fsum(one) / len(one) for one in columns]
+    return repeated_in_words(name, len(runs), means, measure, sum(len(run.failed) for run in runs))
+
+
+def _merged(some: Iterable[Mapping[str, str | None]]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for one in some:
+        found |= one
+    return found
 
 
 def _warnings(
@@ -149,14 +256,16 @@ def _warnings(
     dataset: str,
     answers: Mapping[str, Sequence[Mapping[str, Any]]],
     stale: Mapping[str, str],
-    pairs: Pairs,
+    relations: Mapping[str, RelationCounts],
+    first: Container[str],
+    failed_as: FailedAs,
 ) -> Iterator[str]:
     """Yield warnings: missing records and failures of either run, relations, stale gold, changes of the dataset."""
-    for (run, rows), relations in zip(answers.items(), pairs.relations, strict=True):
+    for run, rows in answers.items():
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
-        if run != pairs.runs[0]:  # what a baseline lacks is listed by name
-            yield from unanswered_warning(run, missing, failed, len(rows), pairs.failed_as)
-        yield from relations_warning(run, relations)
+        if run not in first:  # what a baseline lacks is listed by name
+            yield from unanswered_warning(run, missing, failed, len(rows), failed_as)
+        yield from relations_warning(run, relations[run])
     partial = partial_runs(store)
     for run in answers:
         if run in partial:

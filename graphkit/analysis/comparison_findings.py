@@ -122,13 +122,13 @@ def _commands(compared: RunComparison, gates: Sequence[GateOutcome], second: str
     losing = [one for one in compared.movers if one.delta * (-1 if lower_is_better(one.measure) else 1) < 0]
     for gate in gates:
         if not gate.passed and gate.measure is not None and (lost := compared.losses_by(gate.measure)):
-            yield command_text("why", second, lost[0].question, options=options)
+            yield command_text("why", compared.named(second, lost[0].question), lost[0].question, options=options)
             return
         if not gate.passed and gate.gate == "max-failed":
-            yield command_text("failures", second, options=f" --kind failed-questions{options}")
+            yield command_text("failures", compared.named(second), options=f" --kind failed-questions{options}")
             return
     worse = [one.question for one in losing] + [one.question for one in compared.losses]
     if worse:
-        yield command_text("why", second, worse[0], options=options)
+        yield command_text("why", compared.named(second, worse[0]), worse[0], options=options)
     else:
-        yield command_text("failures", second, options=options)
+        yield command_text("failures", compared.named(second), options=options)

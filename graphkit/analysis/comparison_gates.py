@@ -286,13 +286,13 @@ def nothing_compared(gate: str, compared: RunComparison, allowed: bool) -> GateO
 
 
 def more_failed(compared: RunComparison, allowed: int | None = None) -> list[GateOutcome]:
-    """Check how many questions the second run failed on or has no record for.
+    """Check how many questions the second run failed on or has no record for, in the repetition that failed on most.
 
     Without a limit it fails if they are significantly more than those of the first run (the exact sign test over the
     questions that one run alone failed on): each counts as the worst value, but a run that is bad where it fails loses
     nothing by it. Where a compared measure has no worst value, no more may fail than of the first run.
     """
-    before, after = compared.failed
+    before, after = compared.most_failed or compared.failed
     lacking = [one.measure for one in compared.with_failed if worst_of(one.measure) is None]
     if allowed is None and compared.failed_as == "unscored":
         return []

@@ -6,14 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from graphkit.analysis.compare_runs import compare_runs
+from graphkit.analysis.compare_runs import compare_runs, runs_of
 from graphkit.analysis.comparison_gates import ComparisonGates
 from graphkit.analysis.config import COMPARED, Config
-from graphkit.analysis.cost_comparison import Draws, compare_cost, usage_of
+from graphkit.analysis.cost_comparison import Draws, compare_cost, mean_usage, usage_of
 from graphkit.analysis.explanations import Explanation, why
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.result_pairs import compare_files, compare_folders
@@ -27,10 +26,11 @@ from graphkit.files.baselines import is_baseline, read_baseline
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
-from graphkit.files.run_files import records_of
+from graphkit.files.run_files import records_of, repeated_files
 from graphkit.graph.known_names import partial_runs, run_source
 from graphkit.measures.registry import known_measure
 from graphkit.records.progress import Progress, quiet
+from graphkit.records.repetition_names import repeated_name
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate
@@ -74,11 +74,12 @@ class ComparisonPlan:
                 what = "a baseline has its own dataset, and --baseline-dataset names another"
                 raise InputError(what, where=self.first, remedy="Leave out one of them.")
             held = read_baseline(self.first)
-            object.__setattr__(self, "first", str(held.run_file))
+            object.__setattr__(self, "first", held.run)
             object.__setattr__(self, "baseline_dataset", held.dataset)
         if self.difference is not None:
             require_difference(self.difference)
-        for file in map(located, (self.first, self.second) if self.cost and self.of_run_files else ()):
+        files = [file for name in (self.first, self.second) for file in repeated_files(located(name))]
+        for file in files if self.cost and self.of_run_files else ():
             if file.exists() and not file.is_file():
                 raise InputError("--cost reads each run a second time, and this is no file", where=str(file))
 
@@ -140,10 +141,12 @@ class ComparisonPlan:
         Return None if what was compared holds no records: scores, results, or a pipe, which can't be read again.
         """
         if store is not None:
-            return partial(why, compared.second, store=store)
-        if self.of_folders or not located(self.second).is_file():
+            return lambda question: why(compared.named(compared.second, question), question, store=store)
+        files = [] if self.of_folders else repeated_files(located(self.second))
+        if not files or not all(file.is_file() for file in files):
             return None
-        return partial(why, RunOnFiles.read(self.second, self.dataset, Problems("skip")))
+        runs = {str(file): RunOnFiles.read(file, self.dataset, Problems("skip")) for file in files}
+        return lambda question: why(runs[compared.named(str(files[0]), question)], question)
 
     def completed(self, compared: RunComparison, store: Store | None) -> RunComparison:
         """Return a comparison with what else the options ask for: the questions that a difference needs, and the cost.
@@ -157,22 +160,29 @@ class ComparisonPlan:
             compared = compared.with_plan(self.difference)
         if not self.cost:
             return compared
+        names = compared.first, compared.second
         if store is not None:
-            files = [run_source(store, run) for run in (compared.first, compared.second)]
-            read = [(file, Dataset(folder)) for file, folder in files]
+            files = [[run_source(store, run) for run in runs_of(store, name)] for name in names]
+            read = [[(file, Dataset(folder)) for file, folder in some] for some in files]
         else:
             of_first = self.dataset if self.baseline_dataset is None else self.baseline_dataset
-            both = zip(map(located, (self.first, self.second)), (of_first, self.dataset), strict=True)
-            read = [(file, Dataset.of_run(file, dataset)) for file, dataset in both]
+            both = zip((self.first, self.second), (of_first, self.dataset), strict=True)
+            read = [
+                [(file, Dataset.of_run(file, dataset)) for file in repeated_files(located(name))]
+                for name, dataset in both
+            ]
         first, second = (
-            usage_of(
-                (answer for _, answer in records_of(file, Problems("skip"))),
-                {question.id for question in dataset.every_question()},
+            mean_usage(
+                usage_of(
+                    (answer for _, answer in records_of(file, Problems("skip"))),
+                    {question.id for question in dataset.every_question()},
+                )
+                for file, dataset in some
             )
-            for file, dataset in read
+            for some in read
         )
         cost = compare_cost(
-            (compared.first, compared.second),
+            names,
             compared.headline,
             (first, second),
             Draws(self.resamples, self.seed),
@@ -248,7 +258,7 @@ class ComparisonPlan:
         partial = partial_runs(store)
         gates = self.gates
         if gates.asked:
-            for run in (first, second):
+            for run in (*runs_of(store, first), *runs_of(store, second)):
                 if run in partial:
                     raise InputError(
                         f"a gate holds for whole runs, and {partial[run]}",
@@ -267,11 +277,13 @@ class ComparisonPlan:
     def _kept(self, store: Store, name: str, problems: Problems, progress: Progress) -> str:
         if not is_file_name(name):
             return name
-        of_run = Problems(problems.on_error, strict=problems.strict)
-        measures = self._measures(COMPARED)
-        kept = evaluate(Path(name), self.dataset, store=store, measures=measures, problems=of_run, progress=progress)
-        problems.merge(of_run)
-        return kept.run
+        measures, kept = self._measures(COMPARED), []
+        for file in repeated_files(name):
+            of_run = Problems(problems.on_error, strict=problems.strict)
+            one = evaluate(file, self.dataset, store=store, measures=measures, problems=of_run, progress=progress)
+            problems.merge(of_run)
+            kept.append(one.run)
+        return kept[0] if len(kept) == 1 else repeated_name(kept, name)
 
     def brief_messages(self, compared: RunComparison) -> list[str]:
         """Return the warnings that :func:`graphkit.analysis.comparison_findings.comparison_brief` doesn't tell."""

@@ -59,6 +59,25 @@ def usage_of(records: Iterable[AnswerStruct], questions: Collection[str]) -> Run
     return RunUsage(found, answered)
 
 
+def mean_usage(repetitions: Iterable[RunUsage]) -> RunUsage:
+    """Return the usage of a system: of each question the mean over the repetitions that answered it.
+
+    A figure that one of these doesn't state isn't known of the question.
+    """
+    every = [*repetitions]
+    if len(every) == 1:
+        return every[0]
+    answered = set[str]().union(*(one.answered for one in every))
+    found: dict[str, dict[str, float]] = {name: {} for name in FIGURES}
+    for name, values in found.items():
+        for question in answered:
+            stated = [one.figures[name].get(question) for one in every if question in one.answered]
+            known = [value for value in stated if value is not None]
+            if len(known) == len(stated):
+                values[question] = math.fsum(known) / len(known)
+    return RunUsage(found, answered)
+
+
 @dataclass(frozen=True, slots=True)
 class FigureDifference:
     """One figure of two runs over the questions that both answered and whose records state it.

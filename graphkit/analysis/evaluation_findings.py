@@ -17,8 +17,10 @@ from graphkit.measures.outcome import RIGHT, UNDECIDED, Outcome, stage_counts, t
 from graphkit.measures.owners import Owner, owner_of
 from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.bounds import equal
+from graphkit.records.repetition_names import system_of
 from graphkit.records.words import counted
 from graphkit.scoring.clustering import in_words as clustered_in_words
+from graphkit.scoring.repeated_systems import RepeatedSystem
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.runs_verdict import RunsVerdict
 
@@ -325,21 +327,37 @@ def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None
             yield command_text("why", names[best.run], worst.stage.question, options=more)
         else:
             yield command_text("report", names[best.run], options=more)
-    if lead is not None:
+    if lead is not None and (system_of(lead.first.run) or lead.first.run) != system_of(lead.second.run):
         yield command_text("compare", names[lead.second.run], names[lead.first.run], options=more)
 
 
 def _after_failure(evaluated: EvaluatedRuns, names: Mapping[str, str], more: str) -> str | None:
     """Return what explains the first failed gate that questions explain; None if there is none."""
-    results = {result.run: result for result in evaluated.results}
+    results = {result.run: result for result in (*evaluated.held, *evaluated.results)}
+    systems = {one.name: one for one in evaluated.systems}
     for gate in evaluated.gates:
         if gate.passed:
             continue
         if gate.gate == "max-failed":
             return command_text("failures", names[gate.run], options=f" --kind failed-questions{more}")
         if (question := _lost_most(results[gate.run], gate)) is not None:
-            return command_text("why", names[gate.run], question, options=more)
+            of_system = systems.get(gate.run)
+            run = gate.run if of_system is None else _worst_repetition(of_system, gate, question)
+            return command_text("why", names[run], question, options=more)
     return None
+
+
+def _worst_repetition(system: RepeatedSystem, gate: GateOutcome, question: str) -> str:
+    """Return the repetition that lost most of a gate's measure on a question."""
+    measure = gate.measure or ""
+    sign = -1 if _lower_is_meant(gate, measure) else 1
+    held = [(one.run, one.held_values(measure)) for one in system.repetitions]
+    values = {run: sign * of_run[question] for run, of_run in held if question in of_run}
+    return min(values, key=lambda run: values[run], default=held[0][0])
+
+
+def _lower_is_meant(gate: GateOutcome, measure: str) -> bool:
+    return gate.gate == "fail-over" or (gate.gate != "fail-under" and lower_is_better(measure))
 
 
 def _lost_most(result: Evaluation, gate: GateOutcome) -> str | None:
@@ -352,7 +370,7 @@ def _lost_most(result: Evaluation, gate: GateOutcome) -> str | None:
         reasons = {row.question: row.values[place] for row in result.rows if row.question not in values}
         owned = (name for name, one in reasons.items() if isinstance(one, str) and owner_of(one) != Owner.QUESTION)
         return next(owned, None)
-    high = gate.gate == "fail-over" or (gate.gate != "fail-under" and lower_is_better(gate.measure))
+    high = _lower_is_meant(gate, gate.measure)
     found = (max if high else min)(values, key=lambda one: values[one])
     best = bounds_of(gate.measure)[0 if high else 1]
     return None if best is not None and equal(values[found], best) else found

@@ -28,7 +28,9 @@ from graphkit.records.scores import Score
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.evaluate_shards import ShardPlan
+from graphkit.scoring.export import gates_of
 from graphkit.scoring.options import EvaluationOptions
+from graphkit.scoring.repeated_systems import RepeatedSystem, repeated_systems
 from graphkit.scoring.results import Evaluation, Label
 from graphkit.scoring.run_pass import RunPass
 from graphkit.scoring.run_shards import RunShards
@@ -56,6 +58,8 @@ class PlannedGates:
     sure: bool = False
     allow_stale: int = 0
     each: Sequence[tuple[str, float]] = ()
+    pass_k: int | None = None
+    per_repetition: bool = False
 
     def shares(self) -> tuple[float | None, dict[str, float]]:
         """Return the share that each measure must be scored on, and those of single measures."""
@@ -223,7 +227,9 @@ class EvaluationPlan:
             progress("runs scored", 1)
         refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
         cards = [score_layers(result, self.layers) for result in results] if self.layered else []
-        return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
+        systems = [] if self.gates.per_repetition else repeated_systems(results)
+        evaluated = EvaluatedRuns(self, tuple(results), tuple(cards), systems=tuple(systems))
+        return dataclasses.replace(evaluated, gates=tuple(self._outcomes(runs, evaluated.held, cards, systems)))
 
     def evaluate_shards(
         self,
@@ -271,7 +277,11 @@ class EvaluationPlan:
         return chosen
 
     def _outcomes(
-        self, runs: Sequence[RunSource], results: Sequence[Evaluation], cards: Sequence[Scorecard]
+        self,
+        runs: Sequence[RunSource],
+        results: Sequence[Evaluation],
+        cards: Sequence[Scorecard],
+        systems: Sequence[RepeatedSystem] = (),
     ) -> list[GateOutcome]:
         gates, gated = self.gates, self.gated
         share, shares = gates.shares()
@@ -289,26 +299,47 @@ class EvaluationPlan:
             allow_stale=gates.allow_stale,
             each=[(gated[text], bound) for text, bound in gates.each],
             kappa=gates.min_kappa is not None,
-        ).outcomes(results, cards or [score_layers(one, self.layers) for one in results] if gates.severe else cards)
+            pass_k=gates.pass_k,
+        ).outcomes(results, [self._card(one, cards) for one in results] if gates.severe else cards, systems)
         if gates.min_kappa is None:
             return outcomes
         from graphkit.analysis.spot_check_files import kept_checks
 
         judged = {score.measure for score in self.scores if score.judged}
         checked = [name for name in dict.fromkeys(gated.values()) if name in judged]
-        names = [result.run for result in results]
+        repeated = {one.name: [some.run for some in one.repetitions] for one in systems}
+        names = [run for result in results for run in repeated.get(result.run, [result.run])]
         checks = kept_checks(one.file for one in runs)
         return outcomes + min_kappa(names, self.scores, checks, gates.min_kappa, checked)
+
+    def _card(self, result: Evaluation, cards: Sequence[Scorecard]) -> Scorecard:
+        """Return the scorecard of a result, if there is none yet a new one."""
+        return next((one for one in cards if one.run == result.run), None) or score_layers(result, self.layers)
 
 
 @dataclass(frozen=True)
 class EvaluatedRuns:
-    """The results of runs, their scorecards (none unless the plan is ``layered``), and the outcomes of their gates."""
+    """The results of runs, their scorecards (none unless the plan is ``layered``), and the outcomes of their gates.
+
+    The gates hold for the ``systems`` that several runs repeat, and for the other runs.
+    """
 
     plan: EvaluationPlan
     results: tuple[Evaluation, ...]
     cards: tuple[Scorecard, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
+    systems: tuple[RepeatedSystem, ...] = ()
+
+    @property
+    def held(self) -> list[Evaluation]:
+        """The results that gates hold: one for each repeated system, in the place of its first repetition."""
+        system_of = {some.run: one for one in self.systems for some in one.repetitions}
+        found: dict[str, Evaluation] = {}
+        for result in self.results:
+            system = system_of.get(result.run)
+            one = result if system is None else system.result
+            found.setdefault(one.run, one)
+        return [*found.values()]
 
     @cached_property
     def repetitions(self) -> list[Repetitions]:
@@ -345,7 +376,7 @@ class EvaluatedRuns:
         """Return the objects that ``graphkit evaluate --json`` prints."""
         found = []
         for number, result in enumerate(self.results):
-            one = result.as_json() | {"gates": [gate.as_json() for gate in self.gates if gate.run == result.run]}
+            one = result.as_json() | {"gates": [gate.as_json() for gate in gates_of(result, self.results, self.gates)]}
             if self.plan.by:
                 one["groups"] = result.groups_as_json()
             if self.cards:

@@ -12,7 +12,7 @@ from graphkit.analysis.changed_gold import GoldOfBoth, with_questions
 from graphkit.analysis.evaluation_plan import refuse_one_name
 from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.lost_measures import LostMeasure
-from graphkit.analysis.run_comparisons import Mover, RunComparison
+from graphkit.analysis.run_comparisons import Mover, RunComparison, worst_repetitions
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.run_pairs import (
     By,
@@ -30,18 +30,21 @@ from graphkit.files.assets import command_text, dataset_option
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
+from graphkit.files.run_files import repeated_files
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
-from graphkit.measures.matching import is_walked
+from graphkit.measures.matching import Edge, is_walked
 from graphkit.measures.registry import compares_relations
 from graphkit.measures.repositories import named
 from graphkit.records.progress import Progress, expect, quiet
+from graphkit.records.repetition_names import repeated_name
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.unanswered import is_unlogged
 from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
+from graphkit.scoring.repeated_systems import RepeatedSystem, pooled
 from graphkit.scoring.results import LABELS, Evaluation, Row
 from graphkit.scoring.results_folder import read_results
 from graphkit.scoring.run_pass import RunPass, invalid_by_files
@@ -84,8 +87,8 @@ def compare_files(
         nothing to compare.
     """
     of_baseline = dataset if baseline_dataset is None else baseline_dataset
-    before = RunPass(Dataset.of_run(Path(first), of_baseline), Path(first))
-    after = RunPass(Dataset.of_run(Path(second), dataset), Path(second))
+    before = ComparedRuns.of(first, of_baseline)
+    after = ComparedRuns.of(second, dataset)
     gold = None
     if before.dataset.folder.resolve() != after.dataset.folder.resolve():
         if baseline_dataset is None:
@@ -101,35 +104,44 @@ def compare_files(
     if baseline_dataset is not None and before.name is not None and before.name == after.name:
         own_name = f"{before.name} (baseline)"
     else:
-        refuse_one_name((one.run_file, one.name) for one in (before, after))
-    expect(progress, "runs scored", 2)
+        refuse_one_name((one.file, one.name) for one in (before, after))
+    expect(progress, "runs scored", len(before.files) + len(after.files))
 
-    def scored(one: RunPass, name: str | None = None) -> Evaluation:
-        of_run = Problems(problems.on_error, strict=problems.strict)
-        result = evaluate_pass(one, dataclasses.replace(how, name=name), problems=of_run)
-        problems.merge(of_run)
-        progress("runs scored", 1)
-        return result
+    def scored(one: ComparedRuns, name: str | None = None) -> tuple[Evaluation, RepeatedSystem | None]:
+        results = []
+        for run in one.passes():
+            of_run = Problems(problems.on_error, strict=problems.strict)
+            own = how if one.repeated else dataclasses.replace(how, name=name)
+            results.append(evaluate_pass(run, own, problems=of_run))
+            problems.merge(of_run)
+            progress("runs scored", 1)
+        if not one.repeated:
+            return results[0], None
+        system = name or one.name or ""
+        whole = pooled(system, results, baseline=one is before)
+        return whole, RepeatedSystem(system, tuple(results), whole)
 
     change = None
     with ExitStack() as stack:
         differing = [] if gold is None else gold.differing()
         own = after.dataset
         one, other = (
-            command_text("failures", some.run_file, options=dataset_option(some.run_file, some.dataset.folder))
+            command_text("failures", some.file, options=dataset_option(some.file, some.dataset.folder))
             for some in (before, after)
         )
         if gold is not None and differing:
             if gold_changed:
                 copy = stack.enter_context(with_questions(before.dataset, gold.by_later(differing)))
-                before = RunPass(copy, before.run_file)
+                before = before.asked(copy)
             else:
                 copy = stack.enter_context(with_questions(after.dataset, gold.by_baseline(differing)))
-                after = RunPass(copy, after.run_file)
-        old, new = scored(before, own_name), scored(after)
+                after = after.asked(copy)
+        (old, old_system), (new, new_system) = scored(before, own_name), scored(after)
+        systems = [one for one in (old_system, new_system) if one is not None]
         if gold is not None:
             old, new = _by_one_gold(old, new, differing, own, gold_changed)
-            change = gold.change(_answers(after.run_file, differing), gold_changed)
+            changes = [gold.change(_answers(file, differing), gold_changed) for file in after.files]
+            change = max(changes, key=lambda one: len(one.missed))  # that no repetition may miss
         source = before.dataset
         by, cluster = options.get("by"), options.get("cluster")
         members = _members_by_gold(source, by, problems) if by in ("repo", "relation") else None
@@ -142,16 +154,68 @@ def compare_files(
             strict=problems.strict,
             baseline=True,
             commands=(one, other),
+            systems=systems,
             **options,
         )
-        compared = dataclasses.replace(compared, gold_change=change)
-        if not all(run.run_file.is_file() for run in (before, after)):  # a pipe can't be read again
+        repetitions = () if new_system is None else zip(after.files, new_system.repetitions, strict=True)
+        columns = {str(file): {name: one.held_values(name) for name in one.measures} for file, one in repetitions}
+        headline = None if compared.headline is None else compared.headline.measure
+        compared = dataclasses.replace(
+            compared, gold_change=change, repetition_of=worst_repetitions(compared.losses, headline, columns)
+        )
+        files = [*before.files, *after.files]
+        if not all(file.is_file() for file in files):  # a pipe can't be read again
             return compared
         wanted = {mover.question for mover in compared.movers}
         questions = {one.id: one for one in _records(after.dataset.questions_file, QuestionStruct) if one.id in wanted}
-    answers = [_answers(run.run_file, wanted) for run in (before, after)]
+    answers = [[_answers(file, wanted) for file in some.files] for some in (before, after)]
     movers = tuple(_with_edges(one, questions[one.question], *answers) for one in compared.movers)
     return dataclasses.replace(compared, movers=movers)
+
+
+@dataclasses.dataclass(frozen=True)
+class ComparedRuns:
+    """One side of a comparison: a run log, or those of the repetitions of one system."""
+
+    dataset: Dataset
+    files: tuple[Path, ...]
+    name: str | None
+
+    @classmethod
+    def of(cls, given: str | Path, dataset: str | Path | Dataset | None) -> ComparedRuns:
+        """Return the runs of a file, or of a pattern that names the repetitions of one system.
+
+        Raises
+        ------
+        InputError
+            A file can't be used, or the pattern names other runs.
+        """
+        files = tuple(repeated_files(given))
+        passes = [RunPass(Dataset.of_run(file, dataset), file) for file in files]
+        if len(files) == 1:
+            return cls(passes[0].dataset, files, passes[0].name)
+        system = repeated_name([one.name or str(one.run_file) for one in passes], str(given))
+        if len({one.dataset.folder.resolve() for one in passes}) > 1:
+            raise InputError("the runs lie in several datasets", where=str(given), remedy="Name it by --dataset.")
+        return cls(passes[0].dataset, files, system)
+
+    @property
+    def file(self) -> Path:
+        """The first file."""
+        return self.files[0]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether several runs repeat one system."""
+        return len(self.files) > 1
+
+    def asked(self, dataset: Dataset) -> ComparedRuns:
+        """Return the runs with another dataset."""
+        return dataclasses.replace(self, dataset=dataset)
+
+    def passes(self) -> list[RunPass]:
+        """Return a pass over each file."""
+        return [RunPass(self.dataset, file) for file in self.files]
 
 
 def _by_one_gold(
@@ -218,6 +282,7 @@ def compare_results(
     strict: bool = False,
     baseline: bool = False,
     commands: tuple[str, str] | None = None,
+    systems: Sequence[RepeatedSystem] = (),
     **options: Unpack[PairingOptions],
 ) -> RunComparison:
     """Compare two results that hold their rows, by some of their measures or by all that both hold.
@@ -225,7 +290,8 @@ def compare_results(
     ``members`` are the questions of each group; by default those of each category or difficulty, if ``by`` says so.
     ``clusters`` are those that count as independent; by default the labels of the rows, if ``cluster`` says so.
     ``baseline`` says that the first run is a baseline: what it lacks is left out, and never its worst value.
-    ``commands`` show for each run why its questions have no value, if anything can.
+    ``commands`` show for each run why its questions have no value, if anything can. ``systems`` are those of the
+    results that stand for several repetitions.
 
     Raises
     ------
@@ -280,14 +346,25 @@ def compare_results(
         dict.fromkeys(before, questions),
         len(questions),
         dataset=second.dataset,
-        warnings=_warnings((first, second), pairs),
+        warnings=_warnings((first, second), pairs, systems),
         stale={*first.invalid, *second.invalid},
         lost=[] if chosen else [*_not_held(first, second)],
         facts=(_facts(first, names), _facts(second, names)),
         apart=_apart(second, names, questions),
         commands=commands,
     )
-    return dataclasses.replace(compared, categories=_categories(first))
+    deciding = compared.headline.measure if compared.headline is not None else None
+    most = [max(one.unanswered for one in _repetitions(result, systems)) for result in (first, second)]
+    return dataclasses.replace(
+        compared,
+        categories=_categories(first),
+        repeated={one.name: one.sentence(deciding) for one in systems},
+        most_failed=(most[0], most[1]),
+    )
+
+
+def _repetitions(result: Evaluation, systems: Iterable[RepeatedSystem]) -> Sequence[Evaluation]:
+    return next((one.repetitions for one in systems if one.name == result.run), (result,))
 
 
 def _categories(result: Evaluation) -> dict[str, str]:
@@ -383,28 +460,37 @@ def _records(path: Path, kind: type[_Record]) -> Iterator[_Record]:
         yield record
 
 
-def _warnings(results: Sequence[Evaluation], pairs: Pairs) -> Iterator[str]:
+def _warnings(results: Sequence[Evaluation], pairs: Pairs, systems: Sequence[RepeatedSystem]) -> Iterator[str]:
     for result in results:
-        if result is not results[0] or not pairs.baseline:  # what a baseline lacks is listed by name
-            counts = result.missing, result.failed, result.questions
-            yield from unanswered_warning(result.run, *counts, pairs.failed_as)
-        if any(map(compares_relations, pairs.before)):
-            yield from relations_warning(result.run, result.relations)
+        for one in _repetitions(result, systems):
+            if result is not results[0] or not pairs.baseline:  # what a baseline lacks is listed by name
+                counts = one.missing, one.failed, one.questions
+                yield from unanswered_warning(one.run, *counts, pairs.failed_as)
+            if any(map(compares_relations, pairs.before)):
+                yield from relations_warning(one.run, one.relations)
     yield from unlogged_warning(results[1].run, pairs.unlogged[1], pairs.after, pairs.failed_as)
     if invalid := results[0].invalid:
         yield f"the gold of {counted(len(invalid), 'question')} is stale: not compared"
 
 
-def _with_edges(mover: Mover, question: QuestionStruct, *answers: Mapping[str, AnswerStruct]) -> Mover:
+def _with_edges(mover: Mover, question: QuestionStruct, *answers: Sequence[Mapping[str, AnswerStruct]]) -> Mover:
     """Return a mover with the gold edges that only one of the runs traversed, as the query found-and-lost has them."""
-    before, after = (Case(question, answer.get(question.id)) for answer in answers)
+    before, after = ([Case(question, one.get(question.id)) for one in side] for side in answers)
     return dataclasses.replace(mover, found=_only(after, before), lost=_only(before, after))
 
 
-def _only(case: Case, other: Case) -> tuple[str, ...]:
-    if case.failure is not None or (other.answer is not None and not other.walk_logged):
+def _only(cases: Sequence[Case], others: Sequence[Case]) -> tuple[str, ...]:
+    """Return the gold edges that most of some repetitions walked, and most of the others didn't."""
+    cases = [case for case in cases if case.failure is None]
+    if not cases or any(other.answer is not None and not other.walk_logged for other in others):
         return ()
-    paths = sorted((path.id if path.id is not None else str(index), path.edges) for index, path in enumerate(case.gold))
+    paths = sorted(
+        (path.id if path.id is not None else str(index), path.edges) for index, path in enumerate(cases[0].gold)
+    )
     edges = [edge for _, some in paths for edge in some]
-    found = [edge for edge in edges if is_walked(edge, case.walked) and not is_walked(edge, other.walked)]
+    found = [edge for edge in edges if _mostly(edge, cases) and not _mostly(edge, others)]
     return tuple(dict.fromkeys(f"{source} -{relation or ''}-> {target}" for source, relation, target in found))
+
+
+def _mostly(edge: Edge, cases: Sequence[Case]) -> bool:
+    return 2 * sum(is_walked(edge, case.walked) for case in cases) > len(cases)

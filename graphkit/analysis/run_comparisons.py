@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Set
+import math
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.question_clusters import QuestionClusters
+
+Values = Mapping[str, float]
 
 #: How many questions a sentence names.
 NAMED = 5
@@ -123,6 +126,13 @@ class RunComparison:
         How the gold differs from the baseline's, if each run has a dataset of its own.
     apart
         By measure, the mean over the questions that only the second run was asked, and their number.
+    repeated
+        For each run that stands for several repetitions of a system, a sentence on these.
+    repetition_of
+        If the second run stands for several repetitions, what commands call the one that lost most of each question,
+        and (under the empty text) the one that is worst of all.
+    most_failed
+        How many questions each run failed on in the repetition that failed on most.
     failed_alone
         How many questions only the first and only the second run failed on.
     failed_as
@@ -174,6 +184,9 @@ class RunComparison:
     asked: int = 0
     gold_change: GoldDifference | None = field(default=None, repr=False)
     apart: Mapping[str, tuple[float, int]] = field(default_factory=dict, repr=False)
+    repeated: Mapping[str, str] = field(default_factory=dict, repr=False)
+    repetition_of: Mapping[str, str] = field(default_factory=dict, repr=False)
+    most_failed: tuple[int, int] | None = None
     failed_alone: tuple[int, int] = (0, 0)
     lacking: Mapping[str, Set[str]] = field(default_factory=dict, repr=False)
     categories: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -183,7 +196,7 @@ class RunComparison:
 
     def scope(self) -> list[str]:
         """Return sentences on what is compared: how gold differs, what the baseline lacks, what only one was asked."""
-        found = [self.gold_change.sentence] if self.gold_change else []
+        found = [*self.repeated.values(), *([self.gold_change.sentence] if self.gold_change else [])]
         reasons: dict[str, list[str]] = {}
         for one in self.incomplete:
             reasons.setdefault(one.reason, []).append(one.question)
@@ -196,6 +209,10 @@ class RunComparison:
             means = [f"{name} {two(mean)}" for name, (mean, _) in self.apart.items()]
             found.append(f"{self.second} alone was asked {asked}, without weight here: {listed(means, NAMED)}")
         return found
+
+    def named(self, second: str, question: str = "") -> str:
+        """Return what a command names to look at the second run: itself, or the repetition that lost most."""
+        return self.repetition_of.get(question) or self.repetition_of.get("", second)
 
     def losses_by(self, measure: str) -> list[Loss]:
         """Return the questions on which the second run is worse by a measure, as gates count them, largest first."""
@@ -312,6 +329,7 @@ class RunComparison:
             "failed": {self.first: self.failed[0], self.second: self.failed[1]},
             "failed_as": self.failed_as,
             "primary": self.primary,
+            "repeated": dict(self.repeated),
             "gold_change": None if self.gold_change is None else self.gold_change.as_json(),
             "apart": {name: {"mean": mean, "questions": n} for name, (mean, n) in self.apart.items()},
             "incomplete": [one._asdict() for one in self.incomplete],
@@ -323,6 +341,28 @@ class RunComparison:
             "plan": [one.as_json() for one in self.plan] or None,
             "cost": None if self.cost is None else self.cost.as_json(),
         }
+
+
+def worst_repetitions(
+    losses: Iterable[Loss], measure: str | None, repetitions: Mapping[str, Mapping[str, Values]]
+) -> dict[str, str]:
+    """Return ``repetition_of``, given the values of each repetition by measure and question."""
+    if not repetitions:
+        return {}
+
+    def worst(measure: str, values: Mapping[str, float]) -> str:
+        sign = -1 if lower_is_better(measure) else 1
+        return min(values, key=lambda one: sign * values[one], default=next(iter(repetitions)))
+
+    found = {}
+    for loss in losses:
+        of_question = {name: held.get(loss.measure, {}).get(loss.question) for name, held in repetitions.items()}
+        found[loss.question] = worst(
+            loss.measure, {one: value for one, value in of_question.items() if value is not None}
+        )
+    columns = {} if measure is None else {name: [*held.get(measure, {}).values()] for name, held in repetitions.items()}
+    means = {name: math.fsum(some) / len(some) for name, some in columns.items() if some}
+    return {**found, "": worst(measure or "", means)}
 
 
 def _drawn_pair(result: PairedResult) -> list[object]:

@@ -20,6 +20,8 @@ from graphkit.analysis.gates import (
     summary_of,
 )
 from graphkit.analysis.layers import Scorecard
+from graphkit.errors import InputError
+from graphkit.scoring.repeated_systems import RepeatedSystem, pooled
 from graphkit.scoring.results import Evaluation
 
 
@@ -52,6 +54,8 @@ class RunGates:
         The limit of :func:`max_failed`.
     each
         The bounds of :func:`fail_question`, by the text of the measure.
+    pass_k
+        Of repeated systems, hold pass^k to the bounds on means (:func:`graphkit.scoring.repeated_systems.pooled`).
     """
 
     under: Sequence[tuple[str, float]] = ()
@@ -67,6 +71,7 @@ class RunGates:
     allow_stale: int = 0
     kappa: bool = False
     each: Sequence[tuple[str, float]] = ()
+    pass_k: int | None = None
 
     @property
     def asked(self) -> bool:
@@ -82,21 +87,54 @@ class RunGates:
         )
         return any(given) or self.max_failed is not None
 
-    def outcomes(self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = ()) -> list[GateOutcome]:
-        """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
+    def outcomes(
+        self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = (), systems: Sequence[RepeatedSystem] = ()
+    ) -> list[GateOutcome]:
+        """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any.
+
+        Of repeated ``systems``, whose results are among these, each repetition must be whole: failed questions and
+        those with a value are counted in each.
+
+        Raises
+        ------
+        InputError
+            There are fewer repetitions than ``pass_k``, or it is asked of a run without repetitions.
+        """
+        repeated = {one.name: one for one in systems}
+        whole = [some for one in results for some in (repeated[one.run].repetitions if one.run in repeated else [one])]
         held = [name for name, _ in (*self.under, *self.over, *self.each)]
         weighed = [one.measure for card in cards for layer in card.layers for one in layer.components]
+        bounded = [self._passing(one, repeated) for one in results]
         outcomes = [
             *(severe(cards) if self.severe else ()),
             *stale([one for one in results if self.stale or (self.asked and one.invalid)], self.allow_stale),
-            *fail_under(results, self.under, sure=self.sure),
-            *fail_over(results, self.over, sure=self.sure),
+            *fail_under(bounded, self.under, sure=self.sure),
+            *fail_over(bounded, self.over, sure=self.sure),
             *fail_question(results, self.each),
-            *max_failed(results, self.max_failed, [*held, *(weighed if self.severe else ())]),
-            *self._scored(results, dict.fromkeys(held)),
+            *max_failed(whole, self.max_failed, [*held, *(weighed if self.severe else ())]),
+            *self._scored(whole, dict.fromkeys(held)),
         ]
-        of_run = {one.run: one for one in results}
-        return [_with_figures(one, of_run[one.run]) for one in outcomes]
+        of_run = {one.run: one for one in (*whole, *results)} | {one.run: one for one in bounded}
+        figures = [_with_figures(one, of_run[one.run]) for one in outcomes]
+        return [self._of_system(one, repeated[one.run]) if one.run in repeated else one for one in figures]
+
+    def _passing(self, result: Evaluation, systems: Mapping[str, RepeatedSystem]) -> Evaluation:
+        """Return the result whose means the bounds hold: that of pass^k if it is asked for."""
+        if self.pass_k is None:
+            return result
+        if result.run not in systems:
+            what = f"pass^{self.pass_k} is of a system that several runs repeat, and {result.run} is one run"
+            raise InputError(what, where="--pass-k", remedy="Name its repetitions: NAME@1, NAME@2 and so on.")
+        return pooled(result.run, systems[result.run].repetitions, pass_k=self.pass_k)
+
+    def _of_system(self, outcome: GateOutcome, system: RepeatedSystem) -> GateOutcome:
+        """Return an outcome that says of how many repetitions its value is the mean."""
+        if outcome.measure is None:
+            return outcome
+        how = system.spread(outcome.measure)
+        if self.pass_k is not None and outcome.gate in ("fail-under", "fail-over"):
+            how = f"pass^{self.pass_k}, where a repetition passes with the best value; their means: {how}"
+        return dataclasses.replace(outcome, what=f"{outcome.what}; {how}")
 
     def _scored(self, results: Sequence[Evaluation], bounded: Iterable[str]) -> Iterator[GateOutcome]:
         """Check the shares that are asked for, and yield what fails of those that bounds need anyway."""

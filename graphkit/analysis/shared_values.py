@@ -26,31 +26,31 @@ Unlogged = dict[str, set[str]]
 def values_of(
     store: Store,
     dataset: str,
-    runs: tuple[str, str],
+    runs: Sequence[str],
     measures: Sequence[str | Measure],
     engine: Literal["cypher"] | None = None,
-) -> tuple[tuple[Values, Values], tuple[Gold, Gold], tuple[Unlogged, Unlogged]]:
-    """Return the values of two runs by each measure, and the gold that the stored ones were given for, if known.
+) -> tuple[list[Values], list[Gold], list[Unlogged]]:
+    """Return the values of some runs by each measure, and the gold that the stored ones were given for, if known.
 
     The third part are by measure the questions of each run whose record doesn't log what it needs.
 
-    Scores in the graph are used, whoever gave them. A built-in measure that isn't stored for both runs, or is outdated
-    by a change of the dataset or of commits, is computed in the graph for both; with ``engine="cypher"`` every one is.
+    Scores in the graph are used, whoever gave them. A built-in measure that isn't stored for all runs, or is outdated
+    by a change of the dataset or of commits, is computed in the graph for all; with ``engine="cypher"`` every one is.
 
     Raises
     ------
     InputError
-        Different versions scored a measure, or the graph neither holds it for both runs nor computes it.
+        Different versions scored a measure, or the graph neither holds it for all runs nor computes it.
     """
     held = {run: gradings(store, run) for run in runs}
     invalid = invalid_questions(store, dataset)
-    found: tuple[Values, Values] = ({}, {})
-    gold: tuple[Gold, Gold] = ({}, {})
-    unlogged: tuple[Unlogged, Unlogged] = ({}, {})
+    found: list[Values] = [{} for _ in runs]
+    gold: list[Gold] = [{} for _ in runs]
+    unlogged: list[Unlogged] = [{} for _ in runs]
     for measure in measures or COMPARED:
         own = _own(measure)
         name = str(own or measure)
-        computed = engine == "cypher" or not _both_hold(name, held)
+        computed = engine == "cypher" or not _all_hold(name, held)
         if computed and (own is None or own.query is None):
             raise _incomparable(name, held, engine)
         for values, of_run, lacking, run in zip(found, gold, unlogged, runs, strict=True):
@@ -67,12 +67,12 @@ def values_of(
 
 
 def strict_in_graph(
-    store: Store, dataset: str, runs: tuple[str, str], values: tuple[Values, Values], invalid: Mapping[str, str]
-) -> tuple[tuple[Values, Values], tuple[RelationCounts, RelationCounts]]:
-    """Return the values of two runs that differ under strict comparison of relations, and their edges without one."""
+    store: Store, dataset: str, runs: Sequence[str], values: Sequence[Values], invalid: Mapping[str, str]
+) -> tuple[list[Values], list[RelationCounts]]:
+    """Return the values of some runs that differ under strict comparison of relations, and their edges without one."""
     typed = [own for name in values[0] if (own := known_measure(name)) is not None and own.compares_relations]
     valid = sorted({*question_ids(store, dataset)} - invalid.keys())
-    found: tuple[Values, Values] = ({}, {})
+    found: list[Values] = [{} for _ in runs]
     counts = []
     for run, held, strict in zip(runs, values, found, strict=True):
         counts.append(relation_counts(store, run, valid) if typed else RelationCounts())
@@ -84,7 +84,7 @@ def strict_in_graph(
                 for question, value in column.items()
                 if isinstance(value, float) and held[name].get(question, value) != value
             }
-    return found, (counts[0], counts[1])
+    return found, counts
 
 
 def _own(measure: str | Measure) -> Measure | None:
@@ -95,20 +95,20 @@ def _own(measure: str | Measure) -> Measure | None:
         return None
 
 
-def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
-    """Return whether both runs have current scores by a measure; raise an InputError if their versions differ."""
-    both = [of_run[name] for of_run in held.values() if name in of_run and of_run[name].complete]
-    if len(both) < len(held):
+def _all_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
+    """Return whether all runs have current scores by a measure; raise an InputError if their versions differ."""
+    every = {run: of_run[name] for run, of_run in held.items() if name in of_run and of_run[name].complete}
+    if len(every) < len(held):
         return False
-    one, two = both
-    if one.given_by != two.given_by:
-        first, second = held
-        raise InputError(
-            f"the scores by {name} are of different versions: {first} was scored by {one.given_by}, "
-            f"{second} by {two.given_by}",
-            remedy=_ANEW if GRAPHKIT in (one.grader, two.grader) else "Score both runs by the same version.",
-        )
-    return one.current and two.current
+    first = next(iter(every))
+    for run, one in every.items():
+        if one.given_by != every[first].given_by:
+            raise InputError(
+                f"the scores by {name} are of different versions: {first} was scored by {every[first].given_by}, "
+                f"{run} by {one.given_by}",
+                remedy=_ANEW if GRAPHKIT in (one.grader, every[first].grader) else "Score both by the same version.",
+            )
+    return all(one.current for one in every.values())
 
 
 _ANEW = "Score both runs again: `graphkit evaluate RUN.jsonl` stores the scores."

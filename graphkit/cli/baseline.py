@@ -37,7 +37,9 @@ class PlaceOptions:
 @baseline.command()
 @command()
 def save(
-    run: Path = argument("RUN.jsonl", "The run log to save."),
+    run: Path = argument(
+        "RUN.jsonl", "The run log to save, or a quoted pattern of repetitions, such as 'mine@*.jsonl'."
+    ),
     dataset: Path | None = DATASET,
     *,
     where: PlaceOptions,
@@ -82,20 +84,26 @@ def saved(
     from graphkit.files.baselines import packed, save_in_folder
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
+    from graphkit.files.run_files import repeated_files
     from graphkit.records.bounds import under
+    from graphkit.records.repetition_names import repeated_name
+    from graphkit.records.words import counted
     from graphkit.scoring.evaluate import evaluate
 
     with shown_progress(f"saving {run.name}"):
-        own, here = Dataset.of_run(run, dataset), Path()
-        result = evaluate(run, own, measures=["EdgeRecall"], problems=Problems())
-        answered = result.questions - result.missing - result.failed
-        if under(answered, LEAST_SCORED * result.questions) and not partial:
+        files, here = repeated_files(run), Path()
+        own = Dataset.of_runs(files) if dataset is None else Dataset(dataset)
+        results = [evaluate(file, own, measures=["EdgeRecall"], problems=Problems()) for file in files]
+        system = results[0].run if len(files) == 1 else repeated_name([one.run for one in results], str(run))
+        asked = results[0].questions
+        answered = min(one.questions - one.missing - one.failed for one in results)
+        if under(answered, LEAST_SCORED * asked) and not partial:
             raise InputError(
-                f"the run answered {answered} of {result.questions} questions, too few for a baseline",
+                f"the run answered {answered} of {asked} questions, too few for a baseline",
                 where=str(run),
                 remedy="Complete it by `graphkit run --retry-failed`, or accept it by --partial-baseline.",
             )
-        with packed(run, own, run=result.run, questions=result.questions, answered=answered) as folder:
+        with packed(files, own, run=system, questions=asked, answered=answered) as folder:
             if branch is None:
                 assert place is not None
                 target = str(save_in_folder(folder, place, name))
@@ -106,9 +114,10 @@ def saved(
                 target = f"the branch {branch}, commit {commit[:12]}"
                 if push:
                     push_branch(here, branch)
-    text = f"saved {result.run} ({answered} of {result.questions} questions answered) as {name} in {target}"
-    facts = {"run": result.run, "questions": result.questions, "answered": answered, "place": target, "name": name}
-    return {"text": text, **facts}
+    times = "" if len(files) == 1 else f", {counted(len(files), 'repetition')}"
+    text = f"saved {system} ({answered} of {asked} questions answered{times}) as {name} in {target}"
+    facts = {"run": system, "questions": asked, "answered": answered, "place": target, "name": name}
+    return {"text": text, **facts, "repetitions": len(files)}
 
 
 @baseline.command()

@@ -28,7 +28,7 @@ MISTAKES: tuple[Any, ...] = typer.BadParameter.__bases__
 EVALUATE = (
     *("measure", "k", "config", "undirected", "untyped", "unordered", "missing_as", "cluster", "under", "over", "each"),
     *("max_failed", "severe", "stale", "allow_stale", "min_scored", "sure", "min_kappa", "scores", "answered_by"),
-    *("on_error", "strict", "no_store"),
+    *("on_error", "strict", "no_store", "per_repetition", "pass_k"),
 )
 COMPARE = (
     *("measure", "primary", "cluster", "plan", "cost", "resamples", "seed", "failed_as", "config", "untyped"),
@@ -39,7 +39,11 @@ COMPARE = (
 
 @command()
 def ci(
-    run: str | None = argument("[RUN.jsonl]", "The run log.  [default: that of graphkit.toml]", default=None),
+    run: str | None = argument(
+        "[RUN.jsonl]",
+        "The run log, or a quoted pattern of repetitions.  [default: that of graphkit.toml]",
+        default=None,
+    ),
     *,
     dataset: str | None = option("--dataset -d DIR", "Its dataset. [default: the folder above its runs/]"),
     settings: Path | None = option("--settings FILE", "Read [ci] from FILE. [default: graphkit.toml, if it is here]"),
@@ -68,18 +72,18 @@ def ci(
     chosen = read_settings(settings).changed(given)
     if not chosen.run:
         raise InputError("no run is named", remedy='Name it: `graphkit ci RUN.jsonl`, or run = "..." in [ci].')
-    plan, run_file = _evaluation(chosen), _one_run(chosen.run)
+    plan, run = _evaluation(chosen), chosen.run
     own = Path(chosen.dataset) if chosen.dataset else None
-    _comparison(chosen, "baseline", run_file, own)  # what can't be read is refused before anything is scored
+    _comparison(chosen, "baseline", run, own)  # what can't be read is refused before anything is scored
     try:
-        evaluated = _evaluated(plan, run_file, own)
+        evaluated = _evaluated(plan, run, own)
     except GraphkitError as one:  # the comment of an earlier job must not stay
         if not dry_run:
             _tell(chosen, _said("the run could not be evaluated", f"{one.what}. The log of the job says where."))
         raise
     gates, error, facts = [*evaluated.gates], None, dict[str, Any]()
     try:
-        compared_gates, lines, facts = _compared(chosen, run_file, own, evaluated)
+        compared_gates, lines, facts = _compared(chosen, run, own, evaluated)
         gates += compared_gates
     except GraphkitError as one:
         error = one
@@ -92,7 +96,7 @@ def ci(
         raise error
     hold(gates, brief=not as_json())
     if save and not dry_run:
-        _save(chosen, run_file)
+        _save(chosen, run)
 
 
 def _words(text: str, name: str, function: Callable[..., None], allowed: Collection[str]) -> dict[str, Any]:
@@ -129,40 +133,36 @@ def _evaluation(settings: CiSettings) -> EvaluationPlan:
     return module.planned(groups["given"], groups["scoring"], groups["gates"], groups["storing"], groups["reading"])
 
 
-def _comparison(settings: CiSettings, first: str, second: Path, dataset: Path | None) -> ComparisonPlan:
+def _comparison(settings: CiSettings, first: str, second: str, dataset: Path | None) -> ComparisonPlan:
     from graphkit.cli import compare as module
+    from graphkit.files.baselines import is_baseline
     from graphkit.files.dataset import Dataset
+    from graphkit.files.run_files import repeated_files
 
     given = _words(settings.compare, "compare", module.compare, COMPARE)
     groups = module.compare.options(given)  # type: ignore[attr-defined]
     asked = None
-    if Path(first).is_file():  # a run log of the same questions, which may have the name of the run
-        asked = Dataset.of_run(second, dataset).folder
-    return module.planned(first, str(second), (dataset, asked), groups["how"], groups["gates"], groups["workers"])
+    if first != "baseline" and not is_baseline(first):  # run logs of the same questions, perhaps with the run's name
+        asked = Dataset.of_run(repeated_files(second)[0], dataset).folder
+    return module.planned(first, second, (dataset, asked), groups["how"], groups["gates"], groups["workers"])
 
 
-def _one_run(given: str) -> Path:
-    """Return the run log of a path or a pattern, which names one."""
-    import glob
+def _evaluated(plan: EvaluationPlan, run: str, dataset: Path | None) -> EvaluatedRuns:
+    from graphkit.files.run_files import RunSource, repeated_files
 
-    found = sorted(glob.glob(given)) if glob.has_magic(given) and not Path(given).exists() else [given]  # noqa: PTH207
-    if len(found) != 1:
-        what = f"the pattern names {len(found)} run logs, and a job has one"
-        raise InputError(what, where=given, remedy="Name one run log.")
-    return Path(found[0])
-
-
-def _evaluated(plan: EvaluationPlan, run: Path, dataset: Path | None) -> EvaluatedRuns:
-    from graphkit.files.run_files import RunSource
-
-    evaluated = plan.evaluate([RunSource(run, run)], dataset, notify=say, on_problems=print_problems)
+    runs = [RunSource(file, file) for file in repeated_files(run)]
+    evaluated = plan.evaluate(runs, dataset, notify=say, on_problems=print_problems)
+    if len(evaluated.held) > 1 and not plan.gates.per_repetition:
+        what = f"the pattern names {len(runs)} run logs, and a job has one system"
+        remedy = "Name one run log, or repetitions of one system by one gold: NAME@1, NAME@2 and so on."
+        raise InputError(what, where=run, remedy=remedy)
     for message in evaluated.messages(brief=True):
         say(message)
     return evaluated
 
 
 def _compared(
-    settings: CiSettings, run: Path, dataset: Path | None, evaluated: EvaluatedRuns
+    settings: CiSettings, run: str, dataset: Path | None, evaluated: EvaluatedRuns
 ) -> tuple[list[GateOutcome], list[str], dict[str, Any]]:
     """Return the gates of the comparison, the comment and the comparison as JSON."""
     from graphkit.analysis.gate_outcomes import GateOutcome
@@ -187,7 +187,7 @@ def _compared(
         what += (
             ", which is allowed" if passed else f". {error.remedy} --missing-baseline pass accepts that there is none"
         )
-        missing = GateOutcome("baseline", evaluated.results[0].run, passed, what)
+        missing = GateOutcome("baseline", evaluated.held[0].run, passed, what)
         lines = _said("there is no run to compare with", what, [*evaluated.gates, missing])
         return [missing], lines, {}
 
@@ -197,6 +197,7 @@ def _baseline(settings: CiSettings) -> Iterator[str]:
     """Yield the baseline as `graphkit compare` takes it: a folder, or a run log."""
     from graphkit.files.baseline_branches import fetch_branch, from_branch
     from graphkit.files.baselines import in_folder, is_baseline
+    from graphkit.files.run_files import repeated_files
 
     kind, colon, place = settings.baseline.partition(":")
     if colon and kind == "branch":
@@ -205,7 +206,7 @@ def _baseline(settings: CiSettings) -> Iterator[str]:
             yield str(folder)
     elif colon and kind == "folder":
         yield str(in_folder(Path(place), settings.name))
-    elif is_baseline(settings.baseline) or Path(settings.baseline).is_file():
+    elif is_baseline(settings.baseline) or all(one.is_file() for one in repeated_files(settings.baseline)):
         yield settings.baseline
     else:
         what = "this is neither a baseline's folder nor a run log"
@@ -243,8 +244,9 @@ def _write(
     for file, text in texts.items():
         with written(place / file) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    for file in ("evaluation.md", "evaluation.json", "junit.xml"):
+    for file in ("evaluation.md", "evaluation.json"):
         write_results(place / file, evaluated.results, gates, evaluated.plan.facts)
+    write_results(place / "junit.xml", evaluated.held, gates, evaluated.plan.facts)
 
 
 def _tell(settings: CiSettings, lines: list[str], scored: bool = False) -> None:
@@ -281,7 +283,7 @@ def _show(settings: CiSettings, gates: list[GateOutcome], comparison: dict[str, 
     present(show, {"gates": facts, "comparison": comparison, "out": settings.out})
 
 
-def _save(settings: CiSettings, run: Path) -> None:
+def _save(settings: CiSettings, run: str) -> None:
     """Save the run as the baseline, where it is kept on a branch or in a folder."""
     from graphkit.cli.baseline import saved
 
@@ -291,4 +293,4 @@ def _save(settings: CiSettings, run: Path) -> None:
         raise InputError(what, where=settings.baseline, remedy="Set --baseline branch:NAME or folder:DIR.")
     own = Path(settings.dataset) if settings.dataset else None
     folder = Path(place) if kind == "folder" else None
-    say(f"note: {saved(run, own, settings.name, folder, None if folder else place, push=folder is None)['text']}")
+    say(f"note: {saved(Path(run), own, settings.name, folder, None if folder else place, push=folder is None)['text']}")

@@ -150,11 +150,12 @@ def evaluate(
 
         with shown_progress("comparing the runs"):
             verdict = runs_verdict(evaluated)
+    facts = evaluated.plan.facts
     for path in out:
-        write_results(path, evaluated.results, evaluated.gates, evaluated.plan.facts, verdict)
+        results = evaluated.held if path.name.endswith(".xml") else evaluated.results
+        write_results(path, results, evaluated.gates, facts, verdict)
     if storing.junit is not None:
-        facts = evaluated.plan.facts
-        write_results(storing.junit, evaluated.results, evaluated.gates, facts, verdict, ending=".xml")
+        write_results(storing.junit, evaluated.held, evaluated.gates, facts, verdict, ending=".xml")
 
     from graphkit.files.assets import as_typed
 
@@ -176,6 +177,11 @@ def _refuse_contradictions(scoring: ScoringOptions, gates: RunGateOptions, stori
         raise InputError(
             "--sure holds the interval to a bound, and there is none", remedy="Add --fail-under or --fail-over."
         )
+    if gates.pass_k is not None and (gates.per_repetition or not (gates.under or gates.over)):
+        what = "--pass-k holds the share of right repetitions to a bound on a mean"
+        what += ", and --per-repetition each run" if gates.per_repetition else ", and there is none"
+        remedy = "Leave out one of them." if gates.per_repetition else "Add --fail-under, such as EdgeRecall=0.8."
+        raise InputError(what, remedy=remedy)
     if storing.keep and scoring.engine == "cypher":
         raise InputError(
             "--engine cypher computes in the graph, which would hold only the kept questions",
@@ -205,6 +211,7 @@ def _in_shards(
             "--engine cypher": scoring.engine == "cypher",
             "--min-kappa": gates.min_kappa is not None,
             "--fail-question": gates.each,
+            "--pass-k": gates.pass_k,
             "--junit": storing.junit,
             **dict.fromkeys(logs.given(), True),
         }

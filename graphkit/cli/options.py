@@ -257,5 +257,13 @@ class RunGateOptions:
         default=[],
         parser=share("--min-scored"),
     )
+    per_repetition: bool = option(
+        "--per-repetition", "Hold the gates for each of the runs NAME@1, NAME@2, ... [default: for their mean]"
+    )
+    pass_k: int | None = option(
+        "--pass-k K",
+        "Hold pass^K to the bounds on means: the share of K repetitions of a question that all have the best value.",
+        min=1,
+    )
     sure: bool = option("--sure", "Hold the nearer end of the mean's 95% interval to the bounds.")
     min_kappa: float | None = MIN_KAPPA

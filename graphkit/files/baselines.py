@@ -6,9 +6,10 @@ its other runs. Several lie side by side, each under its name, in a folder or on
 
 from __future__ import annotations
 
+import glob
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -20,6 +21,7 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.git import open_repository
+from graphkit.files.jsonl import stem_of
 from graphkit.files.leftovers import held_folder
 
 #: The file that makes a folder a baseline.
@@ -36,13 +38,14 @@ class SavedBaseline(msgspec.Struct, frozen=True):
     Attributes
     ----------
     run, questions, answered
-        The name of the run, how many questions it was asked, and how many of these it answered.
+        The name of the run or of the system that several runs repeat, how many questions it was asked, and how many
+        of these it answered in the repetition that answered fewest.
     saved, commit
         When it was saved (UTC), and the commit of the repository around the run, if there is one.
     graphkit
         The version of graphkit that saved it.
     files
-        The SHA-256 of each file, by its path in the folder; the first is the run's.
+        The SHA-256 of each file, by its path in the folder; those of the runs come first.
     """
 
     run: str
@@ -62,11 +65,18 @@ class SavedBaseline(msgspec.Struct, frozen=True):
 
 
 class HeldBaseline(msgspec.Struct, frozen=True):
-    """A baseline in a folder: what is known of it, its run log and its dataset."""
+    """A baseline in a folder: what is known of it, its run logs (several repeat one system) and its dataset."""
 
     about: SavedBaseline
-    run_file: Path
+    run_files: tuple[Path, ...]
     dataset: Path
+
+    @property
+    def run(self) -> str:
+        """Its run log as `graphkit compare` takes it: a path, or a pattern of the repetitions."""
+        if len(self.run_files) == 1:
+            return str(self.run_files[0])
+        return str(Path(glob.escape(str(self.run_files[0].parent)), f"*{ending_of(self.run_files[0])}"))
 
 
 def is_baseline(folder: str | Path) -> bool:
@@ -99,7 +109,10 @@ def read_baseline(folder: str | Path) -> HeldBaseline:
             raise InputError(
                 "the baseline isn't whole: this file is missing or was changed", where=str(path), remedy=_AGAIN
             )
-    return HeldBaseline(about, place / next(iter(about.files)), place / "dataset")
+    run_files = tuple(place / name for name in about.files if name.startswith("run/"))
+    if len(run_files) > 1 and {*run_files} != {*(place / "run").iterdir()}:
+        raise InputError("the baseline holds a run that it doesn't name", where=str(place / "run"), remedy=_AGAIN)
+    return HeldBaseline(about, run_files, place / "dataset")
 
 
 _AGAIN = "Get it again, or save a run anew by `graphkit baseline save`."
@@ -130,12 +143,21 @@ def _digest(path: Path) -> str:
 
 
 @contextmanager
-def packed(run_file: Path, dataset: Dataset, *, run: str, questions: int, answered: int) -> Iterator[Path]:
-    """Yield a temporary folder that holds a run as a baseline."""
+def packed(run_files: Sequence[Path], dataset: Dataset, *, run: str, questions: int, answered: int) -> Iterator[Path]:
+    """Yield a temporary folder that holds a run, or those that repeat one system, as a baseline.
+
+    Raises
+    ------
+    InputError
+        Logs of one system have different endings.
+    """
     from graphkit import __version__
 
+    if len({ending_of(file) for file in run_files}) > 1:
+        what = "the run logs of one system have different endings"
+        raise InputError(what, where=str(run_files[0].parent), remedy="Compress all of them alike, or none.")
     with held_folder() as folder:
-        copies = {f"run/{run_file.name}": run_file}
+        copies = {f"run/{file.name}": file for file in run_files}
         copies |= {f"dataset/{path.name}": path for path in dataset.files()}
         for name in ("dataset.json", "renames.jsonl"):
             if (path := dataset.folder / name).is_file():
@@ -149,11 +171,20 @@ def packed(run_file: Path, dataset: Dataset, *, run: str, questions: int, answer
             answered,
             datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             {name: _digest(folder / name) for name in copies},
-            _commit_around(run_file),
+            _commit_around(run_files[0]),
             __version__,
         )
         (folder / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
         yield folder
+
+
+def ending_of(run_file: Path) -> str:
+    """Return the ending of a run log.
+
+    >>> ending_of(Path("runs/mine@1.jsonl.gz"))
+    '.jsonl.gz'
+    """
+    return run_file.name[len(stem_of(run_file)) :]
 
 
 def _commit_around(path: Path) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -21,6 +22,23 @@ class RunSource(NamedTuple):
     file: Path
     run: Path
     origin: str | Path | None = None
+
+
+def repeated_files(given: str | Path) -> list[Path]:
+    """Return the run logs that a pattern names, such as ``runs/mine@*.jsonl``, sorted; anything else is a file itself.
+
+    Raises
+    ------
+    InputError
+        The pattern names no file.
+    """
+    if not glob.has_magic(str(given)) or os.path.exists(given):  # noqa: PTH110 - a name may be too long for a path
+        return [Path(given)]
+    found = [Path(one) for one in glob.glob(str(given)) if is_file_name(one)]  # noqa: PTH207 - it may be absolute
+    if not found:
+        what = "the pattern names no run log"
+        raise InputError(what, where=str(given), remedy="Check it, and that the logs end in .jsonl.")
+    return sorted(found, key=lambda one: (len(one.name), str(one)))
 
 
 def answering_model(run_file: Path, answered_by: str | None = None) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from graphkit.errors import InputError
 
 _REPETITION = re.compile(r"(?P<name>.+)@(?P<number>[1-9][0-9]*)", re.DOTALL)
 
@@ -30,3 +32,29 @@ def repetitions_by_name(runs: Iterable[str]) -> dict[str, list[str]]:
         if match := _REPETITION.fullmatch(run):
             found.setdefault(match["name"], {})[int(match["number"])] = run
     return {name: [of[number] for number in sorted(of)] for name, of in found.items() if len(of) > 1}
+
+
+def repeated_name(names: Sequence[str], given: str) -> str:
+    """Return the name of the one system that all runs repeat; ``given`` is the pattern that named them.
+
+    Raises
+    ------
+    InputError
+        They don't repeat one system.
+    """
+    systems = repetitions_by_name(names)
+    if [len(some) for some in systems.values()] != [len(names)]:
+        what = f"the pattern names runs that don't repeat one system: {', '.join(names[:5])}"
+        remedy = "Repetitions are NAME@1, NAME@2 and so on: name those of one NAME."
+        raise InputError(what, where=given, remedy=remedy)
+    return next(iter(systems))
+
+
+def system_of(run: str) -> str | None:
+    """Return the name of the system that a run may repeat, by its own name.
+
+    >>> system_of("mine@2"), system_of("mine")
+    ('mine', None)
+    """
+    match = _REPETITION.fullmatch(run)
+    return None if match is None else match["name"]

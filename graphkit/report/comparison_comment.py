@@ -260,11 +260,14 @@ def _of_runs(counts: Sequence[int], runs: Sequence[str]) -> str:
 def _agent(compared: RunComparison, commands: NextCommands) -> _Section:
     failed = list(compared.facts[1].failed)
     options = commands.options
-    wanted = [command_text("failures", commands.run, options=options)]
+    run = compared.named(commands.run)
+    wanted = [command_text("failures", run, options=options)]
     if failed:
-        wanted.append(command_text("failures", commands.run, options=f" --kind failed-questions{options}"))
+        wanted.append(command_text("failures", run, options=f" --kind failed-questions{options}"))
     losing = [*compared.losses[:EXPLAINED]]
-    wanted += [command_text("why", commands.run, one.question, options=options) for one in losing]
+    wanted += [
+        command_text("why", compared.named(commands.run, one.question), one.question, options=options) for one in losing
+    ]
     # A command is exact, or it isn't there.
     exact = [one for one in wanted if len(one) <= LONGEST and masked_message(one) == one]
     beyond = len(compared.losses) - len(losing) + len(wanted) - len(exact)

@@ -11,12 +11,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from graphkit.errors import InputError, one_line
 from graphkit.files.atomic import written
 from graphkit.files.tables import write_table
 from graphkit.measures.registry import known_measure
+from graphkit.records.repetition_names import system_of
 from graphkit.records.words import counted
 from graphkit.scoring.junit import ListedGate, suites_of, write_junit
 from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
@@ -136,13 +137,22 @@ def _jsonl(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate],
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _summary(result: Evaluation, gates: Sequence[HeldGate]) -> dict[str, Any]:
-    held = {"gates": [gate.as_json() for gate in gates if gate.run == result.run]}
+Gate = TypeVar("Gate", bound=HeldGate)
+
+
+def gates_of(result: Evaluation, results: Iterable[Evaluation], gates: Iterable[Gate]) -> list[Gate]:
+    """Return the gates of one of several results, with those of the system that it repeats."""
+    names, system = {one.run for one in results}, system_of(result.run)
+    return [gate for gate in gates if gate.run == result.run or (gate.run == system and system not in names)]
+
+
+def _summary(result: Evaluation, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> dict[str, Any]:
+    held = {"gates": [gate.as_json() for gate in gates_of(result, results, gates)]}
     return {**result.as_json(), **held, "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
 def _summary_json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
-    _write_json(path, [_summary(result, gates) for result in results], about.verdict)
+    _write_json(path, [_summary(result, results, gates) for result in results], about.verdict)
 
 
 def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
@@ -151,7 +161,7 @@ def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], 
         values = {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows}
         stages = {row.question: row.outcome.stage.name for row in result.rows if row.outcome is not None}
         gold = {row.question: row.gold_hash for row in result.rows}
-        detailed.append({**_summary(result, gates), "values": values, "gold_hash_of": gold})
+        detailed.append({**_summary(result, results, gates), "values": values, "gold_hash_of": gold})
         detailed[-1] |= {"stage_of": stages} if stages else {}
     _write_json(path, detailed, about.verdict)
 

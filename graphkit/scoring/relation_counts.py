@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,12 @@ class RelationCounts:
 
     edges: int = 0
     without: int = 0
+
+    @classmethod
+    def total(cls, counts: Iterable[RelationCounts]) -> RelationCounts:
+        """Return the sums of several counts."""
+        every = [*counts]
+        return cls(sum(one.edges for one in every), sum(one.without for one in every))
 
     @property
     def never(self) -> bool:
