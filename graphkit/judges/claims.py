@@ -16,6 +16,7 @@ from graphkit.judges.contract import Finding, Grader, Reading
 from graphkit.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain, unscored
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
+from graphkit.measures.owners import NO_GOLD_CLAIMS
 from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, TraversedEdge
 from graphkit.records.words import counted, shortened
@@ -45,7 +46,6 @@ NO_CLAIM_AT_IT = "no claim stands at it"
 
 NO_CITATIONS = "the answer has no citations"
 NO_CITED_CLAIMS = "no citation stands at a claim"
-NO_GOLD_CLAIMS = "the gold answer makes no claim"
 
 
 class EvidenceVerdict(VerdictForm):

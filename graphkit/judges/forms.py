@@ -13,6 +13,7 @@ from pydantic.types import StrictInt
 
 from graphkit.judges.contract import Finding, UnusableVerdictError
 from graphkit.judges.materials import Materials
+from graphkit.measures.owners import NEITHER
 from graphkit.records.words import counted, shortened
 
 
@@ -30,7 +31,6 @@ Bit = Annotated[StrictInt, Field(ge=0, le=1)]
 Words = Annotated[str, Field(min_length=1)]
 
 NO_GOLD_ANSWER = "no gold answer"
-NEITHER = "neither a gold answer nor facts"
 
 
 def needs_gold(materials: Materials) -> str | None:

@@ -26,8 +26,8 @@ from graphkit.records.unanswered import NOT_LOGGED, STALE, is_failure, is_stale,
 #: The end of the reason of a user's own measure that lies in the question.
 OF_QUESTION = " (of the question)"
 
-#: Reasons of the question that judges give, and that no measure can confirm.
-_OF_JUDGES = frozenset(("neither a gold answer nor facts", "the gold answer makes no claim"))
+#: Reasons of the question that judges give: the first is confirmed by the gold, the second by nobody.
+NEITHER, NO_GOLD_CLAIMS = "neither a gold answer nor facts", "the gold answer makes no claim"
 
 #: The reasons of graphkit's measures and graders that lie in the question, whatever a run answers.
 OF_QUESTIONS = frozenset(
@@ -35,7 +35,7 @@ OF_QUESTIONS = frozenset(
         *(NO_GOLD, NO_RELEVANT, NO_PATH, NO_BOUNDARY, NO_GOLD_IDS, NO_FILES, NO_SYMBOLS, NO_REPOSITORY, NO_SPAN),
         *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
         *(NOTHING_EXPECTED, NO_ARGUMENTS, LARGE_GAINS),
-        *_OF_JUDGES,
+        *(NEITHER, NO_GOLD_CLAIMS),
     )
 )
 
@@ -74,7 +74,8 @@ def confirmed(scores: Iterable[Score], known: Collection[tuple[str, str]]) -> li
     """Return scores in which a reason of the question is confirmed, or is one of the record.
 
     Whoever writes a score file could leave a question out of a gate by such a reason. So where the grader isn't
-    graphkit, and graphkit itself doesn't say so of the question, it counts as not logged.
+    graphkit, and graphkit itself doesn't say so of the question, it counts as not logged. What only a judge can say
+    counts as no verdict: the question is left out, and a bound needs values on four fifths of all.
     """
     found = []
     for score in scores:
@@ -83,11 +84,11 @@ def confirmed(scores: Iterable[Score], known: Collection[tuple[str, str]]) -> li
             reason is not None
             and score.number is None
             and score.grader != GRAPHKIT
-            and reason not in _OF_JUDGES
             and owner_of(reason) is Owner.QUESTION
             and (score.question, _kind(reason)) not in known
         ):
-            what = f"{score.given_by} says {reason!r}, which the dataset doesn't confirm{NOT_LOGGED}"
+            what = f"{score.given_by} says {reason!r}, which the dataset doesn't confirm"
+            what += "" if reason == NO_GOLD_CLAIMS else NOT_LOGGED
             score = score.model_copy(update={"reason": what})
         found.append(score)
     return found

@@ -49,6 +49,7 @@ from graphkit.report.search import search_text
 from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files
+from graphkit.scoring.stated_reasons import reasons_of_gold
 
 #: Characters of a question in the table.
 LISTED_TEXT = 240
@@ -158,7 +159,8 @@ def _scored(
     collector.flush()
     result = dataclasses.replace(result, failed_as=options.failed_as)
     scores = [one for one in options.scores if one.run == result.run]
-    result = result.with_scores(one for one in scores if not _is_outdated(one, run))
+    current = [one for one in scores if not _is_outdated(one, run)]
+    result = result.with_scores(current, reasons_of_gold(run_pass.dataset, current))
     run.card = score_layers(result, data.config)
     run.values = {row.question: row.values for row in result.rows}
     run.evaluation = dataclasses.replace(result, given=())

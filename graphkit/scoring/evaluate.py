@@ -24,6 +24,7 @@ from graphkit.scoring.results import Evaluation
 from graphkit.scoring.run_pass import RunPass, known_from_files
 from graphkit.scoring.run_shards import RunShards
 from graphkit.scoring.selection import Selection
+from graphkit.scoring.stated_reasons import reasons_of_gold
 from graphkit.shards.executors import opened_executor
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def evaluate_pass(
         assert plan is not None
         result = score_shards(run, options, chosen, plan, problems=found, progress=progress)
     else:
-        result = run.score_by(options, chosen, known_from_files(run.dataset, chosen, found), found).with_scores(scores)
+        result = run.score_by(options, chosen, known_from_files(run.dataset, chosen, found), found)
+        result = result.with_scores(scores, reasons_of_gold(run.dataset, scores))
     warnings = found.unknown_fields() if problems is None else ()
     result = dataclasses.replace(result, failed_as=options.failed_as, warnings=(*result.warnings, *warnings))
     if options.cluster is None or isinstance(run, RunShards):

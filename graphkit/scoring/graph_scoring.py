@@ -29,6 +29,7 @@ from graphkit.scoring.results_folder import read_results
 from graphkit.scoring.run_pass import RunPass, invalid_by_files
 from graphkit.scoring.run_shards import RunShards
 from graphkit.scoring.selection import Selection
+from graphkit.scoring.stated_reasons import reasons_of_gold
 
 STAYS_WHOLE = "the graph holds this run whole, and it stays whole"
 
@@ -117,7 +118,7 @@ class GraphScoring:
             in_graph = [measure for measure in self.measures if measure.query]
             found = score_run(store, dataset, result.run, in_graph, options.keep_rows)
             result = _merged(self.measures, found, result)
-        result = result.with_scores(self.scores)
+        result = result.with_scores(self.scores, reasons_of_gold(run.dataset, self.scores))
         if whole:
             result = result.with_warning(STAYS_WHOLE)
         if records.part is not None:
@@ -156,7 +157,8 @@ class GraphScoring:
         result = run.score_by(
             self.options, self.measures, known, self.problems, answers=answers, keep_answers=records.wanted
         )
-        judged = result.with_scores(self.scores)  # refuses wrong scores before anything is stored
+        # Wrong scores are refused before anything is stored.
+        judged = result.with_scores(self.scores, reasons_of_gold(run.dataset, self.scores))
         answers.flush()
         chosen: set[str] = set()
         if self.selection is not None:

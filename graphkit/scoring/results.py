@@ -149,8 +149,10 @@ class Evaluation:
     clustered: ClusteredMeans | None = field(default=None, repr=False)
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict, repr=False)
 
-    def with_scores(self, scores: Iterable[Score]) -> Evaluation:
+    def with_scores(self, scores: Iterable[Score], of_gold: Iterable[tuple[str, str]] = ()) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
+
+        ``of_gold`` are the reasons that the dataset confirms: see :func:`graphkit.scoring.stated_reasons.reasons_of_gold`.
 
         Raises
         ------
@@ -158,7 +160,7 @@ class Evaluation:
             A question is unknown, or the result has the measure already.
         """
         said = [(row.question, value) for row in self.rows for value in row.values if isinstance(value, str)]
-        stated = known_reasons([*said, *self.invalid.items()])
+        stated = known_reasons([*said, *self.invalid.items(), *of_gold])
         own = tuple(confirmed((score for score in scores if score.run == self.run), stated))
         values: dict[str, dict[str, float | str]] = {}
         known = {row.question for row in self.rows}

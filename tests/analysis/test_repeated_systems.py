@@ -33,7 +33,7 @@ UNEVEN = {"mine@1": range(10), "mine@2": range(10), "mine@3": range(5)}
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A dataset of ten questions, with a system that is right in all of three repetitions, and one that is right in two."""
+    """A dataset of ten questions: base is right in all of three repetitions, mine in two."""
     dataset(tmp_path, [gold(one) for one in IDS])
     for number in (1, 2, 3):
         write_lines(tmp_path / f"runs/base@{number}.jsonl", repetition(f"base@{number}", range(10)))
@@ -53,9 +53,7 @@ def test_a_gate_holds_the_mean_over_repetitions(place: Path) -> None:
     [gate] = json.loads(evaluated(place, "--fail-under", "EdgeRecall=0.9", "--json").out.splitlines()[0])["gates"]
     assert (gate["run"], gate["value"], gate["n"]) == ("mine", pytest.approx(2.75 / 3), 10)
     assert "the mean of 3 repetitions (0.7500 to 1.0000)" in gate["what"]
-    assert (
-        "mine: EdgeRecall is 0.9167, under 0.92" in evaluated(place, "--fail-under", "EdgeRecall=0.92", code=1).err
-    )
+    assert "mine: EdgeRecall is 0.9167, under 0.92" in evaluated(place, "--fail-under", "EdgeRecall=0.92", code=1).err
 
 
 def test_each_repetition_on_request(place: Path) -> None:
@@ -100,9 +98,7 @@ def test_a_repetition_that_fails_or_keeps_silent_counts_as_worst(place: Path) ->
     """The third repetition fails on five questions, or logs no traversal of any: 5 * 2/3 + 5 over 10, and 2/3."""
     write_lines(place / "runs/mine@3.jsonl", repetition("mine@3", range(10), failed=range(5)))
     red = evaluated(place, "--fail-under", "EdgeRecall=0.9", code=1)
-    assert (
-        "EdgeRecall is 0.8333, under 0.9; the mean of 3 repetitions (0.5000 to 1.0000; 5 answers failed" in red.err
-    )
+    assert "EdgeRecall is 0.8333, under 0.9; the mean of 3 repetitions (0.5000 to 1.0000; 5 answers failed" in red.err
     silent = [{"run": "mine@3", "question_id": one, "traversal": None} for one in IDS]
     write_lines(place / "runs/mine@3.jsonl", silent)
     assert "EdgeRecall is 0.6667, under 0.9" in evaluated(place, "--fail-under", "EdgeRecall=0.9", code=1).err

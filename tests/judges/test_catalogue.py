@@ -13,11 +13,12 @@ from graphkit.errors import InputError
 from graphkit.judges import prompts
 from graphkit.judges.catalogue import GRADERS, graders_named, known_graders
 from graphkit.judges.contract import UnusableVerdictError
-from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER
+from graphkit.judges.forms import NO_GOLD_ANSWER
 from graphkit.judges.key_terms import BY_KEY_TERMS
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS, prompt_names, text_of
 from graphkit.judges.verdict_request import prompt_of, schema_of
+from graphkit.measures.owners import NEITHER
 from graphkit.measures.registry import parse_measure
 from tests.helpers.judging import judged, materials, read, reasons, values
 

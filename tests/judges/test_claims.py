@@ -15,7 +15,6 @@ from graphkit.judges.claims import (
     NO_CITATIONS,
     NO_CLAIM_AT_IT,
     NO_CLAIMS,
-    NO_GOLD_CLAIMS,
     NOT_RETRIEVED,
     NOT_SHOWN,
     NOT_SUPPORTED,
@@ -24,6 +23,7 @@ from graphkit.judges.contract import Reading
 from graphkit.judges.forms import NO_GOLD_ANSWER
 from graphkit.judges.materials import Materials, materials_of
 from graphkit.measures.case import Case
+from graphkit.measures.owners import NO_GOLD_CLAIMS
 from graphkit.measures.unscored import NO_RETRIEVAL
 from tests.helpers.cases import answer, question, unlogged
 from tests.helpers.judging import judged, materials, read, reasons, values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import graphkit
 from graphkit.analysis.gates import fail_under
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
+from graphkit.measures.answer_matching import NO_GOLD_ANSWER
 from graphkit.measures.edges import NO_PATH
+from graphkit.measures.owners import NEITHER, NO_GOLD_CLAIMS
 from graphkit.measures.unscored import NO_GOLD
 from graphkit.records.unanswered import STALE
 from graphkit.scoring.export import write_results
@@ -79,6 +82,35 @@ def test_comparisons_of_score_files(reason: str, tmp_path: Path) -> None:
     own = [{**score("c", n, reason, "graphkit"), "measure": "EdgeRecall"} for n in range(2)]
     write_lines(file, [*lines, *own])
     inside(*asked, "-m", "Groundedness", cwd=tmp_path, code=1 if reason.startswith(STALE) else 0)
+
+
+def test_the_gold_confirms_what_a_judge_says_of_it(run: Path, tmp_path: Path) -> None:
+    """q0 to q8 have a gold answer, q9 none. Whatever is computed, the reason stands for q9 and nobody else.
+
+    Said of q9, nine questions make 1; said of q0, one of ten counts as 0.
+    """
+    questions = [json.loads(line) for line in (run.parents[1] / "questions.jsonl").read_text("utf-8").splitlines()]
+    write_lines(
+        run.parents[1] / "questions.jsonl",
+        [one if one["id"] == "q9" else {**one, "gold_answer": "y"} for one in questions],
+    )
+    file = tmp_path / "scores.jsonl"
+    for reason in (NO_GOLD_ANSWER, NEITHER):
+        held = []
+        for lacking in (9, 0):
+            write_lines(file, [score("r", n, reason if n == lacking else 1.0) for n in range(10)])
+            result = graphkit.evaluate(run, measures=["EdgeRecall"], scores=read_scores([file], Problems()))
+            held.append((result.held("Groundedness"), result.measures["Groundedness"].of_question))
+        assert held == [(1.0, 1), (pytest.approx(0.9), 0)], reason
+
+
+def test_what_only_a_judge_can_say_leaves_out_at_most_a_fifth(run: Path, tmp_path: Path) -> None:
+    """A judge finds no claim in two gold answers of ten, or in three: eight values are four fifths, seven aren't."""
+    file = tmp_path / "scores.jsonl"
+    for count, code in ((2, 0), (3, 1)):
+        write_lines(file, [score("r", n, NO_GOLD_CLAIMS if n < count else 1.0) for n in range(10)])
+        asked = ("evaluate", run, "--no-store", "-m", "EdgeRecall", "--scores", file)
+        inside(*asked, "--fail-under", "Groundedness=0.95", cwd=tmp_path, code=code)
 
 
 def test_exports_keep_what_was_not_confirmed(run: Path, tmp_path: Path) -> None:
