@@ -44,10 +44,10 @@ def cell(text: str, room: int = ROOM) -> str:
 
 
 def prose(sentence: str, room: int = 4 * ROOM) -> str:
-    """Return a sentence with its plain words as they are, and all else as code.
+    """Return a sentence with its plain words as they are, and all else as code, without the marks that end it.
 
-    >>> prose("bm25 failed on 2 of 30 questions: see @you, <b>")
-    '`bm25` failed on 2 of 30 questions: see `@you, <b>`'
+    >>> prose("bm25 failed on 2 of 30 questions: see @you, <b>; see a.py.")
+    '`bm25` failed on 2 of 30 questions: see `@you, <b>`; see `a.py`.'
     """
     parts: list[str] = []
     others: list[str] = []
@@ -56,7 +56,9 @@ def prose(sentence: str, room: int = 4 * ROOM) -> str:
             others.append(word)
             continue
         if others:
-            parts.append(code_span(" ".join(others), room))
+            text = " ".join(others)
+            kept = text.rstrip(",;:.") or text
+            parts.append(code_span(kept, room) + text[len(kept) :])
             others = []
         parts += [word] if word else []
     return " ".join(parts)

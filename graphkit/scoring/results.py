@@ -152,7 +152,7 @@ class Evaluation:
     def with_scores(self, scores: Iterable[Score], of_gold: Iterable[tuple[str, str]] = ()) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
 
-        ``of_gold`` are the reasons that the dataset confirms: see :func:`graphkit.scoring.stated_reasons.reasons_of_gold`.
+        ``of_gold`` are reasons that the gold confirms (:func:`graphkit.scoring.stated_reasons.reasons_of_gold`).
 
         Raises
         ------

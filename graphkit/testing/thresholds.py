@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,9 +98,9 @@ class GivenThresholds:
         def check(result: Evaluation, card: Scorecard) -> list[GateOutcome]:
             outcomes = threshold.check(result, card)
             named = any(one.gate == "fail-on-stale" for one in outcomes)
-            if not outcomes or named or not result.invalid:
-                return outcomes
-            return [*outcomes, *stale([result], self.allow_stale)]
+            if outcomes and not named and result.invalid:
+                outcomes = [*outcomes, *stale([result], self.allow_stale)]
+            return [dataclasses.replace(one, what=_OPTION.sub(r"--graphkit-\1", one.what)) for one in outcomes]
 
         return Threshold(threshold.name, check)
 
@@ -129,6 +131,10 @@ class GivenThresholds:
                 if (severe := plan.config.thresholds(measure).severe) is not None:
                     yield Threshold(_named("fail-on-severe", measure, severe), _Severe(measure, severe))
         yield from _of_config(plan.config)
+
+
+#: Options of gates, which pytest has under other names.
+_OPTION = re.compile(r"(?<![\w-])--(allow-stale|max-failed|untyped|sure)\b")
 
 
 def _named(gate: str, measure: str, bound: float) -> str:

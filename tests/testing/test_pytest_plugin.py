@@ -12,10 +12,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy  # noqa: F401
 import pytest
+import scipy.stats  # noqa: F401
 import tree_sitter  # noqa: F401
 
-# pytester forgets what is imported inside a test run; these stay.
+# pytester forgets what is imported inside a test run; these stay, and some can't be loaded twice.
 import graphkit.analysis.explanations
 import graphkit.scoring.evaluate
 import graphkit.systems.session
@@ -159,7 +161,7 @@ def test_stale_gold_fails_each_threshold(project: Project) -> None:
     result = project.write()(*thresholds, allow_stale=0)
     result.assert_outcomes(failed=2)
     what = "answer: 3 of 60 questions left out, since their gold is stale: q54, q55, q56; mend the gold, or accept it"
-    result.stdout.fnmatch_lines([f"{what} by --allow-stale 3"])
+    result.stdout.fnmatch_lines([f"{what} by --graphkit-allow-stale 3"])
     project(*thresholds, allow_stale=2).assert_outcomes(failed=2)
     project(*thresholds, allow_stale=3).assert_outcomes(passed=2)
     project.write('fail_under={"EdgeRecall": 0.85}, allow_stale=3')("-k", "threshold", allow_stale=0).assert_outcomes(
@@ -212,7 +214,7 @@ def test_relations_that_were_never_logged(project: Project) -> None:
     bound = ("--graphkit-fail-under", "EdgeRecall=0")
     result = project(*options, *bound)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["bare: EdgeRecall: never logged relations; `--untyped` compares without them*"])
+    result.stdout.fnmatch_lines(["bare: EdgeRecall: never logged relations; `--graphkit-untyped` compares without them*"])
     project(*options, *bound, "--graphkit-untyped").assert_outcomes(passed=1)
 
 
