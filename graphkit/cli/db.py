@@ -1,12 +1,16 @@
-"""``graphkit db`` with its commands, such as ``start``, ``status``, ``sizes``, ``remove`` and ``migrate``."""
+"""``graphkit db`` with its commands, such as ``start``, ``status``, ``sizes``, ``rename`` and ``remove``."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphkit.cli.base import argument, command, group, open_graph, present, settings
+from graphkit.cli.base import argument, command, group, open_graph, present, say, settings
 from graphkit.cli.tables import cell
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.database.settings import Settings
@@ -115,6 +119,41 @@ def remove(
             runs = remove_dataset(store, name, progress)
     beside = f" with its runs {', '.join(runs)}" if kind == "dataset" and runs else ""
     present(f"removed the {kind} {name}{beside}", {"removed": name, "kind": kind, "runs": runs})
+
+
+@db.command()
+@command(graph=True)
+def rename(
+    kind: Literal["run"] = argument("run", "Rename a run."),
+    old: str = argument("OLD", "Rename the run of this name; if only OLD@1, OLD@2, ... are there, all of them."),
+    new: str = argument("NEW", "Give it this name."),
+) -> None:
+    """Give a run of the graph another name: its answers, scores, grades and executions stay, and so do all files."""
+    from graphkit.cli.progress import shown_progress
+    from graphkit.graph.renaming import rename_run
+
+    with open_graph() as store, shown_progress(f"renaming the run {old}") as progress:
+        found = rename_run(store, old, new, progress)
+    whole = f"the run {old} to {new}"
+    if old not in found.runs:
+        first, *_, last = [next(iter(found.runs.values())), *found.runs.values()]
+        whole = f"{counted(len(found.runs), 'repetition')} of {old} to {first}" + (
+            f" ... {last}" if first != last else ""
+        )
+    parts = [counted(count, name.removesuffix("s")) for name, count in found.counts.items()]
+    present(f"renamed {whole}: {', '.join(parts)}", {"renamed": found.runs, **found.counts})
+    _note_records(found.files)
+
+
+def _note_records(files: Mapping[str, Path]) -> None:
+    """Say how files whose records have another name than their run are evaluated again."""
+    from graphkit.files.run_files import first_run
+
+    other = [(name, file) for name, file in files.items() if first_run(file) not in (None, name)]
+    for name, file in other[:1]:
+        again = f"`graphkit evaluate {shlex.quote(str(file))} --run {shlex.quote(name)}`"
+        more = f"; {len(other) - 1} more in the same way" if len(other) > 1 else ""
+        say(f"note: the records of {file} keep the former name, so evaluate them as {name} ({again}){more}")
 
 
 @db.command()

@@ -38,10 +38,15 @@ class Executed:
     current: bool = True
 
 
+def reservation_of_executions(run: str) -> str:
+    """Return the name of the reservation of a run's executions."""
+    return f"executions of {run}"
+
+
 def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> int:
     """Replace all executions of a run in the graph, at most one per question, and return how many were stored."""
     stored = 0
-    with reserved(store, f"executions of {run}") as held:
+    with reserved(store, reservation_of_executions(run)) as held:
         store.write(cypher("load/execute"), {"run": run})
         clear(store, "load/clear_executions", {"run": run})
         for batch in batched(executions, QUESTIONS):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from graphkit.graph import schema_version
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.knowledge import question_ids
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import renaming_command
 from graphkit.records.words import counted
 
 
@@ -55,12 +56,28 @@ def known_runs(store: Store) -> set[str]:
     return {str(row["id"]) for row in store.read(cypher("read/runs"))}
 
 
+def refuse_renaming(store: Store, *names: str) -> None:
+    """Raise InputError if one of these names is the former or the new one of a run whose renaming isn't finished."""
+    for row in store.read(cypher("read/runs")):
+        _refuse_renamed(row, names)
+
+
+def _refuse_renamed(row: Mapping[str, Any], names: Collection[str]) -> None:
+    if row["renaming"] is not None and not {row["id"], row["renamed_from"]}.isdisjoint(names):
+        raise InputError(
+            f"the renaming of the run {row['renamed_from']!r} to {row['id']!r} isn't finished",
+            remedy=f"`{renaming_command(*row['renaming'])}` finishes it; nothing is lost.",
+        )
+
+
 def require_run(store: Store, run: str) -> Mapping[str, Any]:
     """Return the record of a run that the graph holds completely.
 
     Raise InputError if the graph doesn't hold the run, or only a part of it; the message lists the runs that it holds.
     """
     runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
+    for row in runs.values():
+        _refuse_renamed(row, [run])
     if run in runs and runs[run]["complete"]:
         if runs[run]["schema"] != schema_version.SCHEMA_VERSION:
             raise InputError(

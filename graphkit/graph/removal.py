@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from graphkit.database.store import Store
 from graphkit.errors import InputError, did_you_mean
 from graphkit.graph.datasets import clear_gold, reservation_of
+from graphkit.graph.known_names import refuse_renaming
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.runs import clear_run, reservation_of_run
@@ -23,8 +24,9 @@ LOOKED_FOR = 200_000
 def remove_run(store: Store, run: str, progress: Progress = quiet) -> None:
     """Delete a run with its answers, traversals, scores, verdicts and executions; its file stays.
 
-    Raise InputError if the graph holds no such run, not even an incomplete one.
+    Raise InputError if the graph holds no such run, not even an incomplete one, or its renaming isn't finished.
     """
+    refuse_renaming(store, run)
     _require("run", run, (str(row["id"]) for row in store.read(cypher("read/runs"))))
     _remove_run(store, run, progress)
     _clear_unnamed(store, progress)
@@ -35,10 +37,11 @@ def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> li
 
     Commits, artifacts and chunks that another dataset or a history names stay, and so do all files.
 
-    Raise InputError if the graph holds no such dataset.
+    Raise InputError if the graph holds no such dataset, or the renaming of one of its runs isn't finished.
     """
     _require("dataset", dataset, (str(row["name"]) for row in store.read(cypher("read/datasets"))))
     runs = [str(row["id"]) for row in store.read(cypher("read/runs")) if row["dataset"] == dataset]
+    refuse_renaming(store, *runs)
     for run in runs:
         _remove_run(store, run, progress)
     named = {"dataset": dataset}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -30,13 +31,23 @@ class UnfinishedLoad:
     ----------
     finish
         The command that finishes it, if it is an import into Neo4j.
+    renaming
+        The former and the new name, if it is a renaming.
     """
 
     name: str
     interrupted: bool
     finish: str | None = None
+    renaming: tuple[str, str] | None = None
 
     def __str__(self) -> str:
+        if self.renaming is not None:
+            what = f"the renaming of the run {self.renaming[0]} to {self.renaming[1]}"
+            return (
+                f"{what} was interrupted: `{renaming_command(*self.renaming)}` finishes it"
+                if self.interrupted
+                else f"{what} is under way in another process"
+            )
         if self.finish is not None:
             return f"the import of the {self.name} isn't finished: {self.finish}"
         if self.interrupted:
@@ -59,10 +70,13 @@ class Reservation:
             self._store.write(cypher("load/beat"), self._parameters)
             self._last = time.monotonic()
 
-    def complete(self, mark: str, parameters: Mapping[str, object]) -> None:
-        """Mark the data as complete and release the load, both in one transaction."""
-        self._store.write_many([(cypher(mark), parameters), (cypher("load/release"), self._parameters)])
-        self.released = True
+    def complete(self, mark: str, parameters: Mapping[str, object], *others: Reservation) -> None:
+        """Mark the data as complete and release the load, with other reservations, all in one transaction."""
+        held = (self, *others)
+        releases = [(cypher("load/release"), one._parameters) for one in held]
+        self._store.write_many([(cypher(mark), parameters), *releases])
+        for one in held:
+            one.released = True
 
 
 @contextmanager
@@ -126,12 +140,20 @@ def _is_dead(owner: str) -> bool:
 
 
 def unfinished_loads(store: Store) -> list[UnfinishedLoad]:
-    """Return the loads that have not ended."""
-    return [
-        UnfinishedLoad(
+    """Return the loads that have not ended; those of one renaming are one."""
+    found: dict[object, UnfinishedLoad] = {}
+    for row in store.read(cypher("load/loads")):
+        command = row["renaming"]
+        renaming = (str(command[0]), str(command[1])) if isinstance(command, list) else None
+        found[renaming or row["name"]] = UnfinishedLoad(
             str(row["name"]),
             int(str(row["age_ms"])) > STALE_MS or _is_dead(str(row["owner"])),
             None if row["finish"] is None else str(row["finish"]),
+            renaming,
         )
-        for row in store.read(cypher("load/loads"))
-    ]
+    return list(found.values())
+
+
+def renaming_command(old: str, new: str) -> str:
+    """Return the command that renames a run, or finishes that."""
+    return f"graphkit db rename run {shlex.quote(old)} {shlex.quote(new)}"

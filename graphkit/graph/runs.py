@@ -22,7 +22,7 @@ from graphkit.graph.commit_names import CommitResolver, commits_state, resolve_c
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.execution_nodes import clear_executions, executed
 from graphkit.graph.knowledge import known_files, question_ids
-from graphkit.graph.known_names import kept_questions
+from graphkit.graph.known_names import kept_questions, refuse_renaming
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.score_nodes import clear_scores, gradings
@@ -139,8 +139,8 @@ def load_run(
 ) -> RunLoad:
     """Load the records of a run whose file was checked before, without unusable lines and unknown questions.
 
-    Raise InputError if the run's name belongs to another dataset, or to a run with another source and other content.
-    Raise DatabaseError if the database fails.
+    Raise InputError if the run's name belongs to another dataset, to a run with another source and other content, or to
+    one whose renaming isn't finished. Raise DatabaseError if the database fails.
 
     Parameters
     ----------
@@ -152,6 +152,7 @@ def load_run(
         Replace a run of this name from another source.
     """
     with reserved(store, reservation_of_run(run)) as held:
+        refuse_renaming(store, run)
         if records is None:
             records = RunRecords.of_file(store, dataset, run, run_file)
         known = store.read(cypher("load/known_run"), {"id": run})
@@ -185,6 +186,7 @@ def refuse_other_run(
 
     ``content`` is the digest of the run, if it is known.
     """
+    refuse_renaming(store, run)
     known = store.read(cypher("load/known_run"), {"id": run})
     if known:
         content = content_digest(run_file) if content is None else content

@@ -22,6 +22,7 @@ from graphkit.graph.digests import content_digest, dataset_digest, run_digest
 from graphkit.graph.knowledge import question_ids
 from graphkit.graph.known_names import kept_questions
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import renaming_command
 from graphkit.graph.runs import RunPart, RunRecords, load_run, order_run
 from graphkit.records.progress import Progress, quiet
 
@@ -113,6 +114,11 @@ def _migrate_run(
 ) -> None:
     run, dataset = str(row["id"]), str(row["dataset"])
     what, remove = f"the run {run}", f"`graphkit db remove run {shlex.quote(run)}` removes it"
+    if row["renaming"] is not None:
+        found.left.append(
+            f"{what}: its renaming isn't finished; `{renaming_command(*row['renaming'])}`, then this again"
+        )
+        return
     if dataset in older:
         found.left.append(f"{what}: its dataset {dataset} comes first")
         return

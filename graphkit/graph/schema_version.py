@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "13"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "1d5ba908c895c9bcf24d0c7213746673"
+SCHEMA_DIGEST = "72f8dff987e55c6c9c4ec7dbb81333c4"

@@ -77,6 +77,11 @@ class Grading:
         return answer_key(run, answer_key(self.measure, self.grader or ""))
 
 
+def reservation_of_scores(run: str) -> str:
+    """Return the name of the reservation of a run's scores."""
+    return f"scores of {run}"
+
+
 @quiet_collector()
 def keep_scores(
     store: Store,
@@ -96,7 +101,7 @@ def keep_scores(
         ``grade``, ``label``, ``explanation``, ``confidence``, ``cost``, ``prompt_tokens`` and ``output_tokens``.
     """
     replaced = {"run": run, "measures": list(dict.fromkeys(grading.measure for grading in gradings))}
-    with reserved(store, f"scores of {run}") as held:
+    with reserved(store, reservation_of_scores(run)) as held:
         _sweep(store, run, gradings)
         store.write(cypher("load/gradings_incomplete"), replaced)
         _begin(store, run, gradings)
@@ -256,7 +261,7 @@ def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:
 
 def _load(store: Store, run: str, scores: Sequence[Score], known: Set[str]) -> int:
     gradings = gradings_of(scores)
-    with reserved(store, f"scores of {run}") as held:
+    with reserved(store, reservation_of_scores(run)) as held:
         _sweep(store, run, gradings)
         # Gradings of other graders stay complete; the measure is incomplete as long as one grading is.
         _begin(store, run, gradings)

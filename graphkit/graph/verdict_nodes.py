@@ -51,6 +51,20 @@ class Judging:
     current: bool = True
 
 
+def reservation_of_verdicts(run: str, judge: str) -> str:
+    """Return the name of the reservation of a judge's verdicts on a run."""
+    return f"verdicts of {judge} on {run}"
+
+
+def part_key(run: str, question: str, judge: str, grader: str, position: int) -> str:
+    """Return the key of a claim or a citation, at its position in the verdict."""
+    return f"{_prefix(run, question, judge, grader)}/{position}"
+
+
+def _prefix(run: str, question: str, judge: str, grader: str) -> str:
+    return digest({"run": run, "question": question, "judge": judge, "grader": grader})
+
+
 def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict]) -> int:
     """Replace all verdicts of a judge on a run in the graph, by any grader, and return how many were stored.
 
@@ -63,7 +77,7 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
         by_question.setdefault(verdict.question, []).append(verdict)
     stored = sum(map(len, by_question.values()))
     mark = {"run": run, "key": answer_key(run, judge)}
-    with reserved(store, f"verdicts of {judge} on {run}") as held:
+    with reserved(store, reservation_of_verdicts(run, judge)) as held:
         store.write(cypher("load/judgings"), {**mark, "judge": judge})
         _clear(store, run, judge)
         for batch in batched(by_question.items(), QUESTIONS):
@@ -146,7 +160,7 @@ def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdic
             {**fields_of(verdict, _KEPT), "notes": list(verdict.notes), "left_out": list(verdict.left_out)}
         )
         mark = {"run": run, "question": question, "judge": judge, "grader": verdict.grader}
-        prefix = digest(mark)
+        prefix = _prefix(run, question, judge, verdict.grader)
         for position, claim in enumerate(verdict.claims):
             key, edge = f"{prefix}/{position}", claim.edge
             lists["claims"].append(

@@ -19,6 +19,16 @@ def repetition_name(name: str, number: int) -> str:
     return f"{name}@{number}"
 
 
+def repetition_of(run: str) -> tuple[str, int] | None:
+    """Return the name of the system that a run repeats, and which repetition it is; None for any other name.
+
+    >>> repetition_of("mine@2"), repetition_of("mine")
+    (('mine', 2), None)
+    """
+    match = _REPETITION.fullmatch(run)
+    return (match["name"], int(match["number"])) if match else None
+
+
 def repetitions_by_name(runs: Iterable[str]) -> dict[str, list[str]]:
     """Return the runs that repeat one system, by the name of the system, in the order of their numbers.
 
@@ -29,8 +39,9 @@ def repetitions_by_name(runs: Iterable[str]) -> dict[str, list[str]]:
     """
     found: dict[str, dict[int, str]] = {}
     for run in runs:
-        if match := _REPETITION.fullmatch(run):
-            found.setdefault(match["name"], {})[int(match["number"])] = run
+        if (repetition := repetition_of(run)) is not None:
+            name, number = repetition
+            found.setdefault(name, {})[number] = run
     return {name: [of[number] for number in sorted(of)] for name, of in found.items() if len(of) > 1}
 
 

@@ -16,7 +16,7 @@ CODES: dict[Words, int] = {
     **dict.fromkeys(
         [("ci",), ("execute",), ("import", "auto"), ("gold", "propose"), ("gold", "migrate"), ("ragas", "evaluate")], 2
     ),
-    **dict.fromkeys([("db", "remove"), ("judge", "spot-check"), ("cache", "prune")], 2),
+    **dict.fromkeys([("db", "rename"), ("db", "remove"), ("judge", "spot-check"), ("cache", "prune")], 2),
 }
 IMPORTS = ("auto", "gold", "graph", "scores")
 #: Where each of the others is run as a process.

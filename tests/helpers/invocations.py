@@ -210,6 +210,7 @@ PLAIN: dict[Words, tuple[str, ...]] = {
     ("db", "path"): (),
     ("db", "sizes"): (),
     ("db", "migrate"): (),
+    ("db", "rename"): ("run", "gone", "found"),
     ("db", "remove"): ("run", "gone"),
     ("judge", "list"): (),
     ("judge", "show"): ("rubric",),
@@ -222,6 +223,7 @@ GIVEN: dict[Words, dict[str, str]] = {
 
 #: Texts among the arguments that name no file.
 NAMES = {("schema", "record"), ("import gold", "form")}
+NAMES |= {("db rename", name) for name in ("kind", "old", "new")}
 NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
 NAMES |= {("compare", "second"), ("why", "question"), ("completion", "shell")}
 

@@ -1,0 +1,7 @@
+// title: Rename the run of gradings
+// answers: Gives gradings of a run its new name, and the keys that follow from it.
+// parameters: new, rows
+// columns:
+UNWIND $rows AS row
+MATCH (n:Grading {key: row.old})
+SET n.run = $new, n.key = row.new
