@@ -134,14 +134,9 @@ def rename(
 
     with open_graph() as store, shown_progress(f"renaming the run {old}") as progress:
         found = rename_run(store, old, new, progress)
-    whole = f"the run {old} to {new}"
-    if old not in found.runs:
-        first, *_, last = [next(iter(found.runs.values())), *found.runs.values()]
-        whole = f"{counted(len(found.runs), 'repetition')} of {old} to {first}" + (
-            f" ... {last}" if first != last else ""
-        )
+    what = "the run" if old in found.runs else f"{counted(len(found.runs), 'repetition')} of"
     parts = [counted(count, name.removesuffix("s")) for name, count in found.counts.items()]
-    present(f"renamed {whole}: {', '.join(parts)}", {"renamed": found.runs, **found.counts})
+    present(f"renamed {what} {old} to {new}: {', '.join(parts)}", {"renamed": found.runs, **found.counts})
     _note_records(found.files)
 
 
@@ -149,11 +144,12 @@ def _note_records(files: Mapping[str, Path]) -> None:
     """Say how files whose records have another name than their run are evaluated again."""
     from graphkit.files.run_files import first_run
 
-    other = [(name, file) for name, file in files.items() if first_run(file) not in (None, name)]
-    for name, file in other[:1]:
+    found = [(name, file, first_run(file)) for name, file in files.items()]
+    other = [(name, file, former) for name, file, former in found if former not in (None, name)]
+    for name, file, former in other[:1]:
         again = f"`graphkit evaluate {shlex.quote(str(file))} --run {shlex.quote(name)}`"
         more = f"; {len(other) - 1} more in the same way" if len(other) > 1 else ""
-        say(f"note: the records of {file} keep the former name, so evaluate them as {name} ({again}){more}")
+        say(f"note: {file} still calls the run {former}; {again} evaluates it as {name}{more}")
 
 
 @db.command()

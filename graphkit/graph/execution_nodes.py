@@ -15,6 +15,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.answered import EXECUTION, by_run, refuse_outdated, refuse_unknown
+from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.rows import fields_of
@@ -44,9 +45,13 @@ def reservation_of_executions(run: str) -> str:
 
 
 def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> int:
-    """Replace all executions of a run in the graph, at most one per question, and return how many were stored."""
+    """Replace all executions of a run in the graph, at most one per question, and return how many were stored.
+
+    Raise InputError if the graph doesn't hold the run any more, as after a renaming.
+    """
     stored = 0
     with reserved(store, reservation_of_executions(run)) as held:
+        require_run(store, run)
         store.write(cypher("load/execute"), {"run": run})
         clear(store, "load/clear_executions", {"run": run})
         for batch in batched(executions, QUESTIONS):

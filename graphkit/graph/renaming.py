@@ -7,7 +7,7 @@ kill leaves between them is refused by every command, with the command that fini
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -104,7 +104,7 @@ def _planned(store: Store, old: str, new: str) -> tuple[dict[str, str], bool]:
     runs = [str(row["id"]) for row in rows]
     if begun := {str(row["renamed_from"]): str(row["id"]) for row in rows if row["renaming"] == [old, new]}:
         return begun, True
-    numbers = {run: found[1] for run in runs if (found := repetition_of(run)) is not None and found[0] == old}
+    numbers = _numbers(old, runs)
     if old in runs or not numbers:
         require_run(store, old)
         names, taken = {old: new}, [new]
@@ -118,7 +118,7 @@ def _planned(store: Store, old: str, new: str) -> tuple[dict[str, str], bool]:
         for run in names:
             require_run(store, run)
         # Other repetitions of the new name would count as repetitions of the same system.
-        taken = [new, *(run for run in runs if (found := repetition_of(run)) is not None and found[0] == new)]
+        taken = [new, *_numbers(new, runs)]
     refuse_renaming(store, *names.values())
     if there := next((name for name in taken if name in runs), None):
         raise InputError(
@@ -126,6 +126,13 @@ def _planned(store: Store, old: str, new: str) -> tuple[dict[str, str], bool]:
             remedy=f"Give another name, or remove that run first (`graphkit db remove run {shlex.quote(there)}`).",
         )
     return names, False
+
+
+def _numbers(system: str, runs: Iterable[str]) -> dict[str, int]:
+    """Return the number of each repetition of a system among some runs, the lowest first."""
+    found = ((run, repetition_of(run)) for run in runs)
+    numbers = {run: one[1] for run, one in found if one is not None and one[0] == system}
+    return dict(sorted(numbers.items(), key=lambda item: item[1]))
 
 
 def _begin(store: Store, names: Mapping[str, str], command: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.answered import SCORE, by_run, refuse_outdated, refuse_unknown
+from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.rows import answer_key, fields_of
@@ -92,6 +93,8 @@ def keep_scores(
 ) -> int:
     """Store scores of a run in the graph, and return how many were stored.
 
+    Raise InputError if the graph doesn't hold the run any more, as after a renaming.
+
     Parameters
     ----------
     gradings
@@ -102,6 +105,7 @@ def keep_scores(
     """
     replaced = {"run": run, "measures": list(dict.fromkeys(grading.measure for grading in gradings))}
     with reserved(store, reservation_of_scores(run)) as held:
+        require_run(store, run)
         _sweep(store, run, gradings)
         store.write(cypher("load/gradings_incomplete"), replaced)
         _begin(store, run, gradings)
@@ -262,6 +266,7 @@ def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:
 def _load(store: Store, run: str, scores: Sequence[Score], known: Set[str]) -> int:
     gradings = gradings_of(scores)
     with reserved(store, reservation_of_scores(run)) as held:
+        require_run(store, run)
         _sweep(store, run, gradings)
         # Gradings of other graders stay complete; the measure is incomplete as long as one grading is.
         _begin(store, run, gradings)

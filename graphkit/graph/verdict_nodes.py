@@ -17,6 +17,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.answered import VERDICT, refuse_outdated, refuse_unknown
+from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.rows import Rows, answer_key, digest, fields_of
@@ -71,6 +72,8 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
     Evidence is linked if the answer retrieved its chunk.
 
     There is at most one verdict per question and grader.
+
+    Raise InputError if the graph doesn't hold the run any more, as after a renaming.
     """
     by_question: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
@@ -78,6 +81,7 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
     stored = sum(map(len, by_question.values()))
     mark = {"run": run, "key": answer_key(run, judge)}
     with reserved(store, reservation_of_verdicts(run, judge)) as held:
+        require_run(store, run)
         store.write(cypher("load/judgings"), {**mark, "judge": judge})
         _clear(store, run, judge)
         for batch in batched(by_question.items(), QUESTIONS):

@@ -13,15 +13,15 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph import renaming
-from graphkit.graph.execution_nodes import load_executions
+from graphkit.graph.execution_nodes import keep_executions, load_executions
 from graphkit.graph.known_names import require_run
-from graphkit.graph.queries import cypher
+from graphkit.graph.queries import cypher, schema_statements
 from graphkit.graph.removal import remove_dataset, remove_run
 from graphkit.graph.renaming import rename_run
 from graphkit.graph.reservations import reserved, unfinished_loads
 from graphkit.graph.schema_migration import migrate
-from graphkit.graph.score_nodes import load_scores
-from graphkit.graph.verdict_nodes import load_verdicts
+from graphkit.graph.score_nodes import Grading, keep_scores, load_scores
+from graphkit.graph.verdict_nodes import keep_verdicts, load_verdicts
 from graphkit.records.scores import Score
 from tests.helpers import executions, verdicts
 from tests.helpers.cli import ANSWERS, Graph, inside, tiny, write_lines
@@ -222,6 +222,23 @@ def test_a_name_of_repetitions_renames_them_all(empty_store: Store, tmp_path: Pa
     assert runs(empty_store) == ["alone", "mine2", "mine@x", "ours@1", "ours@2"]
 
 
+def test_what_is_printed_of_repetitions(any_graph: Graph, tmp_path: Path) -> None:
+    """A sentence says how much was renamed, and a note how the log of the first, whose records stay, is evaluated."""
+    any_graph.store.schema(schema_statements())
+    repeated(tmp_path, any_graph.store, "mine@1", "mine@2", "mine@10")
+    done = inside("db", "rename", "run", "mine", "our own", cwd=tmp_path, env=any_graph.env, code=0)
+    assert done.out == "renamed 3 repetitions of mine to our own: 6 answers, 6 scores, 0 verdicts, 0 executions\n"
+    file = tmp_path / "runs" / "mine@1.jsonl"
+    again = f"`graphkit evaluate {file} --run 'our own@1'` evaluates it as our own@1; 2 more in the same way"
+    assert f"note: {file} still calls the run mine@1; {again}\n" in done.err
+    done = inside("db", "rename", "run", "our own", "mine", "--json", cwd=tmp_path, env=any_graph.env, code=0)
+    assert done.object() == {
+        **{"renamed": {"our own@1": "mine@1", "our own@2": "mine@2", "our own@10": "mine@10"}},
+        **{"answers": 6, "scores": 6, "verdicts": 0, "executions": 0},
+    }
+    assert "note: " not in done.err
+
+
 def test_interrupted_repetitions_are_finished_together(empty_store: Store, tmp_path: Path) -> None:
     """All repetitions get their names at once, so the command that was interrupted finishes them all."""
     repeated(tmp_path, empty_store, "my own@1", "my own@2")
@@ -274,3 +291,19 @@ def test_what_others_write(empty_store: Store, tmp_path: Path) -> None:
     empty_store.write("MATCH (r:Run) SET r.complete = false")
     with pytest.raises(InputError, match="the run 'ours' was not loaded to its end"):
         rename_run(empty_store, "ours", "mine")
+
+
+def test_grades_for_the_former_name_are_refused(empty_store: Store, tmp_path: Path) -> None:
+    """What a process graded while the run was renamed is refused, instead of lying beside no run."""
+    repeated(tmp_path, empty_store, "mine")
+    rename_run(empty_store, "mine", "ours")
+    before = whole(empty_store)
+    late: list[Callable[[], object]] = [
+        lambda: keep_scores(empty_store, "mine", [Grading("Tone", None, None)], []),
+        lambda: keep_verdicts(empty_store, "mine", "lexical", [verdicts.verdict("q1", run="mine")]),
+        lambda: keep_executions(empty_store, "mine", [executions.execution("q1", run="mine")]),
+    ]
+    for one in late:
+        with pytest.raises(InputError, match="no run is called 'mine'"):
+            one()
+    assert whole(empty_store) == before
