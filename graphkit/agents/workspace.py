@@ -107,6 +107,7 @@ class Workspace:
             **({"unclear": why} if (why := compared.pair.why_unclear) is not None else {}),
             "failed": list(compared.failed),
             "worse": [one.measure for one in compared.regressions()],
+            **({"lost": lost} if (lost := compared.lost_in_words()) else {}),
         }
         return reply(head, _differences(compared), "name fewer measures, or ask why(run, question) about a question")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
-from graphkit.analysis.gate_outcomes import GateOutcome
+from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
 from graphkit.analysis.gates import STALE_AS_ZERO
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
 from graphkit.analysis.repetitions import in_words as repeated_in_words
@@ -76,11 +76,7 @@ def gate_findings(gates: Sequence[GateOutcome]) -> Iterator[BriefLine]:
         yield BriefLine("gate", f"{len(failed)} of {counted(len(gates), 'gate')} failed: {listed(failed)}", 100)
         return
     several = len({gate.run for gate in gates}) > 1
-    margins = [
-        f"{f'{gate.run} ' if several else ''}{gate.name} passed: {gate.margin}"
-        for gate in gates
-        if gate.margin is not None and (gate.margin.by or not gate.margin.whole)
-    ]
+    margins = [f"{f'{gate.run} ' if several else ''}{gate.name} passed: {gate.margin}" for gate in with_margins(gates)]
     if gates and len(margins[:NAMED]) < len(gates):
         yield BriefLine("gate", f"{counted(len(gates), 'gate')} passed", 80)
     for text in margins[:NAMED]:

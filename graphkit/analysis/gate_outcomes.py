@@ -23,7 +23,7 @@ REGRESSION = "fail-on-regression"
 #: gates isn't a threshold for their value, or depends on the direction of the measure.
 _UPPER = {
     **dict.fromkeys(("fail-under", "min-scored", "min-kappa"), False),
-    **dict.fromkeys(("fail-over", "max-failed", "fail-on-stale", "fail-on-drop"), True),
+    **dict.fromkeys(("fail-over", "max-failed", "fail-on-stale", "fail-on-drop", "rule-out-drop"), True),
 }
 
 #: The gates whose value is a number of questions.
@@ -93,7 +93,7 @@ class GateOutcome:
             return None
         whole = self.gate in _COUNTS
         could = self.value if whole else _rounded(self.value, upper)
-        if self.gate == "fail-on-drop":
+        if self.gate in ("fail-on-drop", "rule-out-drop"):
             could = max(could, 0.0)
         stricter = under(could, self.bound) if upper else over(could, self.bound)
         by = max(self.bound - self.value if upper else self.value - self.bound, 0.0)
@@ -156,6 +156,11 @@ def _rounded(value: float, upper: bool) -> float:
     steps = value * 10**digits
     whole = round(steps) if equal(steps, round(steps)) else math.ceil(steps) if upper else math.floor(steps)
     return float(whole / 10**digits)
+
+
+def with_margins(outcomes: Iterable[GateOutcome]) -> list[GateOutcome]:
+    """Return the passed outcomes whose margin tells something: a count of failures at its bound doesn't."""
+    return [one for one in outcomes if one.margin is not None and (one.margin.by or not one.margin.whole)]
 
 
 def hold(outcomes: Iterable[GateOutcome], *, brief: bool = False) -> None:

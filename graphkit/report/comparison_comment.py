@@ -15,7 +15,7 @@ from graphkit.analysis.comparison_findings import comparison_table
 from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import digits, listed, two
-from graphkit.analysis.gate_outcomes import GateOutcome
+from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
 from graphkit.analysis.run_comparisons import Loss, RunComparison
 from graphkit.files.assets import command_text
 from graphkit.records.secrets import masked_message
@@ -124,8 +124,11 @@ def _head(compared: RunComparison) -> _Section:
 def _gates(gates: Sequence[GateOutcome]) -> _Section:
     failed = [gate for gate in gates if not gate.passed]
     if not failed:
+        if not gates:
+            return _Section(["No gate was set."])
+        near = with_margins(gates)
         passed = listed([code_span(gate.name) for gate in gates])
-        return _Section([f"All gates passed: {passed}." if gates else "No gate was set."])
+        return _Section([f"All gates passed: {passed}."], near, lambda gate: f"- {code_span(gate.name)}: {gate.margin}")
     title = f"**{counted(len(failed), 'gate')} of {len(gates)} failed:**"
     return _Section(
         [title], failed, lambda gate: f"- {code_span(gate.name)}: {code_span(gate.run)}: {prose(gate.what)}"

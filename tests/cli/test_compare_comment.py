@@ -167,8 +167,11 @@ def test_gates_stay_as_they_are(tmp_path: Path, gates: tuple[str, ...]) -> None:
     elif gates == ("--fail-on-drop", "0.1"):
         assert "**1 gate of 2 failed:**" in done.out.splitlines()
         assert failed[0].startswith("- `fail-on-drop EdgeRecall=0.1`: `s`: EdgeRecall -0.5000 ")
-    elif gates == ("--fail-on-drop", "0.6"):
-        assert (done.code, failed) == (0, [])
+    elif gates == ("--fail-on-drop", "0.6"):  # .6 - .5 below the bound, which could be the drop itself
+        assert (done.code, failed) == (
+            0,
+            ["- `fail-on-drop EdgeRecall=0.6`: 0.5000, 0.1000 below; could be 0.5"],
+        )
     else:
         assert len(failed) == done.code == 1
         assert failed[0].startswith("- `max-failed")

@@ -214,7 +214,9 @@ def test_relations_that_were_never_logged(project: Project) -> None:
     bound = ("--graphkit-fail-under", "EdgeRecall=0")
     result = project(*options, *bound)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["bare: EdgeRecall: never logged relations; `--graphkit-untyped` compares without them*"])
+    result.stdout.fnmatch_lines(
+        ["bare: EdgeRecall: never logged relations; `--graphkit-untyped` compares without them*"]
+    )
     project(*options, *bound, "--graphkit-untyped").assert_outcomes(passed=1)
 
 
