@@ -406,8 +406,8 @@ class ComparisonGates:
             if one not in unable and compared.gain(one) < 0 and one.clusters is None and _few_differ(one):
                 few.setdefault(one.wins + one.losses, []).append(one.measure)
         found += [
-            f"{listed(names, NAMED)}: worse, and {counted(count, 'question')} that differ can't show a significant "
-            f"regression, {questions_needed(LEVEL)} can"
+            f"{listed(names, NAMED)}: worse, and {counted(count, 'question')} that differ{'s' if count == 1 else ''} "
+            f"can't show a significant regression, {questions_needed(LEVEL)} can"
             for count, names in few.items()
         ]
         if compared.primary is not None:
