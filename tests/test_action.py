@@ -286,6 +286,26 @@ def test_the_run_of_main_becomes_the_baseline(checkout: Path, github: Github) ->
     assert github.comments == []
 
 
+def test_repetitions_by_a_pattern(checkout: Path, github: Github) -> None:
+    """Three runs are one system: one of them walks half of each path, so the mean is (1 + 1 + .5) / 3 = .8333."""
+    for number, edges in ((1, 2), (2, 2), (3, 1)):
+        records = [{**one, "run": f"mine@{number}"} for one in run_of(edges)]
+        write_lines(checkout / "data" / "runs" / f"mine@{number}.jsonl", records)
+    options = {"run": "data/runs/mine@*.jsonl", "evaluate": "-m EdgeRecall --fail-under EdgeRecall=0.8"}
+    done = job(checkout, github, **options, compare="-m EdgeRecall --fail-on-drop 0.2")
+    assert done.code == 0, done.log
+    [body] = github.of_action()
+    assert "`mine` compared with `mine (baseline)` on 8 questions" in body
+    assert "mine is the mean of 3 repetitions (EdgeRecall 0.5000 to 1.0000)" in body.replace("`", "")
+    assert "- `fail-under EdgeRecall=0.8`: 0.8333, 0.0333 above; could be 0.83" in body
+    done = job(checkout, github, **options, compare="-m EdgeRecall --fail-on-drop 0.1")
+    assert done.code == 1, done.log
+    assert "graphkit why data/runs/mine@3.jsonl q0" in github.of_action()[0]
+    done = job(checkout, github, **options | {"evaluate": "--fail-under EdgeRecall=0.8 --per-repetition"})
+    assert done.code == 1, done.log
+    assert "mine@3: EdgeRecall is 0.5000, under 0.8" in done.log
+
+
 def test_a_lost_measure(checkout: Path, github: Github) -> None:
     """A run that stops logging relations, or its order, fails the job, and the comment names the measure."""
     bare = [
