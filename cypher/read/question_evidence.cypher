@@ -1,10 +1,19 @@
 // title: Evidence on questions
-// answers: What did a run retrieve for each of some questions, what was relevant, which nodes do its gold paths have, and what does its record log?
+// answers: What did a run retrieve for each of some questions, what was relevant, what is its gold, which edges did it walk between the ends of a gold edge, and what does its record log?
 // parameters: run, questions
-// columns: question, relevant, ranking, chunks_logged, walk_logged, gold_nodes
+// columns: question, relevant, ranking, chunks_logged, walk_logged, gold_paths, gold, walked
 UNWIND $questions AS id
 MATCH (q:Question {id: id})
 OPTIONAL MATCH (a:Answer {run: $run, question: id})
+WITH id, q, a, COUNT { (q)-[:EXPECTS]->(:GoldPath) } AS gold_paths, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  UNWIND range(0, size(g.sources) - 1) AS i
+  RETURN DISTINCT [g.sources[i], g.relations[i], g.targets[i]]
+} AS gold, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+} AS walked
 RETURN id AS question, q.relevant_ids AS relevant, a.ranking AS ranking, coalesce(a.chunks_logged, false) AS chunks_logged,
   coalesce(a.walk_logged, false) AS walk_logged,
-  COLLECT { MATCH (q)-[:EXPECTS]->(g:GoldPath) UNWIND g.sources + g.targets AS node RETURN DISTINCT node } AS gold_nodes
+  gold_paths, gold, [w IN walked WHERE any(e IN gold WHERE e[0] IN [w[0], w[2]] AND e[2] IN [w[0], w[2]])] AS walked

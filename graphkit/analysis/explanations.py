@@ -24,6 +24,7 @@ from graphkit.analysis.question_evidence import (
 from graphkit.errors import InputError
 from graphkit.files.assets import as_typed, command_text, dataset_option
 from graphkit.files.run_files import is_run_file
+from graphkit.measures.matching import Edge, Otherwise, is_walked, walked_otherwise
 from graphkit.records.notebook_html import block
 from graphkit.records.words import counted, short_shas
 
@@ -240,12 +241,14 @@ def _wrong(evidence: QuestionEvidence) -> list[str]:
     if rows["stale-gold"]:
         return ["the question isn't scored: its gold is stale"]
     parts = []
-    turn = _turn(evidence)
-    if turn is not None:
-        parts.append(_left(turn))
+    left = _left(evidence)
+    if left is not None:
+        parts.append(left)
     elif rows["wrong-turns"] and not rows["missed-edges"]:
-        parts.append("the traversal has every required gold edge, but no retrieved path has them in this order")
-    if missed := len(rows["missed-edges"]):
+        order = "has them in this order" if evidence.gold_paths == 1 else f"follows {_path(evidence)} in order"
+        parts.append(f"the traversal has every required gold edge, but no retrieved path {order}")
+    # A row is a step: an edge may be a step of several paths.
+    if missed := len({(row["source"], row["relation"], row["target"]) for row in rows["missed-edges"]}):
         parts.append(f"{counted(missed, 'required gold edge')} {_be(missed)} not traversed")
     if lacking := len(_lacking(evidence)):
         parts.append(f"{lacking} of {counted(len(evidence.relevant), 'relevant id')} {_be(lacking)} not retrieved")
@@ -272,22 +275,36 @@ def _turn(evidence: QuestionEvidence) -> Row | None:
 
 
 #: What a traversal did at the step where it left the gold path, by the kind of its turn.
-_TURNS: Mapping[TurnKind, str] = {
-    "turned": "the traversal took another edge at step {step} of the gold path",
-    "joined": "the traversal joined the gold path at step {joined}",
-    "stopped": "the traversal stopped at step {step} of the gold path",
-    "never": "the traversal never entered the gold path",
-    "other route": "the traversal reached the end of the gold path by another route",
-    "beside": "the traversal came to a node of the gold path, but took no step of it",
-    "missed": "the traversal misses step {step} of the gold path",
+_TURNS: Mapping[TurnKind | Otherwise, str] = {
+    "relation": "the traversal walked step {step} of {path} by another relation",
+    "reversed": "the traversal walked step {step} of {path} in the other direction",
+    "turned": "the traversal took another edge at step {step} of {path}",
+    "joined": "the traversal joined {path} at step {joined}",
+    "stopped": "the traversal stopped at step {step} of {path}",
+    "never": "the traversal never entered {path}",
+    "other route": "the traversal reached the end of {path} by another route",
+    "beside": "the traversal came to a node of {path}, but took no step of it",
+    "missed": "the traversal misses step {step} of {path}",
 }
 
 
-def _left(turn: Row) -> str:
-    if not turn["ordered"]:
+def _left(evidence: QuestionEvidence) -> str | None:
+    """Return what the traversal did at the first divergence; None if no row says so."""
+    turn, (how, _) = _turn(evidence), _otherwise(evidence)
+    place = turn if turn is not None else evidence.failures["missed-edges"][0] if how is not None else None
+    if place is None:
+        return None
+    if how is None and not place["ordered"]:
         return "the traversal misses an edge from a node that it reached"
     # A reader sees it beside the spine, whose steps count from 1; positions in rows count from 0.
-    return _TURNS[turn_kind(turn)].format(step=turn["position"] + 1, joined=(turn["joined"] or 0) + 1)
+    joined = (place.get("joined") or 0) + 1
+    kind = how if how is not None else turn_kind(place)
+    return _TURNS[kind].format(step=place["position"] + 1, joined=joined, path=_path(evidence))
+
+
+def _path(evidence: QuestionEvidence) -> str:
+    """Return how a sentence calls the gold path that it is about, whose name would be text of the dataset."""
+    return "the gold path" if evidence.gold_paths == 1 else f"one of {evidence.gold_paths} gold paths"
 
 
 def _nothing(evidence: QuestionEvidence) -> str:
@@ -309,26 +326,40 @@ def _lacking(evidence: QuestionEvidence) -> list[str]:
 
 
 def _divergence(evidence: QuestionEvidence) -> str | None:
+    lost = _lost(evidence)
+    return None if lost is None else _edge(*lost)
+
+
+def _lost(evidence: QuestionEvidence) -> Edge | None:
+    """Return the missed gold edge that an explanation is about."""
     turn, missed = _turn(evidence), evidence.failures["missed-edges"]
     if turn is not None:
-        return _edge(turn["node"], turn["expected_by"], turn["expected"])
-    return _edge(missed[0]["source"], missed[0]["relation"], missed[0]["target"]) if missed else None
+        return turn["node"], turn["expected_by"], turn["expected"]
+    return (missed[0]["source"], missed[0]["relation"], missed[0]["target"]) if missed else None
 
 
-def _taken(evidence: QuestionEvidence) -> str | None:
-    """Return the edge outside gold that the traversal took where it left the gold path."""
-    turn = _turn(evidence)
+def _otherwise(evidence: QuestionEvidence) -> tuple[Otherwise | None, set[Edge]]:
+    """Return how the traversal has the missed edge otherwise, and by which edges outside gold."""
+    lost = _lost(evidence)
+    off = [one for one in evidence.walked if not is_walked(one, evidence.gold)]
+    return (None, set()) if lost is None else walked_otherwise(lost, off)
+
+
+def _taken(evidence: QuestionEvidence) -> list[str]:
+    """Return the edges outside gold that the traversal took where it left the gold path."""
+    turn, (_, shown) = _turn(evidence), _otherwise(evidence)
+    if shown:
+        return sorted(_edge(*one) for one in shown)
     if turn is None or turn["went_to"] is None:
-        return None
-    return _edge(turn["node"], turn["went_by"], turn["went_to"])
+        return []
+    return [_edge(turn["node"], turn["went_by"], turn["went_to"])]
 
 
 def _instead(evidence: QuestionEvidence) -> list[str]:
-    """Return the edge that was taken, else the retrieved ids that are neither relevant nor nodes of gold."""
-    taken = _taken(evidence)
-    if taken is not None:
-        return [taken]
-    right = {*evidence.relevant, *evidence.gold_nodes}
+    """Return the edges that were taken, else the retrieved ids that are neither relevant nor nodes of gold."""
+    if taken := _taken(evidence):
+        return taken
+    right = {*evidence.relevant, *(node for edge in evidence.gold for node in (edge[0], edge[2]))}
     return [node for node in evidence.ranking if node not in right]
 
 
@@ -342,7 +373,7 @@ def _claims(evidence: QuestionEvidence) -> list[str]:
     found: list[tuple[int, str]] = []
     for row in evidence.claims:
         edge = _edge(row["source"], row["relation"], row["target"]) if row["source"] is not None else None
-        if edge is not None and edge == taken:
+        if edge is not None and edge in taken:
             found.append((0, f"{row['claim']} (rests on the edge taken instead)"))
         elif row["support"] == "UNSUPPORTED":
             found.append((1, f"{row['claim']} (nothing retrieved supports it)"))

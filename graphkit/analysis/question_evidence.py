@@ -12,6 +12,7 @@ from graphkit.graph.failures import failures
 from graphkit.graph.known_names import kept_in_words, require_question, require_run
 from graphkit.graph.queries import cypher
 from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge
 from graphkit.records.verdicts import Verdict
 
 Row = Mapping[str, Any]
@@ -35,8 +36,10 @@ class QuestionEvidence:
         Whether each judge who graded the answer by the rubric calls it fully correct.
     relevant, ranking
         The relevant ids, most relevant first, and the retrieved ones, each once, best first.
-    gold_nodes
-        The nodes of the gold paths.
+    gold_paths, gold
+        The number of gold paths, and their distinct edges.
+    walked
+        The distinct walked edges between the two ends of a gold edge.
     chunks_logged, walk_logged
         Whether the record logs retrieved chunks and a traversal.
     kept
@@ -52,7 +55,9 @@ class QuestionEvidence:
     ranking: Sequence[str]
     chunks_logged: bool
     walk_logged: bool
-    gold_nodes: Sequence[str] = ()
+    gold_paths: int = 1
+    gold: Sequence[Edge] = ()
+    walked: Sequence[Edge] = ()
     kept: str | None = None
 
 
@@ -117,7 +122,9 @@ def _in_graph(
             ranking=[*dict.fromkeys(known["ranking"] or ())],
             chunks_logged=known["chunks_logged"],
             walk_logged=known["walk_logged"],
-            gold_nodes=known["gold_nodes"] or (),
+            gold_paths=known["gold_paths"],
+            gold=_edges(known["gold"]),
+            walked=_edges(known["walked"]),
             kept=kept,
         )
 
@@ -127,6 +134,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
     run.require_question(question)
     case, scored = run.cases[question], run.answered(question) is not None
     verdicts = sorted(run.verdicts.get(question, ()), key=lambda one: one.judge) if scored else []
+    ends = {frozenset((edge[0], edge[2])) for edge in case.gold_edges}
     graded = [one.grade == "fully_correct" for one in verdicts if one.grader == "rubric" and one.grade is not None]
     return QuestionEvidence(
         run=run.run,
@@ -138,12 +146,19 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         ranking=[*case.ranks],
         chunks_logged=case.chunks_logged,
         walk_logged=case.walk_logged,
-        gold_nodes=[*dict.fromkeys(node for edge in case.gold_edges for node in (edge[0], edge[2]))],
+        gold_paths=len(case.gold),
+        gold=[*case.gold_edges],
+        walked=[edge for edge in case.walked if frozenset((edge[0], edge[2])) in ends],
     )
 
 
 def _rows(read: Callable[[str], Sequence[Row] | None]) -> dict[str, Sequence[Row]]:
     return {kind: read(kind) or () for kind in _KINDS}
+
+
+def _edges(rows: Sequence[Sequence[str]]) -> list[Edge]:
+    """Return edges of the graph, in which an edge without a relation has an empty one."""
+    return [(source, relation or None, target) for source, relation, target in rows]
 
 
 def _relevant(case: Case) -> list[str]:

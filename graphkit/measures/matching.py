@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 T = TypeVar("T")
 
@@ -13,6 +13,9 @@ P = TypeVar("P")
 
 #: Source, relation (None if it has none), target.
 Edge = tuple[str, str | None, str]
+
+#: How a walk has a gold edge that it doesn't have as it is: with another relation, or in the other direction.
+Otherwise = Literal["relation", "reversed"]
 
 #: The relation that strict comparison gives a traversed edge without one: no gold edge with a relation matches it.
 NOT_STATED = "(not stated)"
@@ -30,6 +33,22 @@ def same_edge(first: Edge, second: Edge) -> bool:
 def is_walked(edge: Edge, walked: Iterable[Edge]) -> bool:
     """Return whether a traversal holds an edge."""
     return any(same_edge(edge, one) for one in walked)
+
+
+def walked_otherwise(edge: Edge, off: Iterable[Edge]) -> tuple[Otherwise | None, set[Edge]]:
+    """Return how edges outside gold show a gold edge that wasn't walked, and those that do; None and none if none does.
+
+    Another relation between the same ends goes before the other direction.
+
+    >>> walked_otherwise(("x", "CALLS", "y"), [("x", "READS", "y"), ("y", "CALLS", "x")])
+    ('relation', {('x', 'READS', 'y')})
+    """
+    source, relation, target = edge
+    off = [*off]
+    if other := {one for one in off if one[0] == source and one[2] == target}:
+        return "relation", other
+    turned = {one for one in off if same_edge(one, (target, relation, source))}
+    return ("reversed", turned) if turned else (None, set())
 
 
 def without_relation(edge: Edge) -> Edge:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from math import lcm
 from typing import Any
@@ -265,7 +265,7 @@ def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence 
         if (count, turn is not None) > best[:2] or not best[3]:
             best = (count, turn is not None, turn, walk)
     count, _, turn, walk = best
-    return (count / len(required), turn is not None), _diverged(gold, case, count, walk, turn)
+    return (count / len(required), turn is not None), divergence_at(gold, case, count, walk, turn)
 
 
 def _unordered_divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence | None]:
@@ -282,11 +282,23 @@ def _unordered_divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], D
     others = (edge for path in case.walked_paths for edge in path if edge[0] == node and edge not in right)
     turn = next(others, None)
     steps = [step for walk in case.walks for step in walk]
-    return (share, turn is not None), _diverged(gold, case, lacking[0], steps, turn)
+    return (share, turn is not None), divergence_at(gold, case, lacking[0], steps, turn)
 
 
-def _diverged(gold: Gold, case: Case, place: int, walk: list[TraversalStepStruct], turn: Edge | None) -> Divergence:
-    """Return the divergence at a required step; ``turn`` is the edge outside gold that was taken there."""
+def divergence_at(
+    gold: Gold, case: Case, place: int, walk: Sequence[TraversalStepStruct], turn: Edge | None
+) -> Divergence:
+    """Return the divergence at a required step.
+
+    Parameters
+    ----------
+    place
+        The place of the step among the required ones.
+    walk
+        The steps that tell the commit at which its start was read.
+    turn
+        The edge outside gold that was taken there.
+    """
     source, relation, target = gold.required[place]
     position = [position for position, optional in enumerate(gold.optional) if not optional][place]
     found = contained(set(gold.edges), case.walked, case.untyped)
@@ -322,7 +334,7 @@ def ended_at(case: Case, node: str) -> bool:
     return case.ordered and bool(ends) and all(ends) and not left
 
 
-def _commit_at(node: str, walk: list[TraversalStepStruct]) -> str | None:
+def _commit_at(node: str, walk: Sequence[TraversalStepStruct]) -> str | None:
     """Return the commit at which a traversal read a node, if it is known."""
     for step in walk:
         if step.source == node and step.source_commit:

@@ -12,7 +12,7 @@ from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.records.ids import distinct_names, repo_of, short_name
 from graphkit.report.commits_view import Commits, read_at
 from graphkit.report.escaping import visible
-from graphkit.report.spine import Break, walked_otherwise
+from graphkit.report.spine import Break, edges_otherwise
 
 #: Extra edges on the map; the rest is counted.
 EXTRA_EDGES = 80
@@ -132,7 +132,7 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
             else:
                 statuses[edge] = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
     right = contained(walked, case.gold_edges, case.untyped)
-    turns, otherwise = {one.turn for one in breaks}, walked_otherwise(case)
+    turns, otherwise = {one.turn for one in breaks}, edges_otherwise(case)
     for walk in case.walked_paths:
         for edge in walk:
             if edge not in right:

@@ -14,9 +14,10 @@ from typing import Literal
 
 import msgspec
 
+from graphkit.analysis.explain import TurnKind, turn_kind
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.matching import Edge, best_alternative, contained, same_edge
-from graphkit.measures.paths import ended_at, first_divergences, followed
+from graphkit.measures.matching import Edge, Otherwise, best_alternative, contained, walked_otherwise
+from graphkit.measures.paths import divergence_at, first_divergences, followed
 from graphkit.records.commits import Version
 from graphkit.records.ids import crosses, path_of, repo_of, short_name
 from graphkit.records.words import short_shas
@@ -30,9 +31,6 @@ MarkKind = Literal["walked", "missed", "reversed", "relation", "optional", "alte
 
 #: The marks of a required step that the run lacks.
 LOSSES: frozenset[MarkKind] = frozenset(("missed", "reversed", "relation"))
-
-#: The marks of a step of which the walk has an edge, in whatever direction and with whatever relation.
-SHOWN: frozenset[MarkKind] = frozenset(("walked", "reversed", "relation"))
 
 #: How the question stands in the run: only an answered, valid and logged one has losses.
 State = Literal["scored", "failed", "absent", "invalid", "unlogged"]
@@ -102,26 +100,34 @@ class Break:
         Places from 0.
     node
         The start of the step.
-    entered
-        Whether the walk came to any node of the path.
+    kind
+        What the walk did there, as ``graphkit why`` says it.
     reached
-        Whether it came to ``node``.
+        Whether the walk came to ``node``.
     turn
         The edge outside gold by which the walk left there, if the first divergence is at this step.
-    stopped
-        Whether the walk came to ``node`` and ended there, and no later step of the path is walked.
-    ended
-        Whether the walk came to the last node of the path.
+    joined
+        The place of the first step of the path that it walked, if that is a later one.
     """
 
     path: int
     step: int
     node: str
-    entered: bool
+    kind: TurnKind | Otherwise
     reached: bool
     turn: Edge | None
-    stopped: bool
-    ended: bool
+    joined: int | None
+
+    @property
+    def entered(self) -> bool:
+        """Whether the walk came to any node of the path."""
+        return self.kind != "never"
+
+    def undirected(self) -> Break:
+        """Return the break without what needs directions: where the walk turned, stopped or arrived."""
+        if self.kind not in ("turned", "stopped", "other route"):
+            return self
+        return replace(self, kind="missed" if self.joined is None else "joined", turn=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +161,7 @@ class Column:
 
     def undirected(self) -> Column:
         """Return the column without what needs directions: where the walk turned or stopped, and its order."""
-        breaks = tuple(replace(one, turn=None, stopped=False, ended=False) for one in self.breaks)
+        breaks = tuple(one.undirected() for one in self.breaks)
         return replace(self, breaks=breaks, in_order=(True,) * len(self.in_order))
 
 
@@ -296,7 +302,7 @@ def _found(case: Case, wanted: set[Edge]) -> set[Edge]:
     return contained(wanted, case.walked, case.untyped)
 
 
-def walked_otherwise(case: Case) -> set[Edge]:
+def edges_otherwise(case: Case) -> set[Edge]:
     """Return the walked edges outside gold that show a gold step in the other direction or with another relation."""
     own = _found(case, case.gold_edges)
     off = case.walked - contained(case.walked, case.gold_edges, case.untyped)
@@ -311,12 +317,9 @@ def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[Ste
         return StepMark("unattempted"), set()
     if not case.walk_logged:
         return StepMark("unlogged"), set()
-    source, relation, target = edge
-    other = {one for one in off if one[0] == source and one[2] == target}
-    if other:
-        return StepMark("relation", visible(", ".join(sorted(one[1] or "" for one in other)), NAME)), other
-    turned = {one for one in off if same_edge(one, (target, relation, source))}
-    return (StepMark("reversed"), turned) if turned else (StepMark("missed"), set())
+    how, shown = walked_otherwise(edge, off)
+    relations = visible(", ".join(sorted(one[1] or "" for one in shown)), NAME) if how == "relation" else ""
+    return StepMark("missed" if how is None else how, relations), shown
 
 
 def _in_order(case: Case, gold: Gold) -> bool:
@@ -335,19 +338,13 @@ def _breaks(case: Case, marks: Sequence[Sequence[StepMark]], counted: Sequence[i
         if not lost:
             continue
         step = lost[0]
-        node = gold.edges[step][0]
-        later = any(mark.kind in SHOWN for mark in marks[place][step:])
+        node, mark, turn = gold.edges[step][0], marks[place][step].kind, turns.get((place, step))
+        required = step - sum(gold.optional[:step])
+        diverged = divergence_at(gold, case, required, (), turn)
+        later = diverged.joined if diverged.joined is not None and diverged.joined > step else None
+        kind = mark if mark == "reversed" or mark == "relation" else turn_kind(diverged.row())
         found.append(
-            Break(
-                path=place,
-                step=step,
-                node=node,
-                entered=any(one in touched for edge in gold.edges for one in (edge[0], edge[2])),
-                reached=node in touched,
-                turn=turns.get((place, step)),
-                stopped=not later and ended_at(case, node),
-                ended=any(target == gold.edges[-1][2] for _, _, target in case.walked),
-            )
+            Break(path=place, step=step, node=node, kind=kind, reached=node in touched, turn=turn, joined=later)
         )
     return tuple(found)
 

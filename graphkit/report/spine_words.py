@@ -6,7 +6,7 @@ from graphkit.measures.matching import Edge
 from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted
 from graphkit.report.escaping import visible
-from graphkit.report.spine import NAME, SHOWN, Break, Column, Spine, SpinePath, SpineStep
+from graphkit.report.spine import NAME, Break, Column, Spine, SpinePath, SpineStep
 
 #: Why nothing is said about the steps, by the state of the question.
 NOT_SCORED = {
@@ -61,26 +61,22 @@ def _path(spine: Spine, column: Column, place: int, broken: Break | None) -> str
 
 def _where(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
     """Return where a walk that came to the path misses a step: where it broke or joined, or how it came to the end."""
-    marks, count = column.marks[broken.path], len(path.steps)
-    if marks[broken.step].kind != "missed" or broken.turn is not None or broken.stopped:
-        return f"broke at step {broken.step + 1} of {count}: {_how(spine, column, path, broken)}"
-    edge = _edge(spine, path.steps[broken.step])
+    count, edge = len(path.steps), _edge(spine, path.steps[broken.step])
     lost = f"{edge} (step {broken.step + 1}) was not walked"
-    shown = [step for step, mark in enumerate(marks) if mark.kind in SHOWN]
-    if shown and shown[0] > broken.step:
-        return f"the walk joined the path at step {shown[0] + 1} of {count}: {lost}"
-    if not shown and broken.ended and not broken.reached:
+    if broken.kind == "joined" and broken.joined is not None:
+        return f"the walk joined the path at step {broken.joined + 1} of {count}: {lost}"
+    if broken.kind == "other route":
         end = _names(spine)[spine.backbone.nodes[path.steps[-1].target].id]
         return f"the walk reached the end of the path, {end}, by another route: {lost}"
-    return f"broke at step {broken.step + 1} of {count}: {edge} was not walked"
+    return f"broke at step {broken.step + 1} of {count}: {_how(spine, column, path, broken)}"
 
 
 def _how(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
     step, mark = path.steps[broken.step], column.marks[broken.path][broken.step]
     edge = _edge(spine, step)
-    if mark.kind == "reversed":
+    if broken.kind == "reversed":
         return f"{edge} was walked in the other direction"
-    if mark.kind == "relation":
+    if broken.kind == "relation":
         return f"{edge} was walked as {mark.relation or 'another relation'}"
     names = _names(spine, broken.turn)
     edge = _edge(spine, step, names)
@@ -89,7 +85,7 @@ def _how(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
         by = f" by {visible(relation, NAME)}" if relation else ""
         return f"{edge} was not walked, the walk went{by} to {names[visible(target)]} instead"
     start = names[spine.backbone.nodes[step.source].id]
-    return f"{edge} was not walked, the walk stopped at {start}"
+    return f"{edge} was not walked{f', the walk stopped at {start}' if broken.kind == 'stopped' else ''}"
 
 
 def _names(spine: Spine, turn: Edge | None = None) -> dict[str, str]:

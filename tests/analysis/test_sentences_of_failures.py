@@ -14,6 +14,8 @@ from graphkit.analysis.question_evidence import QuestionEvidence
 from graphkit.measures.case import Case
 from graphkit.measures.missed import missed_edges
 from graphkit.measures.paths import first_divergences
+from graphkit.report.spine import Spine, backbone_of, column_of
+from graphkit.report.spine_words import sentences
 from tests.helpers.cases import answer, question
 from tests.helpers.properties import examples
 
@@ -41,7 +43,9 @@ def evidence(case: Case) -> QuestionEvidence:
         ranking=[*case.ranks],
         chunks_logged=case.chunks_logged,
         walk_logged=case.walk_logged,
-        gold_nodes=[node for edge in case.gold_edges for node in (edge[0], edge[2])],
+        gold_paths=len(case.gold),
+        gold=[*case.gold_edges],
+        walked=[*case.walked],
     )
 
 
@@ -125,13 +129,21 @@ def _check_explanation(case: Case, found: Any) -> None:
             assert not any(_same((edge[1], edge[2] or None, edge[3]), known) for known in case.gold_edges)
         else:
             assert one not in gold_nodes
+    missed = {(row["source"], row["relation"], row["target"]) for row in missed_edges(case)}
+    count = re.search(r"(\d+) required gold edges? (?:is|are) not traversed", found.verdict)
+    assert (0 if count is None else int(count[1])) == len(missed)
+    assert ("the gold path" not in found.verdict) or len(case.gold) == 1
+    if "in the other direction" in found.verdict or "by another relation" in found.verdict:
+        source, relation, target = (part or None for part in re.split(r" -|-> ", found.divergence))
+        other = (target, relation, source) if "in the other direction" in found.verdict else (source, None, target)
+        assert any(_same(other, edge) for edge in case.walked)
     if "every required gold edge" in found.verdict:
         assert not missed_edges(case)
         assert case.ordered
     touched = {node for source, _, target in case.walked for node in (source, target)}
     if "never entered" in found.verdict:
         assert any(not {n for e in path.edges for n in (e[0], e[2])} & touched for path in case.gold)
-    if joined := re.search(r"joined the gold path at step (\d+)", found.verdict):
+    if joined := re.search(r"joined .+ at step (\d+)", found.verdict):
         assert any(
             _walked(case, path.edges[int(joined[1]) - 1]) for path in case.gold if len(path.edges) >= int(joined[1])
         )
@@ -150,7 +162,48 @@ def test_the_edge_that_is_lost_is_named(tmp_path: Any) -> None:
     assert found.divergence == f"{W} -CALLS-> {X}"
     whole = explained(evidence(Case(gold, answer(turned, [(W, "CALLS", X)]))))
     assert whole.divergence is None
-    assert whole.verdict == ("the traversal has every required gold edge, but no retrieved path has them in this order")
+    every = "the traversal has every required gold edge, but no retrieved path"
+    assert whole.verdict == f"{every} follows one of 2 gold paths in order"
+    alone = explained(evidence(Case(question([(X, "CALLS", Y), (Y, "CALLS", Z)]), answer(turned))))
+    assert alone.verdict == f"{every} has them in this order"
+
+
+def test_an_edge_of_two_paths_is_counted_once() -> None:
+    """Both paths begin with x CALLS y, which the walk lacks; one goes on to z, which it lacks, too: two edges."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)], [(X, "CALLS", Y)])
+    found = explained(evidence(Case(gold, answer([(W, "CALLS", "d:q.py#u")]))))
+    assert found.verdict == "the traversal never entered one of 2 gold paths; 2 required gold edges are not traversed"
+
+
+def test_an_edge_that_was_walked_otherwise_is_told_as_on_the_page() -> None:
+    """The walk has the first step backwards, or with another relation, and the second as it is: it didn't just join.
+
+    A later step that was walked backwards is none at which a walk joined.
+    """
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    lost = "1 required gold edge is not traversed"
+    for first, verdict, page in (
+        ((Y, "CALLS", X), "walked step 1 of the gold path in the other direction", "was walked in the other direction"),
+        ((X, "READS", Y), "walked step 1 of the gold path by another relation", "was walked as READS"),
+    ):
+        case = Case(gold, answer([first], [(Y, "CALLS", Z)]))
+        found = explained(evidence(case))
+        assert (found.verdict, found.instead) == (
+            f"the traversal {verdict}; {lost}",
+            (f"{first[0]} -{first[1]}-> {first[2]}",),
+        )
+        assert _page(case) == f"broke at step 1 of 2: CALLS to y {page}; 1 of 2 required steps walked"
+    case = Case(gold, answer([(Z, "CALLS", Y)]))
+    assert explained(evidence(case)).verdict == (
+        "the traversal came to a node of the gold path, but took no step of it; 2 required gold edges are not traversed"
+    )
+    assert _page(case) == "broke at step 1 of 2: CALLS to y was not walked; 0 of 2 required steps walked"
+
+
+def _page(case: Case) -> str:
+    """Return the sentence of the spine of a question with one path."""
+    [told] = sentences(Spine(backbone_of(case), ("r",), (column_of(case),), (None,), (False,)), 0)
+    return told
 
 
 def test_what_is_cut_still_differs() -> None:

@@ -310,15 +310,15 @@ def _check(case: Case, column: Column, place: int, words: str) -> None:
     if "never entered" in words:
         assert not nodes & touched
         return
-    shown = [step for step, mark in enumerate(marks) if mark in {"walked", "reversed", "relation"}]
+    taken = [step for step, mark in enumerate(marks) if mark == "walked"]
     lost = next((step for step, free in enumerate(gold.optional) if not free and marks[step] != "walked"), None)
     if joined := re.search(r"joined the path at step (\d+) of (\d+): .* \(step (\d+)\) was not walked", words):
-        assert [int(joined[1]) - 1, int(joined[2]), int(joined[3]) - 1] == [shown[0], len(marks), lost]
-        assert shown[0] > int(joined[3]) - 1
+        assert [int(joined[1]) - 1, int(joined[2]), int(joined[3]) - 1] == [taken[0], len(marks), lost]
+        assert taken[0] > int(joined[3]) - 1
         return
     if reached := re.search(r"reached the end of the path, (\S+), by another route: .* \(step (\d+)\)", words):
         assert (gold.edges[-1][2].endswith(reached[1]), int(reached[2]) - 1) == (True, lost)
-        assert not shown
+        assert not taken
         assert any(target == gold.edges[-1][2] for _, _, target in case.walked)
         return
     if broke := re.search(r"broke at step (\d+) of (\d+): ", words):
@@ -334,7 +334,7 @@ def _check(case: Case, column: Column, place: int, words: str) -> None:
                 end.endswith(went[3]) and (gold.edges[at][0], went[2], end) not in case.gold_edges for end in ends
             )
         if "the walk stopped" in words:
-            assert all(step < at for step in shown)
+            assert all(step < at for step in taken)
             assert not any(source == gold.edges[at][0] for source, _, _ in case.walked)
             there = [walk for walk in case.walked_paths if any(gold.edges[at][0] in edge[::2] for edge in walk)]
             assert there
