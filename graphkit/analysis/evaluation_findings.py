@@ -315,7 +315,7 @@ def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None
     After a failed gate it is why the run lost most by its measure. A run that missed no edge has its page to look at.
     """
     best = lead.first if lead is not None else evaluated.results[0]
-    worst = max(best.outcomes(), key=lambda one: one.missed_edges, default=None)
+    worst = min(best.outcomes(), key=lambda one: (-one.missed_edges, one.stage.question), default=None)
     if (failed := _after_failure(evaluated, names, more)) is not None:
         yield failed
     elif worst is not None:

@@ -11,7 +11,7 @@ from graphkit.analysis.explain import SENTENCES, sentence
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
 from graphkit.errors import one_line
 from graphkit.files.assets import as_typed, command_text
-from graphkit.records.failed_rows import Failures
+from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.words import counted, short_shas
 
 #: The list of questions, which is no failure by itself.
@@ -92,7 +92,8 @@ def _with_question(kind: str, row: Mapping[str, Any]) -> str:
 
 
 def _questions(rows: Failures) -> list[str]:
-    return list(dict.fromkeys(str(row["question"]) for row in rows if row.get("question")))
+    """Return the questions of some rows, that with most rows first."""
+    return [name for name, _ in Counter(str(row["question"]) for row in rows if row.get("question")).most_common()]
 
 
 def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> BriefTable:
@@ -120,12 +121,19 @@ def _summary(run: str, found: Mapping[str, Failures]) -> str:
         # A row of a boundary or a relation counts edges whose rows stand under another kind.
         failures = sum(rows.total for rows in found.values() if _questions(rows))
         return f"{run}: {counted(failures, 'failure')}"
-    failed = sum(row["error"] is not None for row in scores)
-    values = [row["edge_recall"] for row in scores if isinstance(row["edge_recall"], float | int)]
-    whole = sum(value == 1 for value in values)
-    parts = [f"{failed} failed"] if failed else []
-    parts += [f"{len(values) - whole} miss gold edges", f"{whole} have them all"]
-    return f"{run}: of {counted(scores.total, 'question')} {', '.join(parts)}"
+    kinds = {NO_RECORD: "missing", NOT_WALKED: "not logged"}
+    counts = Counter(kinds.get(str(row["error"]), "failed") for row in scores if row["error"] is not None)
+    parts = [f"{counts[name]} {name}" for name in ("failed", "missing", "not logged") if counts[name]]
+    whole = sum(row["found"] == row["required"] for row in scores)
+    lost = len(scores) - whole - counts.total()
+    parts += [f"{lost} {'misses' if lost == 1 else 'miss'} gold edges", f"{whole} {_have(whole)} them all"]
+    stale = found["stale-gold"].total if "stale-gold" in found else 0
+    more = f"; {stale} more {_have(stale)} stale gold" if stale else ""
+    return f"{run}: of {counted(scores.total, 'question')} with gold edges {', '.join(parts)}{more}"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
 
 
 def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind: str | None, options: str) -> Brief:

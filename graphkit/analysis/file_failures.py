@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +21,9 @@ from graphkit.graph.queries import named_query
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import Coherence
-from graphkit.measures.missed import missed_boundaries, missed_edges
+from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges
 from graphkit.measures.paths import first_divergences
-from graphkit.records.failed_rows import Failures
+from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.verdicts import AnswerClaim, Verdict, answer_hash
 from graphkit.records.words import counted
 from graphkit.scoring.run_pass import known_from_files
@@ -118,6 +119,8 @@ class RunOnFiles:
             counts = missed_counts(map(question_edges, cases), _COUNTS[name])
             return Failures(counts[:limit], len(counts), name, self.run)
         rows = [{"question": one, **row} for one in asked for row in _ROWS[name](self, one)]
+        if name == "questions-by-score":
+            rows.sort(key=_worst_first)
         if name == "wrong-turns":
             rows.sort(key=lambda row: 0 if row["went_to"] is not None else 1 if row["entered"] else 2)
         return Failures(rows[:limit], len(rows), name, self.run)
@@ -150,9 +153,9 @@ def file_failures(
     Parameters
     ----------
     kind
-        One of ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
-        ``boundaries-missed``, ``relations-missed``, ``incoherent-pairs`` and ``unsupported-claims``. The last one reads
-        the verdicts beside the run.
+        One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``,
+        ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``incoherent-pairs`` and
+        ``unsupported-claims``. The last one reads the verdicts beside the run.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit
@@ -187,6 +190,31 @@ def _verdicts(
         else:
             found.setdefault(one.question, []).append(one)
     return found, tuple(outdated)
+
+
+def _scored(run: RunOnFiles, question: str) -> Iterator[Row]:
+    case = run.cases[question]
+    paths = counted_paths(case, boundaries=False)
+    required = {edge for path in paths for edge in path.required}
+    if not required or question in run.invalid:
+        return
+    found = len(required) - len({edge for path in paths for edge in path.required - path.walked})
+    error = NO_RECORD if case.answer is None else case.answer.error
+    if error is None and not case.walk_logged:
+        error = NOT_WALKED
+    yield {
+        "difficulty": case.question.difficulty,
+        "category": case.question.category,
+        "edge_recall": math.floor(10_000 * found / len(required) + 0.5) / 10_000 if error is None else None,
+        "found": found if error is None else None,
+        "required": len(required),
+        "error": error,
+    }
+
+
+def _worst_first(row: Row) -> tuple[float, int, str]:
+    found = row["found"]
+    return -1.0 if found is None else found / row["required"], -row["required"], row["question"]
 
 
 def _failed(run: RunOnFiles, question: str) -> Iterator[Row]:
@@ -246,6 +274,7 @@ def _of_case(rows: Callable[[Case], Iterable[Row]]) -> Callable[[RunOnFiles, str
 
 #: The kinds with rows of questions, each with the rows of one, without its id.
 _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
+    "questions-by-score": _scored,
     "failed-questions": _failed,
     "stale-gold": _stale,
     "wrong-turns": _of_case(_turns),
@@ -260,6 +289,6 @@ _COUNTS: Mapping[str, Kind] = {"boundaries-missed": "boundary", "relations-misse
 
 #: The kinds that files suffice for, in the order of an overview.
 FILE_KINDS = (
-    *("failed-questions", "stale-gold", "wrong-turns", "missed-edges", "missed-boundaries", "boundaries-missed"),
-    *("relations-missed", "unsupported-claims", "incoherent-pairs"),
+    *("questions-by-score", "failed-questions", "stale-gold", "wrong-turns", "missed-edges", "missed-boundaries"),
+    *("boundaries-missed", "relations-missed", "unsupported-claims", "incoherent-pairs"),
 )

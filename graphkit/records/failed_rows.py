@@ -12,6 +12,10 @@ from graphkit.records.words import counted
 SHOWN = 240
 
 
+#: Why a row of ``questions-by-score`` has no score: the run has no record, or one without a traversal.
+NO_RECORD, NOT_WALKED = "no record", "no traversal (not logged)"
+
+
 class Failures(list[dict[str, object]]):
     """The rows of one kind of failure; ``total`` counts them all, also those beyond a limit.
 

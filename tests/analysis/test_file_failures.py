@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 import graphkit
+from graphkit.analysis.failure_findings import failures_brief
 from graphkit.analysis.file_failures import FILE_KINDS, RunOnFiles
 from graphkit.database.store import Store
 from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.opening import prepared
 from graphkit.graph.queries import failure_queries, named_queries
-from tests.helpers.cli import tiny
+from tests.helpers.cli import Row, tiny
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.verdicts import claim, plausible, verdict
 
@@ -61,6 +62,36 @@ def test_stale_gold_is_that_of_the_graph(store: Store, tmp_path: Path) -> None:
     for kind in FILE_KINDS:
         assert list(graphkit.file_failures(run, kind)) == list(graphkit.failures(store, "r", kind)), kind
     assert [row["question"] for row in graphkit.file_failures(run, "stale-gold")] == ["q2"]
+
+
+def test_each_question_is_counted_once(store: Store, tmp_path: Path) -> None:
+    """Of seven questions q1 has no gold, q2 fails, q3 is missing, q4 logs no walk, q5 misses its edge, q6 has it.
+
+    The knowledge graph lacks the gold edge of q7, which is stale. File and graph say the same.
+    """
+    prepared(store)
+    edges = {f"q{number}": ("a:m.py#x", "CALLS", f"b:n.py#z{number}") for number in range(2, 8)}
+    questions: list[Row] = [
+        {"id": "q1", "question": "?"},
+        *({"id": one, "question": "?", "paths": [[edge]]} for one, edge in edges.items()),
+    ]
+    walk = [dict(zip(("source", "relation", "target"), edges["q6"], strict=True), position=0)]
+    answers: list[Row] = [{"error": "boom"}, {"answer": "?"}, {"traversal": []}, {"traversal": walk}, {"traversal": []}]
+    names = ("q2", "q4", "q5", "q6", "q7")
+    run = tiny(
+        tmp_path / "seven",
+        questions=questions,
+        answers=[{"run": "r", "question_id": one, **more} for one, more in zip(names, answers, strict=True)],
+        artifacts=[{"id": "a:m.py#x"}, *({"id": edge[2]} for edge in edges.values())],
+        edges=[{"source": a, "relation": b, "target": c} for one, (a, b, c) in edges.items() if one != "q7"],
+    )
+    graphkit.evaluate(run, measures=["EdgeRecall"], store=store)
+    on_files = {kind: graphkit.file_failures(run, kind) for kind in FILE_KINDS}
+    in_graph = {kind: graphkit.failures(store, "r", kind) for kind in FILE_KINDS}
+    assert on_files == in_graph
+    told = "of 5 questions with gold edges 1 failed, 1 missing, 1 not logged, 1 misses gold edges, 1 has them all"
+    for found in (on_files, in_graph):
+        assert failures_brief("r", found).summary == f"r: {told}; 1 more has stale gold"
 
 
 def test_kinds_are_named_queries_in_their_order() -> None:
