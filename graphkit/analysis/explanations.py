@@ -22,7 +22,7 @@ from graphkit.analysis.question_evidence import (
     evidence_on_files,
 )
 from graphkit.errors import InputError
-from graphkit.files.assets import as_typed, command_text, dataset_option
+from graphkit.files.assets import command_text, dataset_option, option_text
 from graphkit.files.run_files import is_run_file
 from graphkit.measures.matching import Edge, Otherwise, is_walked, walked_otherwise
 from graphkit.records.notebook_html import block
@@ -162,10 +162,7 @@ def why(
         run = found.file if isinstance(run, RunOnFiles) else run
         evidence = evidence_on_files(found, question)
         folder = dataset if dataset is None or isinstance(dataset, str | Path) else dataset.folder
-        options = (
-            f" --question={as_typed(question)}" if question.startswith("-") else f" --question {as_typed(question)}"
-        )
-        options += dataset_option(run, folder)
+        options = option_text("question", question) + dataset_option(run, folder)
         query = command_text("failures", run, options=options)
         generic = "graphkit failures RUN.jsonl --question ID"
     else:
@@ -176,7 +173,7 @@ def why(
             what, remedy = f"{str(run)!r} names no file", "Give store=graphkit.open_store() for a run in the graph."
             raise InputError(what, remedy=remedy)
         return _in_graph(evidence_in_graph(store, str(run), question))
-    return explained(evidence, _printable(query), generic)
+    return explained(evidence, query, generic)
 
 
 def explanations_in_graph(store: Store, run: str, questions: Sequence[str]) -> dict[str, Explanation]:
@@ -189,7 +186,7 @@ def explanations_in_graph(store: Store, run: str, questions: Sequence[str]) -> d
 
 def _in_graph(evidence: QuestionEvidence) -> Explanation:
     query = _cypher(evidence, json.dumps(evidence.run), json.dumps(evidence.question))
-    return explained(evidence, _printable(query), _cypher(evidence, "$run", "$question"))
+    return explained(evidence, query, _cypher(evidence, "$run", "$question"))
 
 
 def explained(evidence: QuestionEvidence, query: str = "", generic: str = "") -> Explanation:

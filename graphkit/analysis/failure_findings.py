@@ -10,7 +10,7 @@ from typing import Any
 from graphkit.analysis.explain import SENTENCES, sentence
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
 from graphkit.errors import one_line
-from graphkit.files.assets import as_typed, command_text
+from graphkit.files.assets import command_text, option_text
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.words import counted, short_shas
 
@@ -40,7 +40,7 @@ def failures_brief(
     ``question``, ``kind`` and ``dataset`` are what was asked for; the commands to type next repeat the dataset.
     """
     there = {name: rows for name, rows in found.items() if rows}
-    return _brief(run, there, question, kind, "" if dataset is None else f" --dataset {as_typed(dataset)}")
+    return _brief(run, there, question, kind, "" if dataset is None else option_text("dataset", dataset))
 
 
 def _brief(run: str, there: Mapping[str, Failures], question: str | None, kind: str | None, options: str) -> Brief:
@@ -148,8 +148,7 @@ def _listed(run: str, found: Mapping[str, Failures], question: str | None, kind:
     summary = f"{run}{what}: {count}{f' of {kind}' if kind is not None else ''}"
     first = question or next((name for kind in EXPLAINED if kind in found for name in _questions(found[kind])), None)
     commands = [command_text("why", run, first, options=options)] if first is not None else []
-    # With an equals sign, an id may begin with a dash.
-    option = f" --question={as_typed(question)}" if question is not None else ""
+    option = option_text("question", question) if question is not None else ""
     if total > 1:
         commands.append(command_text("failures", run, options=f"{asked}{option} --limit 0{options}"))
     return Brief(summary, None, tuple(findings), tuple(commands))

@@ -11,7 +11,7 @@ from typing import Any
 from graphkit.analysis.broken_edges import Kind, missed_counts, question_edges
 from graphkit.analysis.mixed_commits import incoherent_pairs
 from graphkit.errors import InputError, did_you_mean
-from graphkit.files.assets import located
+from graphkit.files.assets import command_text, dataset_option, located
 from graphkit.files.dataset import Dataset
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
@@ -103,10 +103,11 @@ class RunOnFiles:
         """Return the failures of one kind, with the rows of the named query; see :func:`file_failures`."""
         name = named_query(kind).name
         if name not in FILE_KINDS:
+            keeping = command_text("evaluate", self.file, options=dataset_option(self.file, self.dataset.folder))
             raise InputError(
                 f"{name} needs the graph",
                 where=str(self.file),
-                remedy=f"`graphkit evaluate {self.file}` keeps the run there; then name it: {self.run}. "
+                remedy=f"`{keeping}` keeps the run there; then name it: {self.run}. "
                 f"Files suffice for {', '.join(FILE_KINDS)}.",
             )
         if limit is not None and limit < 0:

@@ -141,7 +141,7 @@ def compare(
         from graphkit.analysis.gate_outcomes import gate_error, hold
         from graphkit.cli.pair_tables import print_comparison
         from graphkit.cli.tables import print_gates
-        from graphkit.files.assets import as_typed
+        from graphkit.files.assets import option_text
         from graphkit.scoring.export import check_output
 
         if junit is not None:
@@ -158,7 +158,7 @@ def compare(
         _write_junit(junit, plan, compared, outcomes)
     print_problems(problems)
     taken = _print_messages(plan, compared, full or bool(comment))
-    more = "" if dataset is None else f" --dataset {as_typed(dataset)}"
+    more = "" if dataset is None else option_text("dataset", dataset)
 
     def show() -> None:
         if comment:
@@ -239,7 +239,7 @@ def commented(
 ) -> list[str]:
     """Return the lines of a comment on a pull request."""
     from graphkit.analysis.compare_runs import with_facts
-    from graphkit.files.assets import as_typed
+    from graphkit.files.assets import option_text
     from graphkit.report.comparison_comment import NextCommands, comparison_comment
 
     if store is not None:
@@ -250,7 +250,7 @@ def commented(
     elif store is not None:
         commands = NextCommands(compared.second)
     else:
-        more = "" if plan.dataset is None else f" --dataset {as_typed(plan.dataset)}"
+        more = "" if plan.dataset is None else option_text("dataset", plan.dataset)
         commands = NextCommands(plan.second, more)
     limits = [*plan.limits(compared), *compared.lost_in_words(), *plan.gates.notes(compared)]
     return comparison_comment(compared, outcomes, explain, commands, limits)

@@ -157,11 +157,11 @@ def evaluate(
     if storing.junit is not None:
         write_results(storing.junit, evaluated.held, evaluated.gates, facts, verdict, ending=".xml")
 
-    from graphkit.files.assets import as_typed
+    from graphkit.files.assets import option_text
 
     pairs = zip(files, evaluated.results, strict=True)
     names = [str(run) if storing.no_store else result.run for run, result in pairs]
-    more = f" --dataset {as_typed(given.dataset)}" if storing.no_store and given.dataset is not None else ""
+    more = option_text("dataset", given.dataset) if storing.no_store and given.dataset is not None else ""
     show = (lambda: _show(evaluated, verdict)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
     present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))

@@ -78,22 +78,24 @@ def failures(
         one = named_query(kind).name if kind is not None else None
         print_brief(failures_brief(run, rows_of, question, one, dataset))
         return
-    from graphkit.files.assets import as_typed
+    from graphkit.files.assets import option_text
 
     given = (("question", question), ("other", other), ("dataset", dataset))
-    asked = "".join(f" --{name} {as_typed(str(value))}" for name, value in given if value is not None)
-    _print_tables(rows_of, as_typed(run), asked)
+    asked = "".join(option_text(name, value) for name, value in given if value is not None)
+    _print_tables(rows_of, run, asked)
 
 
 def _print_tables(rows_of: dict[str, Failures], run: str, asked: str) -> None:
     """Print a table of each kind; ``asked`` are the options that show more of the same."""
+    from graphkit.files.assets import command_text
     from graphkit.graph.queries import named_queries
 
     for name, rows in rows_of.items():
         query = named_queries()[name]
         if rows:
             cut = len(rows) < rows.total
-            more = f"{_shown(rows)}; all: graphkit failures {run} --kind {name}{asked} --limit 0" if cut else None
+            again = command_text("failures", run, options=f" --kind {name}{asked} --limit 0")
+            more = f"{_shown(rows)}; all: {again}" if cut else None
             cells = [[row[column] for column in query.columns] for row in rows]
             print_table(f"{query.title} ({name})", query.columns, cells, more, least=LEAST)
     empty = [name for name, rows in rows_of.items() if not rows]
@@ -125,12 +127,12 @@ def _read(file: Path, dataset: Path | None, other: str | None, problems: Problem
     """Read a run file, for which no database is started."""
     from graphkit.analysis.file_failures import RunOnFiles
     from graphkit.errors import InputError
+    from graphkit.files.assets import command_text, dataset_option
 
     if other is not None:
         what = "--other compares two runs in the graph"
-        raise InputError(
-            what, where=str(file), remedy=f"`graphkit evaluate {file}` keeps this one there; name it then."
-        )
+        keeping = command_text("evaluate", file, options=dataset_option(file, dataset))
+        raise InputError(what, where=str(file), remedy=f"`{keeping}` keeps this one there; name it then.")
     found = RunOnFiles.read(file, dataset, problems)
     print_problems(problems)
     for message in found.messages():

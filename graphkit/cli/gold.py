@@ -76,8 +76,10 @@ def propose(
         proposing.ask_all(asked)
     accepted = {one.question.id: (one.accepted.paths, one.accepted.commits) for one in asked if one.accepted.paths}
     if accepted:
+        from graphkit.files.assets import command_text
+
         file.write_all(accepted)
-        say(f"note: the graph holds the gold as it was: `graphkit load {dataset}` brings it up to date")
+        say(f"note: the graph holds the gold as it was: `{command_text('load', dataset)}` brings it up to date")
     proposing.print_accepted(file.path, asked, only=question is not None)
 
 
@@ -119,7 +121,10 @@ def migrate(
     for question, names in still.items():
         say(f"note: {question} is unchanged: there is no decision about {', '.join(names)}")
     if changed:
-        say(f"note: the graph holds the questions as they were: `graphkit load {dataset}` brings them up to date")
+        from graphkit.files.assets import command_text
+
+        loading = command_text("load", dataset)
+        say(f"note: the graph holds the questions as they were: `{loading}` brings them up to date")
     text = f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}"
     present(text, {**facts, "accepted": len(accepted), "changed": changed, "unsettled": still})
 

@@ -29,6 +29,7 @@ def import_scores(
 ) -> None:
     """Turn the scores in logs of Inspect or promptfoo into scores of a run."""
     from graphkit.cli.progress import shown_progress
+    from graphkit.files.assets import command_text, option_text
     from graphkit.files.problems import Problems
     from graphkit.files.score_files import write_scores
     from graphkit.imports.score_logs import import_scores as imported
@@ -43,6 +44,7 @@ def import_scores(
     measures = list(dict.fromkeys(one.measure for one in found.scores))
     totals = {name: [one.number is not None for one in found.scores if one.measure == name] for name in measures}
     lines = [f"{name}: {sum(scored)}/{len(scored)} scored" for name, scored in totals.items()]
-    lines.append(f"{out}: `graphkit evaluate RUN.jsonl --scores {out}` and `graphkit load-scores {out}` read it")
+    gated = command_text("evaluate", "RUN.jsonl", options=option_text("scores", out))
+    lines.append(f"{out}: `{gated}` and `{command_text('load-scores', out)}` read it")
     counts = {name: {"scored": sum(scored), "total": len(scored)} for name, scored in totals.items()}
     present(lines, {"run": run, "out": str(out), "measures": counts})

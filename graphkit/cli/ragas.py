@@ -165,11 +165,13 @@ def evaluate(
 def _keep(found: Sequence[Score], out: Path | None, run: Path, problems: Problems) -> None:
     """Keep scores in a file, and print their means."""
     from graphkit.adapters.ragas import keep_scores
+    from graphkit.files.assets import command_text, option_text
 
     file, means = keep_scores(found, run, out)
     print_problems(problems)
     lines = [f"{one.measure}  {shown(one.mean)}  ({one.scored}/{one.total})" for one in means]
-    lines.append(f"{file}: `graphkit evaluate {run} --scores {file}` and `graphkit load-scores {file}` read it")
+    gated = command_text("evaluate", run, options=option_text("scores", file))
+    lines.append(f"{file}: `{gated}` and `{command_text('load-scores', file)}` read it")
     facts = [{**asdict(one), "out": str(file)} for one in means]
     for one, fact in zip(means, facts, strict=True):
         if first := fact.pop("first_unscored"):

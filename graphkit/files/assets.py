@@ -69,31 +69,46 @@ def bundled(path: str | Path) -> Path | None:
 
 
 def as_typed(named: str | Path) -> str:
-    """Return a name or path as one types it in a shell: quoted if needed, and a bundled file by its address.
+    r"""Return a name or path as one types it in bash: quoted if needed, and a bundled file by its address.
+
+    What isn't printable is written out.
 
     >>> as_typed(storefront_folder() / "runs" / "storefront-graph.jsonl"), as_typed("my run")
     ('@storefront/runs/storefront-graph', "'my run'")
+    >>> as_typed("a\nb")
+    "$'a\\u000ab'"
     """
     path = Path(named)
     for address, name in BUNDLED.items():
         folder = _folder("fixtures") / name
         if path.is_absolute() and path.is_relative_to(folder):
             return shlex.quote("/".join((address, *path.relative_to(folder).parts)).removesuffix(".jsonl"))
-    return shlex.quote(str(named))
+    text = str(named)
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{one_line(escaped)}'"
 
 
 def command_text(name: str, *arguments: str | Path, options: str = "") -> str:
-    r"""Return a command of graphkit as one types it in bash; ``options`` are typed already, a space before each.
+    """Return a command of graphkit as one types it in bash; ``options`` are typed already, a space before each.
 
     >>> command_text("why", "my run", "q1", options=" --dataset d"), command_text("why", "r", "-1")
     ("graphkit why 'my run' q1 --dataset d", 'graphkit why -- r -1')
-    >>> command_text("why", "r", "a\nb")
-    "graphkit why r $'a\\u000ab'"
     """
-    typed = " ".join(map(_in_bash, arguments))
+    typed = " ".join(map(as_typed, arguments))
     if any(str(one).startswith("-") for one in arguments):
         return f"graphkit {name}{options} -- {typed}"
     return f"graphkit {name} {typed}{options}"
+
+
+def option_text(name: str, value: str | Path) -> str:
+    """Return an option with its value as one types it in bash, a space before it.
+
+    >>> option_text("question", "my q"), option_text("question", "-1")
+    (" --question 'my q'", ' --question=-1')
+    """
+    return f" --{name}{'=' if str(value).startswith('-') else ' '}{as_typed(value)}"
 
 
 def dataset_option(run: str | Path, folder: str | Path | None) -> str:
@@ -104,16 +119,7 @@ def dataset_option(run: str | Path, folder: str | Path | None) -> str:
     file = Path(run)
     if folder is None or (file.parent.name == "runs" and file.parent.parent.resolve() == Path(folder).resolve()):
         return ""
-    return f" --dataset {as_typed(folder)}"
-
-
-def _in_bash(named: str | Path) -> str:
-    """Return a name or path as one types it in bash; what isn't printable is written out."""
-    text = str(named)
-    if text.isprintable():
-        return as_typed(named)
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"$'{one_line(escaped)}'"
+    return option_text("dataset", folder)
 
 
 def is_bundled(path: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.files.assets import located
+from graphkit.files.assets import command_text, located
 from graphkit.files.extra_fields import extra_fields
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of, stored_blocks
 from graphkit.files.named_files import NamedFiles
@@ -151,7 +151,8 @@ class Dataset:
         paths = (path for suffix in SUFFIXES for path in (self.folder / "runs").glob(f"*.jsonl{suffix}"))
         found = sorted(paths, key=lambda path: (stem_of(path), path.name))
         if not found:
-            remedy = f"`graphkit run {self.folder} --system NAME=MODULE:CALLABLE` makes one, `graphkit import` too."
+            running = command_text("run", self.folder, options=" --system NAME=MODULE:CALLABLE")
+            remedy = f"`{running}` makes one, `graphkit import` too."
             raise InputError("the dataset has no run yet", where=str(self.folder / "runs"), remedy=remedy)
         return found
 

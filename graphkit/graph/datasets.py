@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.assets import command_text
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file
 from graphkit.files.problems import OnError, Problems
@@ -43,7 +44,7 @@ T = TypeVar("T")
 #: What to do about a dataset whose questions the graph holds under another name, as it does of a copied folder.
 _SAME_IDS = (
     "If this is a copy of {name}, call its folder {name}, too: it then takes its place. Otherwise give "
-    "the questions other ids, remove the other one (`graphkit db remove dataset {name}`), or use a database of its own "
+    "the questions other ids, remove the other one (`{remove}`), or use a database of its own "
     "(--data DIR; graphkit.open_store(data=DIR))."
 )
 
@@ -240,7 +241,9 @@ class _DatasetLoader:
                     raise InputError(
                         f"the question {row['id']!r} already belongs to the dataset {row['dataset']!r}",
                         where=str(self.dataset.questions_file),
-                        remedy=_SAME_IDS.format(name=row["dataset"]),
+                        remedy=_SAME_IDS.format(
+                            name=row["dataset"], remove=command_text("db remove dataset", str(row["dataset"]))
+                        ),
                     )
 
     def _name_repositories(self) -> None:

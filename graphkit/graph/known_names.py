@@ -8,6 +8,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError, did_you_mean
+from graphkit.files.assets import command_text
 from graphkit.graph import schema_version
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.knowledge import question_ids
@@ -137,7 +138,7 @@ def run_source(store: Store, run: str) -> tuple[Path, Path]:
         raise InputError(
             f"the run {run!r} is no longer what was loaded: this file, or which questions its dataset has, has changed",
             where=str(file),
-            remedy=f"`graphkit evaluate {file}` loads it again; or name the file to read it as it is now.",
+            remedy=f"`{command_text('evaluate', file)}` loads it again; or name the file to read it as it is now.",
         )
     [folder] = [row["folder"] for row in store.read(cypher("read/datasets")) if row["name"] == dataset]
     return file, Path(str(folder))

@@ -6,7 +6,6 @@ written anew, and these are linked to them again. What can't be read again stays
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.assets import command_text, option_text
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.graph import schema_version
@@ -80,7 +80,7 @@ def _migrate_dataset(
     store: Store, row: Mapping[str, Any], former: object, found: GraphMigration, progress: Progress
 ) -> None:
     name, folder = str(row["name"]), str(row["folder"])
-    remove = f"`graphkit db remove dataset {shlex.quote(name)}` removes it with its runs"
+    remove = f"`{command_text('db remove dataset', name)}` removes it with its runs"
     what = f"the dataset {name}"
     if former is None or row["folder"] is None:
         found.left.append(f"{what} was not loaded to its end: `graphkit load` its folder, or {remove}")
@@ -93,7 +93,7 @@ def _migrate_dataset(
         found.left.append(f"{what}: its files in {folder} can't be read; {again}, or {remove}")
         return
     if not same:
-        load = f"`graphkit load {shlex.quote(folder)}`"
+        load = f"`{command_text('load', folder)}`"
         found.left.append(f"{what}: its files have changed since it was loaded; {load} loads it as it is now")
         return
     store.write(cypher("load/former_digest"), {"name": name, "former": str(former)})
@@ -113,7 +113,7 @@ def _migrate_run(
     store: Store, row: Mapping[str, Any], older: set[str], found: GraphMigration, progress: Progress
 ) -> None:
     run, dataset = str(row["id"]), str(row["dataset"])
-    what, remove = f"the run {run}", f"`graphkit db remove run {shlex.quote(run)}` removes it"
+    what, remove = f"the run {run}", f"`{command_text('db remove run', run)}` removes it"
     if row["renaming"] is not None:
         found.left.append(
             f"{what}: its renaming isn't finished; `{renaming_command(*row['renaming'])}`, then this again"
@@ -131,7 +131,7 @@ def _migrate_run(
     if not file.is_file():
         found.left.append(f"{what}: {file} is gone; put it back and migrate again, or {remove}")
         return
-    again = f"graphkit evaluate {shlex.quote(str(file))}"
+    again = command_text("evaluate", file)
     content = content_digest(file)
     asked = question_ids(store, dataset)
     if row["content"] is None and any(row["digest"] == run_digest(content, asked, one) for one in _versions()):
@@ -143,8 +143,9 @@ def _migrate_run(
     if row["kept"] is not None:
         kept = kept_questions(store, run)
         if row["kept_of"] is None or len(kept) != row["kept_questions"]:
-            rules = "".join(f" --keep {shlex.quote(rule)}" for rule in str(row["kept"]).split(" or "))
-            found.left.append(f"{what}: which questions of it are stored is no longer known; `{again}{rules}`")
+            rules = "".join(option_text("keep", rule) for rule in str(row["kept"]).split(" or "))
+            whole = command_text("evaluate", file, options=rules)
+            found.left.append(f"{what}: which questions of it are stored is no longer known; `{whole}`")
             return
         part = RunPart(str(row["kept"]), kept, row["kept_of"], row["questions"], row["failed"])
     unordered = bool(store.read(cypher("read/unordered"), {"run": run})[0]["unordered"])

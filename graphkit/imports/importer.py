@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from graphkit.errors import InputError
-from graphkit.files.assets import as_typed
+from graphkit.files.assets import command_text, option_text
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
@@ -190,8 +190,8 @@ def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:
     for path in paths:
         if _reader(path, AUTO)[0].name == OwnRecordsReader.name:
             beside = any(find_file(folder, "questions") for folder in (path.parent.parent, path.parent))
-            where = "" if beside else f" --dataset {as_typed(dataset or 'DATASET')}"
-            what = f"this is already a run: graphkit evaluate {as_typed(path)}{where}"
+            where = "" if beside else option_text("dataset", dataset or "DATASET")
+            what = f"this is already a run: {command_text('evaluate', path, options=where)}"
             remedy = "`graphkit import graphkit` looks its names up in the dataset, if they aren't ids there."
             raise InputError(what, remedy=remedy)
 

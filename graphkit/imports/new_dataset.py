@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.assets import as_typed, refuse_bundled
+from graphkit.files.assets import command_text, refuse_bundled
 from graphkit.files.atomic import write_records
 from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.jsonl import find_file
@@ -122,12 +122,11 @@ class NewDataset:
 
     def commands(self) -> list[tuple[str, str]]:
         """Return the three commands to run next, each with its purpose."""
-        folder = as_typed(self.folder)
         kind = max(self.gold, key=lambda one: self.gold[one])
         return [
-            (f"graphkit run {folder} --system mine=my_system:answer", "your system"),
-            (f"graphkit evaluate {folder} {_GATES[kind]}", _PURPOSES.get(kind, "the gate")),
-            (f"graphkit report {folder}", "the page"),
+            (command_text("run", self.folder, options=" --system mine=my_system:answer"), "your system"),
+            (command_text("evaluate", self.folder, options=f" {_GATES[kind]}"), _PURPOSES.get(kind, "the gate")),
+            (command_text("report", self.folder), "the page"),
         ]
 
     def as_json(self) -> dict[str, Any]:

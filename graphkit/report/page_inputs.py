@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.files.assets import is_bundled
+from graphkit.files.assets import command_text, is_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.execution_files import EXECUTIONS
 from graphkit.files.extra_fields import FILE
@@ -101,7 +101,7 @@ def require_shown(found: RunFiles, place: int, question: str, dataset: Path | No
     source = Dataset.of_run(file, dataset or found.folders.get(file))
     known = {one.id for _, one in source.questions(Problems("skip"))}
     if question not in known:
-        remedy = f"{did_you_mean(question, known)}`graphkit view {file}` lists the questions."
+        remedy = f"{did_you_mean(question, known)}`{command_text('view', file)}` lists the questions."
         raise InputError(f"no question has the id {question!r}", where=str(source.questions_file), remedy=remedy)
     return found.names[place] or first_run(file)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphkit.files.assets import command_text, option_text
 from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import LogCoverage, Meaning, read_known
 from graphkit.files.normal_forms import GoldSpelling, respell
@@ -137,7 +137,7 @@ def known_share(
 
 def _command(dataset: Dataset, run_file: Path) -> str:
     """Return the command that evaluates a run by a table of ids."""
-    return shlex.join(["graphkit", "evaluate", str(run_file), "--dataset", str(dataset.folder), "--ids", "ids.jsonl"])
+    return command_text("evaluate", run_file, options=f"{option_text('dataset', dataset.folder)} --ids ids.jsonl")
 
 
 def _line(met: LogCoverage, more: bool) -> str:

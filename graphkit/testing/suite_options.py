@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.files.assets import located
+from graphkit.files.assets import command_text, located
 from graphkit.files.dataset import Dataset
 from graphkit.records.option_values import bound
 from graphkit.records.unanswered import FailedAs
@@ -106,7 +106,7 @@ def _judge(arguments: Mapping[str, Any], answers: SystemUnderTest | GivenRun) ->
     if (given := arguments.get("judge")) is None:
         return None
     if isinstance(answers, GivenRun):
-        remedy = f"Grade the run by `graphkit grade {answers.file}`: the verdicts beside it count."
+        remedy = f"Grade the run by `{command_text('grade', answers.file)}`: the verdicts beside it count."
         raise InputError("a judge grades the answers of a system, and the mark names a run", remedy=remedy)
     return asked_judge(given, arguments.get("graders"))
 

@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,40 @@ def test_each_copied_command_runs(runs: tuple[Path, Path, tuple[str, ...]], tmp_
             words = shlex.split(command, comments=True)
             done = inside(*words[1:], cwd=tmp_path)
             assert done.code == 0, (name, command, done.err)
+
+
+def in_bash(command: str) -> list[str]:
+    """Return the words of a command as bash reads them."""
+    script = 'graphkit() { printf "%s\\0" "$@"; }; eval "$1"'
+    done = subprocess.run(["bash", "-c", script, "bash", command], check=True, capture_output=True)
+    return done.stdout.decode().split("\0")[:-1]
+
+
+@pytest.mark.parametrize("name", ["it's $HOME", "-q", "tab\there", "\u202eright", "e\u0301\\n"])
+def test_a_shell_reads_back_what_was_named(name: str, tmp_path: Path) -> None:
+    """Whatever a question is called, the command of its explanation lists its failures: it misses an edge."""
+    first, second = ({**one, "id": f"{name}{place}"} for place, one in enumerate(QUESTIONS))
+    silent = [{**one, "question_id": f"{name}{place}", "traversal": []} for place, one in enumerate(ANSWERS)]
+    run = tiny(tmp_path / "-my set", [first, second], silent)
+    told = inside("why", "--dataset", "..", "--", run.name, f"{name}1", cwd=run.parent, code=0).out
+    [look] = offered(told)
+    rows = inside(*in_bash(look), "--json", cwd=run.parent, code=0).objects()
+    assert {row["question"] for row in rows if "question" in row} == {f"{name}1"}
+
+
+def test_a_cut_table_names_a_run_that_begins_with_a_dash(tmp_path: Path) -> None:
+    """The command behind a table that a limit cut shows all of its rows: q1 misses both of its edges, q2 its one."""
+    run = tiny(tmp_path, answers=[{**one, "traversal": []} for one in ANSWERS])
+    moved = run.rename(run.with_name("-r.jsonl"))
+    cut = inside("failures", "--full", "--limit", 1, "-d", "..", "--", moved.name, cwd=moved.parent, code=0).out
+    [again] = [one for one in re.findall(r"all: (graphkit .+)", cut) if "missed-edges" in one]
+    assert len(inside("failures", "--json", *in_bash(again)[1:], cwd=moved.parent, code=0).objects()) == 3
+
+
+def test_errors_quote_what_they_name(tmp_path: Path) -> None:
+    """A folder and a file with spaces stand in the commands of errors as a shell takes them."""
+    run = tiny(tmp_path / "my set")
+    needs = inside("failures", "my set/runs/r.jsonl", "--kind", "extra-edges", cwd=tmp_path, code=2).err
+    assert "`graphkit evaluate 'my set/runs/r.jsonl'` keeps the run there" in needs
+    run.unlink()
+    assert "`graphkit run 'my set' --system" in inside("evaluate", "my set", "--no-store", cwd=tmp_path, code=2).err
