@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from graphkit.analysis.evaluation_findings import gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
@@ -25,11 +25,24 @@ from graphkit.records.words import counted
 #: How many measures, groups and moved questions are shown.
 MEASURES, GROUPS, MOVERS = 11, 4, 1
 
+#: Of how many questions that lost it is asked whether ``graphkit why`` explains them.
+EXPLAINED = 10
+
 DELTA, INTERVAL, VERDICT = "delta", "95% interval", "verdict"
 
 
-def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], second: str, options: str = "") -> Brief:
-    """Return what to print of a comparison; ``second`` and ``options`` are for the commands to type next."""
+def comparison_brief(
+    compared: RunComparison,
+    gates: Sequence[GateOutcome],
+    second: str,
+    options: str = "",
+    explains: Callable[[str], bool] = lambda question: True,
+) -> Brief:
+    """Return what to print of a comparison.
+
+    ``second`` and ``options`` are for the commands to type next, and ``explains`` tells whether ``graphkit why`` finds
+    something wrong in a question of the second run.
+    """
     findings = [*gate_findings(gates), *_failed(compared)]
     findings += [BriefLine("scope", one, 84) for one in compared.scope()]
     if compared.clusters is not None:
@@ -55,7 +68,7 @@ def comparison_brief(compared: RunComparison, gates: Sequence[GateOutcome], seco
         summary=compared.verdict,
         table=comparison_table(compared) if compared.with_failed else None,
         findings=tuple(findings),
-        commands=tuple(_commands(compared, gates, second, options)),
+        commands=tuple(_commands(compared, gates, second, options, explains)),
     )
 
 
@@ -117,18 +130,26 @@ def comparison_table(compared: RunComparison, most: int = MEASURES) -> BriefTabl
     )
 
 
-def _commands(compared: RunComparison, gates: Sequence[GateOutcome], second: str, options: str) -> Iterator[str]:
-    """Yield what to type next: why the second run lost most by the measure whose gate failed, or by any measure."""
+def _commands(
+    compared: RunComparison, gates: Sequence[GateOutcome], second: str, options: str, explains: Callable[[str], bool]
+) -> Iterator[str]:
+    """Yield what to type next: why the second run lost most by the measure whose gate failed, or by any measure.
+
+    Of the first questions it is one that ``why`` explains; without one, the failures of the run are left to look at.
+    """
     losing = [one for one in compared.movers if one.delta * (-1 if lower_is_better(one.measure) else 1) < 0]
     for gate in gates:
-        if not gate.passed and gate.measure is not None and (lost := compared.losses_by(gate.measure)):
-            yield command_text("why", compared.named(second, lost[0].question), lost[0].question, options=options)
+        lost = compared.losses_by(gate.measure) if not gate.passed and gate.measure is not None else []
+        question = next((one.question for one in lost[:EXPLAINED] if explains(one.question)), None)
+        if question is not None:
+            yield command_text("why", compared.named(second, question), question, options=options)
             return
         if not gate.passed and gate.gate == "max-failed":
             yield command_text("failures", compared.named(second), options=f" --kind failed-questions{options}")
             return
-    worse = [one.question for one in losing] + [one.question for one in compared.losses]
-    if worse:
-        yield command_text("why", compared.named(second, worse[0]), worse[0], options=options)
+    worse = dict.fromkeys([*(one.question for one in losing), *(one.question for one in compared.losses)])
+    found = next((one for one in [*worse][:EXPLAINED] if explains(one)), None)
+    if found is not None:
+        yield command_text("why", compared.named(second, found), found, options=options)
     else:
         yield command_text("failures", compared.named(second), options=options)

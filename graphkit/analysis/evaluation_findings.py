@@ -21,7 +21,7 @@ from graphkit.records.repetition_names import system_of
 from graphkit.records.words import counted
 from graphkit.scoring.clustering import in_words as clustered_in_words
 from graphkit.scoring.repeated_systems import RepeatedSystem
-from graphkit.scoring.results import Evaluation
+from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.runs_verdict import RunsVerdict
 
 #: How many measures the table and a finding name.
@@ -312,7 +312,8 @@ def _right_answers(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None, more: str) -> Iterator[str]:
     """Yield what to type next: why the better run missed most edges of a question, and the comparison of the best two.
 
-    After a failed gate it is why the run lost most by its measure. A run that missed no edge has its page to look at.
+    After a failed gate it is why the run lost most by its measure. A run that missed no edge has its page to look at,
+    and so has one whose gate failed by questions in which ``graphkit why`` finds nothing wrong.
     """
     best = lead.first if lead is not None else evaluated.results[0]
     worst = min(best.outcomes(), key=lambda one: (-one.missed_edges, one.stage.question), default=None)
@@ -323,7 +324,8 @@ def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None
             yield command_text("why", names[best.run], worst.stage.question, options=more)
         else:
             yield command_text("report", names[best.run], options=more)
-    if lead is not None and (system_of(lead.first.run) or lead.first.run) != system_of(lead.second.run):
+    one_system = lead is not None and (system_of(lead.first.run) or lead.first.run) == system_of(lead.second.run)
+    if lead is not None and lead.verdict.result is not None and not one_system:
         yield command_text("compare", names[lead.second.run], names[lead.first.run], options=more)
 
 
@@ -336,11 +338,14 @@ def _after_failure(evaluated: EvaluatedRuns, names: Mapping[str, str], more: str
             continue
         if gate.gate == "max-failed":
             return command_text("failures", names[gate.run], options=f" --kind failed-questions{more}")
-        if (question := _lost_most(results[gate.run], gate)) is not None:
-            of_system = systems.get(gate.run)
+        of_system = systems.get(gate.run)
+        logged = [results[gate.run]] if of_system is None else of_system.repetitions
+        if (question := _lost_most(results[gate.run], gate, logged)) is not None:
             run = gate.run if of_system is None else _worst_repetition(of_system, gate, question)
             return command_text("why", names[run], question, options=more)
-    return None
+    unexplained = (gate.run for gate in evaluated.gates if not gate.passed and gate.measure is not None)
+    run = next((systems[one].repetitions[0].run if one in systems else one for one in unexplained), None)
+    return None if run is None else command_text("report", names[run], options=more)
 
 
 def _worst_repetition(system: RepeatedSystem, gate: GateOutcome, question: str) -> str:
@@ -356,17 +361,40 @@ def _lower_is_meant(gate: GateOutcome, measure: str) -> bool:
     return gate.gate == "fail-over" or (gate.gate != "fail-under" and lower_is_better(measure))
 
 
-def _lost_most(result: Evaluation, gate: GateOutcome) -> str | None:
-    """Return the question that contributes most to the failure of a gate; None if no single one does."""
+def _lost_most(result: Evaluation, gate: GateOutcome, logged: Sequence[Evaluation]) -> str | None:
+    """Return the question that contributes most to the failure of a gate, of those that ``graphkit why`` explains.
+
+    It is None if no single one does. ``logged`` are the runs that the result is of.
+    """
     if gate.measure not in result.measures or not result.rows:
         return None
+    explained = {row.question for one in logged for row in one.rows if _explained(one, row)}
     values = result.held_values(gate.measure)
     if gate.gate == "min-scored" or not values:
         place = [*result.measures].index(gate.measure)
-        reasons = {row.question: row.values[place] for row in result.rows if row.question not in values}
+        rows = (row for row in result.rows if row.question not in values and row.question in explained)
+        reasons = {row.question: row.values[place] for row in rows}
         owned = (name for name, one in reasons.items() if isinstance(one, str) and owner_of(one) != Owner.QUESTION)
         return next(owned, None)
     high = _lower_is_meant(gate, gate.measure)
+    values = {name: value for name, value in values.items() if name in explained}
+    if not values:
+        return None
     found = (max if high else min)(values, key=lambda one: values[one])
     best = bounds_of(gate.measure)[0 if high else 1]
     return None if best is not None and equal(values[found], best) else found
+
+
+#: Measures of which ``graphkit why`` finds something wrong in each question whose value is worse than this, whatever
+#: else it logs: a missed edge, another order, commits that don't fit, no relevant id.
+_EXPLAINED = {"EdgeRecall": 1.0, "PathInOrder": 1.0, "Coherence": 1.0, "RR": 1e-9}
+
+
+def _explained(result: Evaluation, row: Row) -> bool:
+    """Return whether ``graphkit why`` finds something wrong in a question, as far as its row tells."""
+    if row.failure is not None:
+        return True
+    if row.outcome is not None and (row.outcome.missed_edges or row.outcome.missed_ids):
+        return True
+    values = zip(result.measures, row.values, strict=True)
+    return any(isinstance(value, float) and value < _EXPLAINED.get(name, 0) for name, value in values)

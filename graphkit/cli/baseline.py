@@ -78,7 +78,7 @@ def saved(
     InputError
         The run can't be used, or answered fewer than four fifths of its questions and isn't accepted as ``partial``.
     """
-    from graphkit.analysis.gates import LEAST_SCORED
+    from graphkit.analysis.gates import LEAST_SCORED, RETRY
     from graphkit.cli.progress import shown_progress
     from graphkit.files.baseline_branches import fetch_branch, push_branch, save_on_branch
     from graphkit.files.baselines import packed, save_in_folder
@@ -101,7 +101,7 @@ def saved(
             raise InputError(
                 f"the run answered {answered} of {asked} questions, too few for a baseline",
                 where=str(run),
-                remedy="Complete it by `graphkit run --retry-failed`, or accept it by --partial-baseline.",
+                remedy=f"Complete it by {RETRY}, or accept it by --partial-baseline.",
             )
         with packed(files, own, run=system, questions=asked, answered=answered) as folder:
             if branch is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -154,21 +156,24 @@ def compare(
         compared = plan.completed(_compared(plan, store, scores, problems, progress), store)
         outcomes = plan.gates.outcomes(compared)
         comment = commented(plan, compared, outcomes, store, scores) if how.format is not None else []
+        more = "" if dataset is None else option_text("dataset", dataset)
+        explains = _explains(plan, compared, store, scores)
+        whole = bool(comment) or full or as_json()
+        brief = None if whole else comparison_brief(compared, outcomes, second, more, explains)
     if junit is not None:
         _write_junit(junit, plan, compared, outcomes)
     print_problems(problems)
     taken = _print_messages(plan, compared, full or bool(comment))
-    more = "" if dataset is None else option_text("dataset", dataset)
 
     def show() -> None:
         if comment:
             print_drawn(comment)
-        elif full:
+        elif brief is None:
             print_comparison(compared)
             print_gates(outcomes)
         else:
             after = lines_of_error(gate_error(outcomes, brief=True))
-            print_brief(comparison_brief(compared, outcomes, second, more), taken + after)
+            print_brief(brief, taken + after)
 
     present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)
@@ -219,6 +224,22 @@ def _compared(
     if scores:
         return plan.of_files(scores, problems)
     return plan.of_results(problems) if plan.of_folders else plan.of_runs(problems, progress)
+
+
+def _explains(
+    plan: ComparisonPlan, compared: RunComparison, store: Store | None, scores: list[Path]
+) -> Callable[[str], bool]:
+    """Return a function that tells whether ``graphkit why`` finds something wrong in a question of the second run.
+
+    The run is read when it is first called. Without records, each question is taken to be explained.
+    """
+    explainer = cache(lambda: None if scores else plan.explainer(compared, store))
+
+    def explains(question: str) -> bool:
+        explain = explainer()
+        return explain is None or explain(question).wrong
+
+    return explains
 
 
 def _write_junit(file: Path, plan: ComparisonPlan, compared: RunComparison, outcomes: list[GateOutcome]) -> None:

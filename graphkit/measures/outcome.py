@@ -73,7 +73,8 @@ class Outcome:
     """The outcome of one question: whether its answer and its path are right, None if undecided, and its stage.
 
     ``undecided`` is the reason why one of the two is undecided, and ``missed_edges`` the number of required gold edges
-    that weren't traversed, as far as the traversal is logged and the gold valid.
+    that weren't traversed, as far as the traversal is logged and the gold valid; ``missed_ids`` is that of the relevant
+    ids that weren't retrieved.
     """
 
     answer: bool | None
@@ -81,6 +82,7 @@ class Outcome:
     stage: Stage
     undecided: str = ""
     missed_edges: int = 0
+    missed_ids: int = 0
 
     @property
     def ended(self) -> str:
@@ -105,7 +107,9 @@ def outcome(case: Case, invalid: str | None = None) -> Outcome:
             stage = stage_of(case)
     undecided = next((judged.reason for judged in (answer, path) if isinstance(judged, Unscored)), "")
     rights = [None if isinstance(judged, Unscored) else judged for judged in (answer, path)]
-    return Outcome(rights[0], rights[1], stage, undecided, _missed_edges(case) if path is False else 0)
+    edges = _missed_edges(case) if path is False else 0
+    ids = _missed_ids(case) if invalid is None and case.failure is None and case.chunks_logged else 0
+    return Outcome(rights[0], rights[1], stage, undecided, edges, ids)
 
 
 def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
@@ -212,6 +216,11 @@ def right_path(case: Case) -> bool | Unscored:
 def _missed_edges(case: Case) -> int:
     """Return how many edges EdgeRecall misses, each once."""
     return len({edge for path in counted_paths(case, boundaries=False) for edge in path.required - path.walked})
+
+
+def _missed_ids(case: Case) -> int:
+    """Return how many relevant ids weren't retrieved."""
+    return sum(gain > 0 and node not in case.ranks for node, gain in case.question.relevant.items())
 
 
 def _ends(path: Gold) -> list[str]:

@@ -295,8 +295,9 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
         if "stage" in columns:
             stage = Stage(question, columns["stage"][at], columns["stage_reason"][at])
             right = columns["right_answer"][at], columns["right_path"][at]
-            missed = columns["missed_edges"][at] if "missed_edges" in columns else 0  # earlier versions lack it
-            judged = Outcome(*right, stage, columns["undecided"][at], missed)
+            # Earlier versions lack these columns.
+            missed = [columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids")]
+            judged = Outcome(*right, stage, columns["undecided"][at], *missed)
         yield Row(
             question,
             tuple([reasons[at] if values[at] is None else values[at] for values, reasons in given]),

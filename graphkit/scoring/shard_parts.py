@@ -311,7 +311,7 @@ def schema(measures: Sequence[str], outcomes: bool) -> Any:
     if outcomes:
         fields += [("right_answer", pa.bool_()), ("right_path", pa.bool_())]
         fields += [(name, text) for name in ("undecided", "stage", "stage_reason")]
-        fields.append(("missed_edges", pa.int64()))
+        fields += [("missed_edges", pa.int64()), ("missed_ids", pa.int64())]
     for name in measures:
         fields += [(name, pa.float64()), (reason_of(name), text)]
     if any(map(compares_relations, measures)):
@@ -335,6 +335,7 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], outcomes: bool) -> An
         columns += [[one.answer for one in judged if one], [one.path for one in judged if one]]
         columns += [[one.undecided for one in judged if one], [one.stage.name for one in judged if one]]
         columns += [[one.stage.reason for one in judged if one], [one.missed_edges for one in judged if one]]
+        columns.append([one.missed_ids for one in judged if one])
     for place in range(len(measures)):
         values = [row.values[place] for row in rows]
         columns += [[None if isinstance(value, str) else float(value) for value in values]]

@@ -171,7 +171,7 @@ def test_one_failure_counts_as_the_worst_value(tmp_path: Path) -> None:
     inside(*asked, "--fail-on-drop", "0.016", cwd=tmp_path, code=1)
     inside(*asked, "--max-failed", "1", cwd=tmp_path, code=0)
     done = inside(*asked, "--max-failed", "0", cwd=tmp_path, code=1)
-    assert "b: 1 question failed or missing, 0 allowed; ask again by `graphkit run --retry-failed`" in done.err
+    assert "b: 1 question failed or missing, 0 allowed; ask again by `graphkit run DATASET --system NAME=" in done.err
     assert [gate["gate"] for gate in done.object()["gates"] if not gate["passed"]] == ["max-failed"]
 
 

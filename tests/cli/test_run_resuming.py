@@ -150,8 +150,9 @@ def test_a_red_gate_says_how_to_ask_again(folder: Path) -> None:
     measured = ("evaluate", file, "--no-store", "-m", "ours:Answered")
     bounds = ("--fail-under", "ours:Answered=1", "--max-failed", "0")
     told = inside(*measured, *bounds, cwd=folder, code=1).err
-    assert "ask the others again by `graphkit run --retry-failed`" in told
-    accepted = "1 question failed or missing, 0 allowed; ask again by `graphkit run --retry-failed`, or accept it by "
+    again = "`graphkit run DATASET --system NAME=MODULE:CALLABLE --retry-failed`"
+    assert f"ask the others again by {again}" in told
+    accepted = f"1 question failed or missing, 0 allowed; ask again by {again}, or accept it by "
     assert f"{accepted}--max-failed 1" in told
     inside(*measured, "--max-failed", "1", cwd=folder, code=0)
     run(folder, "--system", "systems:counted", "--retry-failed")
