@@ -102,7 +102,7 @@ def unanswered_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
         some = " and ".join(f"{count} {what}" for count, what in counts if count)
         stale = result.failed + result.missing - result.unanswered if result.invalid else 0
         if stale and result.failed_as != "zero":
-            some += f", {stale} of them with stale gold, which don't count"
+            some += f", {stale} of them with stale gold, which {'does' if stale == 1 else 'do'}n't count"
         if some:
             parts.setdefault(_counting(result), []).append(f"{result.run} {some}")
     for how, some_runs in parts.items():
