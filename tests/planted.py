@@ -50,8 +50,8 @@ DEFECTS = (
     Defect(
         "first divergence",
         "graphkit/measures/paths.py",
-        "if step.source == required[count][0]), None)",
-        "if step.target == required[count][0]), None)",
+        "if edge[0] == required[count][0] and edge not in right), None)",
+        "if edge[2] == required[count][0] and edge not in right), None)",
         ("tests/measures/test_paths.py",),
     ),
     Defect(
