@@ -344,8 +344,8 @@ def _after_failure(evaluated: EvaluatedRuns, names: Mapping[str, str], more: str
             run = gate.run if of_system is None else _worst_repetition(of_system, gate, question)
             return command_text("why", names[run], question, options=more)
     unexplained = (gate.run for gate in evaluated.gates if not gate.passed and gate.measure is not None)
-    run = next((systems[one].repetitions[0].run if one in systems else one for one in unexplained), None)
-    return None if run is None else command_text("report", names[run], options=more)
+    found = next((systems[one].repetitions[0].run if one in systems else one for one in unexplained), None)
+    return None if found is None else command_text("report", names[found], options=more)
 
 
 def _worst_repetition(system: RepeatedSystem, gate: GateOutcome, question: str) -> str:

@@ -6,7 +6,6 @@ kill leaves between them is refused by every command, with the command that fini
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.assets import command_text
 from graphkit.files.dataset import given_run_name
 from graphkit.graph.commit_names import commits_state, resolve_commits
 from graphkit.graph.execution_nodes import reservation_of_executions
@@ -123,7 +123,7 @@ def _planned(store: Store, old: str, new: str) -> tuple[dict[str, str], bool]:
     if there := next((name for name in taken if name in runs), None):
         raise InputError(
             f"the graph holds a run {there!r} already",
-            remedy=f"Give another name, or remove that run first (`graphkit db remove run {shlex.quote(there)}`).",
+            remedy=f"Give another name, or remove that run first (`{command_text('db remove run', there)}`).",
         )
     return names, False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from typing import Literal
 
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
+from graphkit.files.assets import command_text
 from graphkit.graph.queries import cypher
 
 #: A reservation without a beat for so many milliseconds belongs to a dead process.
@@ -156,4 +156,4 @@ def unfinished_loads(store: Store) -> list[UnfinishedLoad]:
 
 def renaming_command(old: str, new: str) -> str:
     """Return the command that renames a run, or finishes that."""
-    return f"graphkit db rename run {shlex.quote(old)} {shlex.quote(new)}"
+    return command_text("db rename run", old, new)

@@ -67,5 +67,5 @@ def system_of(run: str) -> str | None:
     >>> system_of("mine@2"), system_of("mine")
     ('mine', None)
     """
-    match = _REPETITION.fullmatch(run)
-    return None if match is None else match["name"]
+    found = repetition_of(run)
+    return None if found is None else found[0]
