@@ -70,7 +70,7 @@ class _Section:
 
     def _rest(self) -> list[str]:
         left = len(self.items) - self.shown + self.beyond
-        return [line.format(left) for line in self.more] if left else []
+        return [line.format(left, "" if left == 1 else "s") for line in self.more] if left else []
 
 
 def comparison_comment(
@@ -148,7 +148,7 @@ def _measures(compared: RunComparison) -> _Section:
     table = comparison_table(compared, len(compared.with_failed))
     columns = [cell(name) if name in table.runs else name for name in table.columns]
     above = [row(columns), row(["---", "---:", "---:", "---:", "---", "---"])]
-    more = ("", "and {} more measures")
+    more = ("", "and {} more measure{}")
     notes = [line for note in compared.notes(code_span) for line in ("", note.replace("*", r"\*", 1))]
     return _Section(above, table.rows, lambda cells: row([cell(cells[0]), *cells[1:]]), more, notes)
 
@@ -280,5 +280,5 @@ def _agent(compared: RunComparison, commands: NextCommands) -> _Section:
         UNTRUSTED,
         *([commands.note] if commands.note else []),
     ]
-    more = ("# and {} more questions: graphkit why RUN QUESTION",)
+    more = ("# and {} more question{}: graphkit why RUN QUESTION",)
     return _Section([*above, f"{ticks}bash"], exact, more=more, below=[ticks], beyond=beyond)

@@ -133,6 +133,16 @@ def test_nothing_wrong(tmp_path: Path) -> None:
     assert graphkit.why(graded, "q2").verdict == "a judge does not call the answer fully correct"
 
 
+def test_nothing_wrong_without_a_traversal(tmp_path: Path) -> None:
+    """A record without a traversal isn't healthy: EdgeRecall counts it as the worst value, and this says why."""
+    found = graphkit.why(tiny(tmp_path, answers=[{**ANSWERS[1], "traversal": None}]), "q2")
+    assert not found.wrong
+    assert found.verdict == (
+        "nothing wrong was found (looked at: chunks; no judge has read the answer); "
+        "but the record logs no traversal, so which gold edges it has isn't known"
+    )
+
+
 def test_questions_that_arent_scored(tmp_path: Path) -> None:
     """A record with an error and a missing one are explained by what they are."""
     run = tiny(tmp_path, answers=[{"run": "r", "question_id": "q1", "error": "timed\nout"}])
