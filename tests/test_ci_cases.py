@@ -167,3 +167,18 @@ def test_nothing_of_a_perfect_run_is_severe(place: Place) -> None:
     assert found["measures"]["EdgeF1"]["mean"] == 1.0
     assert not found["two_by_two"]["lost"]
     assert not found["two_by_two"]["misread"]
+
+
+def test_a_baseline_that_cant_be_used_is_in_every_output(place: Place, tmp_path: Path) -> None:
+    """A file of the baseline was changed: exit code 2, and neither list of gates, JUnit nor comment is green."""
+    shutil.copytree(place.plain.parent / "kept/main", tmp_path / "main")
+    (tmp_path / "main/dataset/questions.jsonl").write_text("{}\n", encoding="utf-8")
+    words = ("ci", "runs/good.jsonl", "--baseline", tmp_path / "main", "--evaluate", BOUND, "--dry-run")
+    inside(*words, "--out", tmp_path / "out", cwd=place.plain, code=2)
+    gates = {one["name"]: one["passed"] for one in json.loads((tmp_path / "out/gates.json").read_text("utf-8"))}
+    assert gates == {"fail-under EdgeF1=0.5": True, "compare": False}
+    junit = ElementTree.parse(tmp_path / "out/junit.xml")
+    assert [one.get("name") for one in junit.iter("testcase") if one.find("failure") is not None] == ["compare"]
+    comment = (tmp_path / "out/comment.md").read_text("utf-8")
+    assert "**1 gate of 2 failed:**" in comment
+    assert "save a run anew by `graphkit baseline save`." in comment

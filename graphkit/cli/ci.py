@@ -62,7 +62,7 @@ def ci(
     dry_run: bool = option("--dry-run", "Neither comment, nor add to the job's summary, nor save."),
 ) -> None:
     """Do the whole job of a CI: evaluate a run, compare it with its baseline, hold all gates, comment, exit once."""
-    from graphkit.analysis.gate_outcomes import hold
+    from graphkit.analysis.gate_outcomes import GateOutcome, hold
     from graphkit.ci.job_settings import read_settings
 
     given = {
@@ -87,7 +87,8 @@ def ci(
         gates += compared_gates
     except GraphkitError as one:
         error = one
-        lines = _said("the runs could not be compared", f"{one.what}. {one.remedy or ''}".strip())
+        gates.append(GateOutcome("compare", evaluated.held[0].run, False, f"not compared: {one.what}"))
+        lines = _said("the runs could not be compared", f"{one.what}. {one.remedy or ''}".strip(), gates)
     _write(chosen, evaluated, gates, lines, facts)
     if not dry_run:
         _tell(chosen, lines, scored=True)

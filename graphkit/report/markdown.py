@@ -19,6 +19,10 @@ ROOM = 80
 #: A word or a number, with its punctuation: nothing that Markdown or GitHub reads as anything else.
 _PLAIN = re.compile(r"""[("']?(?:[A-Za-z]+(?:['-][A-Za-z]+)*|[+-]?\d{1,6}(?:\.\d{1,6})?%?)["')]?[,.;:]?""")
 
+#: What stands between two backticks, with its punctuation, and any word.
+_QUOTED = re.compile(r"`([^`]+)`([,;:.)]*)")
+_WORD = re.compile(r"(?<!\S)(?:`[^`]+`[,;:.)]*)(?!\S)|\S+")
+
 
 def code_span(text: str, room: int = ROOM) -> str:
     """Return text as code, on one line, cut in its middle, with its secrets masked.
@@ -46,13 +50,18 @@ def cell(text: str, room: int = ROOM) -> str:
 def prose(sentence: str, room: int = 4 * ROOM) -> str:
     """Return a sentence with its plain words as they are, and all else as code, without the marks that end it.
 
+    What stands between two backticks, such as a command, is code as a whole.
+
     >>> prose("bm25 failed on 2 of 30 questions: see @you, <b>; see a.py.")
     '`bm25` failed on 2 of 30 questions: see `@you, <b>`; see `a.py`.'
+    >>> prose("save it by `graphkit baseline save`.")
+    'save it by `graphkit baseline save`.'
     """
     parts: list[str] = []
     others: list[str] = []
-    for word in [*middle(one_line(masked_message(sentence)), room).split(), ""]:
-        if word and not _PLAIN.fullmatch(word):
+    for word in [*_WORD.findall(middle(one_line(masked_message(sentence)), room)), ""]:
+        quoted = _QUOTED.fullmatch(word)
+        if word and not quoted and not _PLAIN.fullmatch(word):
             others.append(word)
             continue
         if others:
@@ -60,7 +69,7 @@ def prose(sentence: str, room: int = 4 * ROOM) -> str:
             kept = text.rstrip(",;:.") or text
             parts.append(code_span(kept, room) + text[len(kept) :])
             others = []
-        parts += [word] if word else []
+        parts += [code_span(quoted[1], room) + quoted[2]] if quoted else [word] if word else []
     return " ".join(parts)
 
 
