@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from graphkit.analysis.findings import listed
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
+from graphkit.files.known_ids import read_known
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
@@ -69,15 +71,18 @@ class GoldDifference:
         The questions of both whose gold differs, after the renames that ``gold migrate`` recorded.
     meant
         Whether both runs are scored by the new gold, since the change is meant; else by that of the baseline.
+    renamed
+        The names in the baseline's gold that are read under later ones, as pairs: what says so is part of the change.
     """
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[QuestionChange, ...] = ()
     meant: bool = False
+    renamed: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.changed)
+        return bool(self.added or self.removed or self.changed or self.renamed)
 
     @property
     def missed(self) -> list[str]:
@@ -92,13 +97,17 @@ class GoldDifference:
         parts = [
             f"{counted(len(some), 'question')} {what} ({listed(list(some), NAMED)})" for what, some in kinds if some
         ]
+        if self.renamed:
+            names = listed([f"{old} to {new}" for old, new in self.renamed], NAMED)
+            parts.append(f"{counted(len(self.renamed), 'name')} renamed ({names})")
         by = "the new gold" if self.meant else "the baseline's gold"
         return f"gold differs from the baseline's: {', '.join(parts)}; both runs are scored by {by}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields."""
         changed = [{name: getattr(one, name) for name in QuestionChange.__slots__} for one in self.changed]
-        return {"added": self.added, "removed": self.removed, "changed": changed, "meant": self.meant}
+        facts = {"added": self.added, "removed": self.removed, "changed": changed, "meant": self.meant}
+        return {**facts, "renamed": dict(self.renamed)}
 
 
 @dataclass(frozen=True)
@@ -113,23 +122,29 @@ class GoldOfBoth:
         Those of the baseline under the names of the later dataset, where that no longer has the old ones.
     back
         The old name of each new one.
+    renamed
+        The names in the baseline's gold that are other ones in ``moved``.
     """
 
     baseline: Mapping[str, QuestionStruct]
     later: Mapping[str, QuestionStruct]
     moved: Mapping[str, QuestionStruct]
     back: Mapping[str, str]
+    renamed: Mapping[str, str]
 
     @classmethod
     def read(cls, baseline: Dataset, later: Dataset) -> GoldOfBoth:
         """Read the questions of both; what can't be used is reported elsewhere."""
         old, new = ({one.id: one for one in some.every_question()} for some in (baseline, later))
-        renames = recorded_renames(later.folder)
-        moved = dict(old)
+        renames = _believed(recorded_renames(later.folder), baseline, old)
+        moved, used = dict(old), dict[str, str]()
         for name, question in old.items() if renames else ():
             names = {*gold_names(new[name])} if name in new else {*renames}
-            moved[name] = _moved(question, {was: to for was, to in renames.items() if was not in names})
-        return cls(old, new, moved, {new: old for old, new in renames.items()})
+            own = {was: to for was, to in renames.items() if was not in names}
+            moved[name] = _moved(question, own)
+            used |= {was: own[was] for was in gold_names(question) if was in own}
+        back = {new: old for old, new in (*renames.items(), *used.items())}
+        return cls(old, new, moved, back, dict(sorted(used.items())))
 
     def change(self, run: Mapping[str, AnswerStruct], meant: bool = False) -> GoldDifference:
         """Return how the gold differs, and which removed parts a run lacks, given its records of changed questions."""
@@ -143,7 +158,11 @@ class GoldOfBoth:
             texts = (tuple(sorted(part.text for part in some)) for some in (removed, added, missed))
             changed.append(QuestionChange(question, *texts))
         return GoldDifference(
-            tuple(sorted(new.keys() - old.keys())), tuple(sorted(old.keys() - new.keys())), tuple(changed), meant
+            tuple(sorted(new.keys() - old.keys())),
+            tuple(sorted(old.keys() - new.keys())),
+            tuple(changed),
+            meant,
+            tuple(self.renamed.items()),
         )
 
     def differing(self) -> list[str]:
@@ -158,6 +177,16 @@ class GoldOfBoth:
     def by_later(self, questions: Iterable[str]) -> dict[str, QuestionStruct]:
         """Return questions with the later gold, under the names and at the commits of the baseline."""
         return {one: _pinned(_moved(self.later[one], self.back), self.baseline[one]) for one in questions}
+
+
+def _believed(renames: Mapping[str, str], baseline: Dataset, questions: Mapping[str, QuestionStruct]) -> dict[str, str]:
+    """Return the renames that are some: not to a name that the baseline has for something else, nor of two to one."""
+    if not renames:
+        return {}
+    names = {name for question in questions.values() for name in gold_names(question)}
+    held = read_known(baseline, questions.values(), {*renames.values()})[0].all() | names
+    ends = Counter(renames[name] for name in names & renames.keys())
+    return {old: new for old, new in renames.items() if ends[new] < 2 and (new not in held or new in renames)}
 
 
 @contextmanager

@@ -98,7 +98,7 @@ def drops(compared: RunComparison, bounds: Iterable[Bound]) -> list[GateOutcome]
     """
     outcomes = []
     for result, bound in _bounded(compared, bounds, "--fail-on-drop"):
-        drop = -compared.gain(result)
+        drop = 0.0 - compared.gain(result)  # never -0
         passed = not over(drop, bound)
         what = _changed(compared, result) + ("" if passed else f", worse than {compared.first} by more than {bound:g}")
         outcomes.append(GateOutcome("fail-on-drop", compared.second, passed, what, result.measure, bound, drop))
@@ -118,7 +118,7 @@ def ruled_out(compared: RunComparison, bounds: Iterable[Bound]) -> list[GateOutc
     outcomes = []
     for result, bound in _bounded(compared, bounds, "--rule-out-drop"):
         end = result.high if lower_is_better(result.measure) else result.low
-        drop = None if end is None else -end * (-1 if lower_is_better(result.measure) else 1)
+        drop = None if end is None else 0.0 + end * (1 if lower_is_better(result.measure) else -1)
         passed = drop is not None and not over(drop, bound)
         what = _changed(compared, result)
         what += "; no interval: too few questions" if drop is None else f"; a drop of {drop:.4g} isn't excluded"

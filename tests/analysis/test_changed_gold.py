@@ -116,13 +116,17 @@ def test_weaker_steps_are_removed_gold(compared: Callable[..., Done], changed: d
 
 
 def test_recorded_renames_map_the_baselines_gold(compared: Callable[..., Done], tmp_path: Path) -> None:
-    """All files moved from src to lib: with the renames neither run loses, and gold doesn't differ."""
+    """All files moved from src to lib: with the renames neither run loses, and gold differs by names alone."""
     moved = {f"web:src/{one}{letter}.py": f"web:lib/{one}{letter}.py" for one in IDS for letter in "abc"}
     (tmp_path / "new").mkdir()
     record_renames(tmp_path / "new", moved)
     later = [gold(one, folder="lib", commits={"web": "2"}) for one in IDS]
     found = compared(later, [answer("mine", one, folder="lib") for one in IDS], code=0, held="lib").object()
     assert (found["gold_change"]["changed"], found["incomplete"]) == ([], [])
+    assert found["gold_change"]["renamed"] == moved
+    [told] = [gate["what"] for gate in found["gates"] if gate["gate"] == "gold"]
+    # Three files of each of ten questions.
+    assert "30 names renamed (web:src/q0a.py to web:lib/q0a.py, " in told
     assert [(one["questions"], one["delta"]) for one in found["with_failed"]] == [(10, 0.0)]
     worse = [answer("mine", one, 1 if one == "q0" else 2, folder="lib") for one in IDS]
     found = compared(later, worse, code=1, held="lib").object()
@@ -132,6 +136,23 @@ def test_recorded_renames_map_the_baselines_gold(compared: Callable[..., Done], 
     found = compared(later, worse, code=1, held="lib").object()
     assert found["gold_change"]["changed"][0]["missed"] == ["web:lib/q0b.py -CALLS-> web:lib/q0c.py"]
     assert [one["delta"] for one in found["with_failed"]] == [pytest.approx(-0.05)]
+
+
+@pytest.mark.parametrize("wrong", ["web:src/n0c.py", "web:src/wrong.py"])
+def test_a_rename_that_is_none_hides_no_loss(compared: Callable[..., Done], tmp_path: Path, wrong: str) -> None:
+    """The change calls the ends of q0 and q1 what its run walks to: a file that there was before, or one for both."""
+    (tmp_path / "new").mkdir()
+    record_renames(tmp_path / "new", {f"web:src/{one}c.py": wrong for one in ("q0", "q1")})
+    later, run = [gold(one) for one in IDS], [answer("mine", one) for one in IDS]
+    for number in (0, 1):
+        later[number]["paths"][0]["steps"][1]["target"] = wrong
+        run[number]["traversal"] = later[number]["paths"][0]["steps"]
+    found = compared(later, run, code=1).object()
+    gates = {gate["gate"]: gate for gate in found["gates"]}
+    assert "gold that mine misses was removed: q0, q1;" in gates["gold"]["what"]
+    # Each loses one of two edges: 2 * .5 / 10.
+    assert gates["fail-on-drop"]["value"] == pytest.approx(0.1)
+    assert found["gold_change"]["renamed"] == {}
 
 
 def test_names_that_nothing_maps_are_incomplete(compared: Callable[..., Done]) -> None:
