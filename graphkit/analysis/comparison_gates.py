@@ -147,14 +147,14 @@ def fewest_to_rule_out(measure: str, drop: float) -> int | None:
 
 
 def _bounded(compared: RunComparison, bounds: Iterable[Bound], option: str) -> Iterator[tuple[PairedResult, float]]:
-    """Yield each compared measure with the bound for it, if there is one."""
-    given = dict(bounds)
+    """Yield each compared measure with each bound for it: those of its own, else those of any measure."""
     names = [one.measure for one in compared.with_failed]
-    named = {measure_among(one, names, option): bound for one, bound in given.items() if one is not None}
+    named = [(None if one is None else measure_among(one, names, option), bound) for one, bound in bounds]
     others = {one.measure for one in deciding(compared)}
     for one in compared.with_failed:
-        bound = named.get(one.measure, given.get(None) if one.measure in others else None)
-        if bound is not None:
+        own = [bound for name, bound in named if name == one.measure]
+        of_any = [bound for name, bound in named if name is None and one.measure in others]
+        for bound in dict.fromkeys(own or of_any):
             yield one, bound
 
 

@@ -103,6 +103,16 @@ def test_a_plain_bound(tmp_path: Path) -> None:
     assert drop["value"] == pytest.approx(0.2)
 
 
+@pytest.mark.parametrize("option", ["--fail-on-drop", "--rule-out-drop"])
+@pytest.mark.parametrize("of", ["", "EdgeRecall="])
+def test_each_of_two_bounds_is_held(tmp_path: Path, option: str, of: str) -> None:
+    """A drop of .2 (of 40 questions eight lose 1) is more than .1 and less than .9: the second bound hides no first."""
+    file = scores(tmp_path, ["EdgeRecall"], [1.0] * 40, [1.0] * 32 + [0.0] * 8)
+    asked = ("compare", "a", "b", "--scores", file, "--json", option, f"{of}0.1", option, f"{of}0.9")
+    gates = inside(*asked, cwd=tmp_path, code=1).object()["gates"]
+    assert [(one["bound"], one["passed"]) for one in gates if one["gate"] == option[2:]] == [(0.1, False), (0.9, True)]
+
+
 def test_a_drop_where_less_is_better(tmp_path: Path) -> None:
     """HallucinationRate that rises by .2 is worse by .2; one that falls is better."""
     file = scores(tmp_path, ["HallucinationRate"], [0.0] * 5, [0.0] * 4 + [1.0])
