@@ -182,3 +182,21 @@ def test_a_baseline_that_cant_be_used_is_in_every_output(place: Place, tmp_path:
     comment = (tmp_path / "out/comment.md").read_text("utf-8")
     assert "**1 gate of 2 failed:**" in comment
     assert "save a run anew by `graphkit baseline save`." in comment
+
+
+@pytest.mark.parametrize("text", ['[CI]\nevaluate = "{bound}"\n', 'evaluate = "{bound}"\n[ci]\n'])
+def test_settings_outside_of_their_section_are_refused(place: Place, tmp_path: Path, text: str) -> None:
+    """A gate in another section, or above the first one, would be lost without a word."""
+    settings = tmp_path / "graphkit.toml"
+    settings.write_text(text.format(bound="--fail-under EdgeF1=0.99"), encoding="utf-8")
+    words = ("ci", "runs/worse.jsonl", "--settings", settings, "--baseline", "runs/good.jsonl", "--dry-run")
+    done = inside(*words, cwd=place.plain, code=2)
+    assert "is no setting of the job, which stand in [ci]\n  Write it below the line [ci]." in done.err
+
+
+def test_a_job_without_a_gate_on_measures_says_so(place: Place, tmp_path: Path) -> None:
+    """Options of compare replace the default gate: whoever adds one without a gate is told."""
+    words = ("ci", "runs/worse.jsonl", "--baseline", "runs/good.jsonl", "--dry-run", "--out", tmp_path / "out")
+    warned = "warning: no gate on how the measures differ from the baseline, such as --fail-on-regression\n"
+    assert warned in inside(*words, "--compare", "--max-failed 2", cwd=place.plain, code=0).err
+    assert warned not in inside(*words, cwd=place.plain, code=1).err

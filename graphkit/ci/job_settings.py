@@ -81,10 +81,17 @@ def read_settings(path: Path | None) -> CiSettings:
         path = Path(FILE)
         if not path.is_file():
             return CiSettings()
-    section = read_toml(path).get(SECTION, {})
+    whole = read_toml(path)
+    known = {one.name.replace("_", "-"): one.name for one in fields(CiSettings)}
+    # A gate that stands elsewhere would be lost without a word.
+    if astray := [
+        one for one in whole if one != SECTION and (one.lower() == SECTION or one.replace("_", "-") in known)
+    ]:
+        what = f"{astray[0]!r} is no setting of the job, which stand in [{SECTION}]"
+        raise InputError(what, where=str(path), remedy=f"Write it below the line [{SECTION}].")
+    section = whole.get(SECTION, {})
     if not isinstance(section, dict):
         raise InputError(f"[{SECTION}] must be a table", where=str(path))
-    known = {one.name.replace("_", "-"): one.name for one in fields(CiSettings)}
     found: dict[str, str] = {}
     for name, value in section.items():
         own = known.get(name.replace("_", "-"))

@@ -174,6 +174,8 @@ def _compared(
     try:
         with _baseline(settings) as first:
             plan = _comparison(settings, first, run, dataset)
+            if not plan.gates.quality:  # --compare replaces the default, which is one
+                say("warning: no gate on how the measures differ from the baseline, such as --fail-on-regression")
             problems = Problems(evaluated.plan.options.on_error, strict=evaluated.plan.options.strict)
             found = plan.of_results(problems) if plan.of_folders else plan.of_runs(problems)
             found = plan.completed(found, None)
