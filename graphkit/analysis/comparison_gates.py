@@ -30,6 +30,9 @@ def regressions(compared: RunComparison) -> list[GateOutcome]:
     questions are too few for any significant difference, the gate fails: it could never have found one.
     """
     results = deciding(compared)
+    if not results:
+        what = f"{compared.primary}, which alone decides, has no value in both runs"
+        return [GateOutcome(REGRESSION, compared.second, False, what, compared.primary, LEVEL)]
     if len(blind(compared)) == len(results):
         return [GateOutcome(REGRESSION, compared.second, False, _too_few(results), None, LEVEL)]
     worse = {one.measure for one in compared.regressions()}
@@ -147,8 +150,11 @@ def fewest_to_rule_out(measure: str, drop: float) -> int | None:
 
 
 def _bounded(compared: RunComparison, bounds: Iterable[Bound], option: str) -> Iterator[tuple[PairedResult, float]]:
-    """Yield each compared measure with each bound for it: those of its own, else those of any measure."""
-    names = [one.measure for one in compared.with_failed]
+    """Yield each compared measure with each bound for it: those of its own, else those of any measure.
+
+    A bound may also name a lost measure, which fails by itself.
+    """
+    names = [*(one.measure for one in compared.with_failed), *(one.measure for one in compared.lost)]
     named = [(None if one is None else measure_among(one, names, option), bound) for one, bound in bounds]
     others = {one.measure for one in deciding(compared)}
     for one in compared.with_failed:

@@ -113,6 +113,18 @@ def test_each_of_two_bounds_is_held(tmp_path: Path, option: str, of: str) -> Non
     assert [(one["bound"], one["passed"]) for one in gates if one["gate"] == option[2:]] == [(0.1, False), (0.9, True)]
 
 
+@pytest.mark.parametrize("gate", [("--fail-on-drop", "EdgePrecision=0.1"), ("--rule-out-drop", "EdgePrecision=0.1")])
+def test_a_bound_on_a_lost_measure_fails_as_lost(tmp_path: Path, gate: tuple[str, str]) -> None:
+    """b has no EdgePrecision at all: that is its fault, and no mistake in the name."""
+    file = scores(tmp_path, ["EdgeRecall"], [1.0] * 12, [1.0] * 12)
+    other = scores(tmp_path / "other", ["EdgePrecision"], [1.0] * 12, ["nothing was traversed"] * 12)
+    done = inside("compare", "a", "b", "--scores", file, "--scores", other, *gate, cwd=tmp_path, code=1)
+    assert "EdgePrecision is lost: a was scored on 12 questions, b on none (nothing was traversed)" in done.err
+    first = ("--fail-on-regression", "--first", "EdgePrecision", "--allow-lost", "EdgePrecision")
+    done = inside("compare", "a", "b", "--scores", file, "--scores", other, *first, cwd=tmp_path, code=1)
+    assert "b: EdgePrecision, which alone decides, has no value in both runs" in done.err
+
+
 def test_a_drop_where_less_is_better(tmp_path: Path) -> None:
     """HallucinationRate that rises by .2 is worse by .2; one that falls is better."""
     file = scores(tmp_path, ["HallucinationRate"], [0.0] * 5, [0.0] * 4 + [1.0])
