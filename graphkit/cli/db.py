@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -142,12 +141,13 @@ def rename(
 
 def _note_records(files: Mapping[str, Path]) -> None:
     """Say how files whose records have another name than their run are evaluated again."""
+    from graphkit.files.assets import as_typed
     from graphkit.files.run_files import first_run
 
     found = [(name, file, first_run(file)) for name, file in files.items()]
     other = [(name, file, former) for name, file, former in found if former not in (None, name)]
     for name, file, former in other[:1]:
-        again = f"`graphkit evaluate {shlex.quote(str(file))} --run {shlex.quote(name)}`"
+        again = f"`graphkit evaluate {as_typed(file)} --run {as_typed(name)}`"
         more = f"; {len(other) - 1} more in the same way" if len(other) > 1 else ""
         say(f"note: {file} still calls the run {former}; {again} evaluates it as {name}{more}")
 
