@@ -26,7 +26,7 @@ from graphkit.gold.recorded_renames import recorded_renames
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, is_walked
 from graphkit.records.gold import NOT_GOLD
-from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.structs import AnswerStruct, QuestionStruct, StepStruct
 from graphkit.records.words import counted
 
 #: The fields that say at which commits gold is true: a rename moves them.
@@ -153,6 +153,9 @@ class GoldOfBoth:
         for question in self.differing():
             before, after = _parts(old[question]), _parts(new[question])
             removed, added = before - after, after - before
+            if not removed and not added:  # the same steps, in other paths or in another order
+                paths = _paths(old[question]), _paths(new[question])
+                removed, added = ({*map(_GoldPart, some)} for some in (paths[0] - paths[1], paths[1] - paths[0]))
             case = Case(old[question], run.get(question))
             missed = {part for part in removed if _is_missed(part, case)}
             texts = (tuple(sorted(part.text for part in some)) for some in (removed, added, missed))
@@ -167,8 +170,8 @@ class GoldOfBoth:
 
     def differing(self) -> list[str]:
         """Return the questions of both whose gold differs, whatever the commits that it is pinned to."""
-        old, new = self.moved, self.later
-        return [one for one in sorted(old.keys() & new.keys()) if _parts(old[one]) != _parts(new[one])]
+        both = {one: (self.moved[one], self.later[one]) for one in sorted(self.moved.keys() & self.later.keys())}
+        return [one for one, (old, new) in both.items() if _parts(old) != _parts(new) or _paths(old) != _paths(new)]
 
     def by_baseline(self, questions: Iterable[str]) -> dict[str, QuestionStruct]:
         """Return questions with the baseline's gold, at the commits of the later dataset."""
@@ -235,14 +238,23 @@ class _GoldPart(NamedTuple):
     relevant: str | None = None
 
 
+def _step(step: StepStruct) -> str:
+    return f"{step.source} -{step.relation or ''}-> {step.target}{' (optional)' if step.optional else ''}"
+
+
+def _paths(question: QuestionStruct) -> Counter[str]:
+    """Return the paths as texts: their steps in order."""
+    return Counter(f"path {', '.join(map(_step, path.steps))}" for path in question.paths)
+
+
 def _parts(question: QuestionStruct) -> set[_GoldPart]:
     parts = set()
     for path in question.paths:
-        steps = []
-        for step in path.steps:
-            text = f"{step.source} -{step.relation or ''}-> {step.target}{' (optional)' if step.optional else ''}"
-            parts.add(_GoldPart(text, (step.source, step.relation, step.target)))
-            steps.append(text)
+        steps = [*map(_step, path.steps)]
+        parts.update(
+            _GoldPart(text, (step.source, step.relation, step.target))
+            for text, step in zip(steps, path.steps, strict=True)
+        )
         if path.group is not None:
             parts.add(_GoldPart(f"alternative of {path.group}: {', '.join(steps)}"))
     for name, gain in question.relevant.items():

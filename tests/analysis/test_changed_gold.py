@@ -115,6 +115,22 @@ def test_weaker_steps_are_removed_gold(compared: Callable[..., Done], changed: d
     assert [one["question"] for one in done.object()["gold_change"]["changed"]] == ["q0"]
 
 
+def test_the_order_of_steps_is_gold(compared: Callable[..., Done]) -> None:
+    """q0 is walked backwards and its gold was turned round, q1 became two paths: both are scored as they were."""
+    later, run = [gold(one) for one in IDS], [answer("mine", one) for one in IDS]
+    for steps in (later[0]["paths"][0]["steps"], run[0]["traversal"]):
+        steps.reverse()
+    later[1]["paths"] = [{"steps": [step]} for step in later[1]["paths"][0]["steps"]]
+    found = compared(later, run, "-m", "PathPrefix", code=1).object()
+    [zero, one] = found["gold_change"]["changed"]
+    edges = ["web:src/q0a.py -CALLS-> web:src/q0b.py", "web:src/q0b.py -CALLS-> web:src/q0c.py"]
+    assert (zero["removed"], zero["added"]) == ([f"path {', '.join(edges)}"], [f"path {', '.join(edges[::-1])}"])
+    assert (one["question"], len(one["added"])) == ("q1", 2)
+    [prefix] = [one for one in found["with_failed"] if one["measure"] == "PathPrefix"]
+    # Of q0 the first step alone is walked in its order, 1 of 2: a loss of .5 in one of ten questions.
+    assert prefix["delta"] == pytest.approx(-0.05)
+
+
 def test_recorded_renames_map_the_baselines_gold(compared: Callable[..., Done], tmp_path: Path) -> None:
     """All files moved from src to lib: with the renames neither run loses, and gold differs by names alone."""
     moved = {f"web:src/{one}{letter}.py": f"web:lib/{one}{letter}.py" for one in IDS for letter in "abc"}
