@@ -248,7 +248,7 @@ def _paths(question: QuestionStruct) -> Counter[str]:
 
 
 def _parts(question: QuestionStruct) -> set[_GoldPart]:
-    parts = set()
+    parts = set[_GoldPart]()
     for path in question.paths:
         steps = [*map(_step, path.steps)]
         parts.update(

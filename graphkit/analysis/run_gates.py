@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graphkit.analysis.gate_outcomes import GateOutcome
+from graphkit.analysis.findings import listed
+from graphkit.analysis.gate_outcomes import NAMED, GateOutcome
 from graphkit.analysis.gates import (
     LEAST_SCORED,
     beside_recall,
@@ -21,8 +22,12 @@ from graphkit.analysis.gates import (
 )
 from graphkit.analysis.layers import Scorecard
 from graphkit.errors import InputError
+from graphkit.scoring.junit import FAIL_QUESTION
 from graphkit.scoring.repeated_systems import RepeatedSystem, pooled
 from graphkit.scoring.results import Evaluation
+
+#: The gates whose bound is for values of a measure.
+BOUNDS = ("fail-under", "fail-over", FAIL_QUESTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,9 @@ class RunGates:
         """Return an outcome that says of how many repetitions its value is the mean."""
         if outcome.measure is None:
             return outcome
+        without = [one.run for one in system.repetitions if outcome.measure not in one.measures]
+        if without and outcome.gate in BOUNDS:
+            return dataclasses.replace(outcome, what=f"{outcome.measure} has no score in {listed(without, NAMED)}")
         how = system.spread(outcome.measure)
         if self.pass_k is not None and outcome.gate in ("fail-under", "fail-over"):
             how = f"pass^{self.pass_k}, where a repetition passes with the best value; their means: {how}"

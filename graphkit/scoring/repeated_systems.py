@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graphkit.errors import InputError
 from graphkit.measures.registry import bounds_of, lower_is_better, worst_of
 from graphkit.records.bounds import equal
-from graphkit.records.repetition_names import repetitions_by_name
+from graphkit.records.repetition_names import repetition_name, repetition_of, repetitions_by_name
 from graphkit.records.unanswered import MISSING, CountedAs, counts_as_worst
 from graphkit.records.usage import Spread
 from graphkit.records.words import counted
@@ -31,12 +31,19 @@ class RepeatedSystem:
 
     def spread(self, measure: str) -> str:
         """Return of how many repetitions the value is the mean, with theirs and how many of their answers failed."""
-        return _mean_of(len(self.repetitions), self._held(measure), None, self._failed)
+        return _mean_of(len(self.repetitions), self._held(measure), None, self._failed) + self._gap
 
     def sentence(self, measure: str | None) -> str:
         """Return that the system stands for its repetitions, with the spread of a measure."""
         held = [] if measure is None else self._held(measure)
-        return repeated_in_words(self.name, len(self.repetitions), held, measure, self._failed)
+        return repeated_in_words(self.name, len(self.repetitions), held, measure, self._failed) + self._gap
+
+    @property
+    def _gap(self) -> str:
+        """That a number is missing, such as that of a repetition which crashed before its first record."""
+        numbers = {found[1] for one in self.repetitions if (found := repetition_of(one.run)) is not None}
+        first = next((one for one in range(1, max(numbers, default=0)) if one not in numbers), None)
+        return "" if first is None else f"; there is no {repetition_name(self.name, first)}"
 
     def _held(self, measure: str) -> list[float]:
         return [value for one in self.repetitions if (value := one.held(measure)) is not None]

@@ -56,6 +56,25 @@ def test_a_gate_holds_the_mean_over_repetitions(place: Path) -> None:
     assert "mine: EdgeRecall is 0.9167, under 0.92" in evaluated(place, "--fail-under", "EdgeRecall=0.92", code=1).err
 
 
+def test_a_repetition_that_isnt_there_is_named(place: Path) -> None:
+    """Of @1 and @3 the second is missing, whose job may have died before its first record; with @2 nothing is."""
+    more = ("--fail-under", "EdgeRecall=0.95", "--json")
+    done = evaluated(place, *more, runs=("mine@1", "mine@3"), code=1)
+    assert "; there is no mine@2" in done.err
+    assert "there is no" not in evaluated(place, *more, code=1).err
+    (place / "runs/mine@2.jsonl").unlink()
+    compared = inside("compare", "runs/base@1.jsonl", "runs/mine@*.jsonl", "-m", "EdgeRecall", cwd=place, code=0)
+    assert "there is no mine@2" in compared.out
+
+
+def test_scores_that_a_repetition_lacks(place: Path) -> None:
+    """Given scores of two of three repetitions: the gate fails, and names the third."""
+    rows = [{"run": run, "question_id": one, "measure": "Mine", "value": 1} for run in [*UNEVEN][:2] for one in IDS]
+    file = write_lines(place / "given.jsonl", rows)
+    done = evaluated(place, "--scores", file, "--fail-under", "Mine=0.9", code=1)
+    assert "error: gate failed: mine: Mine has no score in mine@3\n" in done.err
+
+
 def test_each_repetition_on_request(place: Path) -> None:
     """With --per-repetition the third one fails alone."""
     red = evaluated(place, "--fail-under", "EdgeRecall=0.9", "--per-repetition", code=1)
