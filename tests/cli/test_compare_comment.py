@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from graphkit.analysis.pair_verdict import CAUTION
-from graphkit.report.comparison_comment import LINES, MARKER
+from graphkit.report.comparison_comment import EXPLAINED, LINES, MARKER
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, Row, inside, write_lines
 
 #: The largest body of a comment that GitHub takes, in characters.
@@ -218,6 +218,18 @@ def test_sixty_lines(tmp_path: Path) -> None:
     commands = block(lines)
     [rest] = re.findall(r"# and (\d+) more", commands[-1])
     assert sum(" why " in one for one in commands[:-1]) + int(rest) == 100
+
+
+def test_one_more_question_is_one(tmp_path: Path) -> None:
+    """Of one question more than the comment explains, the last line of commands counts one."""
+    gold = [[["a:f", "CALLS", "a:g"]]]
+    questions = [{"id": f"q{number}", "question": "?", "paths": gold} for number in range(EXPLAINED + 1)]
+    before, after = (
+        [{"run": run, "question_id": one["id"], "traversal": walk} for one in questions]
+        for run, walk in (("r", gold[0]), ("s", []))
+    )
+    lines = commented(*write(tmp_path, before, after, questions=questions), cwd=tmp_path, code=0)
+    assert block(lines)[-1] == "# and 1 more question: graphkit why RUN QUESTION"
 
 
 HOSTILE_RUN = "s @you ![](https://x.example/b.png) <!-- | `"
