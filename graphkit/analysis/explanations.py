@@ -312,7 +312,7 @@ def _nothing(evidence: QuestionEvidence) -> str:
     looked += ["claims"] if evidence.claims else ["grade"] if evidence.graded else []
     seen = f"looked at: {', '.join(looked)}" if looked else "the record logs neither chunks nor a traversal"
     judged = "" if evidence.claims or evidence.graded else "; no judge has read the answer"
-    silent = not evidence.walk_logged and bool(evidence.gold_nodes)
+    silent = not evidence.walk_logged and bool(evidence.gold)
     but = "; but the record logs no traversal, so which gold edges it has isn't known" if silent else ""
     return f"nothing wrong was found ({seen}{judged}){but}"
 
