@@ -60,6 +60,7 @@ def place(ci_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     runs: dict[str, list[dict[str, Any]]] = {
         "everything": [{**one, "traversal": edges} for one in good],
         "half": [{**one, "traversal": None} if number < 6 else one for number, one in enumerate(good)],
+        "dead": [{"question_id": one["question_id"], "error": "refused"} for one in good],
         "gains": [
             {"question_id": right, "error": "503 overloaded"} if one["question_id"] == right else one for one in good
         ],
@@ -104,6 +105,17 @@ CASES = {
         baseline="runs/crashed-base.jsonl",
         compare="--fail-on-regression --partial-baseline",
         said="5 questions that differ can't show a significant regression, 6 can",
+    ),
+    # It answered none of twelve: nothing is compared, and accepting that is no way to pass.
+    "a baseline that crashed at once": Case(
+        "worse", ["baseline", "fail-on-regression"], baseline="runs/dead.jsonl", said="answered 0 of 12"
+    ),
+    "a dead baseline that is accepted": Case(
+        "worse",
+        ["fail-on-regression"],
+        baseline="runs/dead.jsonl",
+        compare="--fail-on-regression --partial-baseline",
+        said="nothing was compared",
     ),
     "gold that the change weakened": Case(
         "worse", ["gold", *LOST], lambda place: place.weak, said="8 questions with other gold"

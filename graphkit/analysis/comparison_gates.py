@@ -385,7 +385,9 @@ class ComparisonGates:
             found += partial_baseline(compared, self.partial_baseline)
             found += lost(self.first, compared, self.allow_lost)
             if empty:
-                found.append(nothing_compared(self.first, compared, all(one.passed for one in found)))
+                found.append(
+                    nothing_compared(self.first, compared, bool(compared.lost) and all(one.passed for one in found))
+                )
             found += uncovered(self.first, compared)
             found += unstated(self.first, compared, self.allow_lost)
         if self.asked and compared.stale:

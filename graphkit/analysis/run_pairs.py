@@ -326,7 +326,7 @@ class Pairs:
         apart: Mapping[str, Sequence[float]] | None = None,
         commands: tuple[str, str] | None = None,
     ) -> RunComparison:
-        """Return the comparison; it holds no result if all measures are lost.
+        """Return the comparison; it holds no result if all measures are lost, or the baseline answered nothing.
 
         Parameters
         ----------
@@ -346,11 +346,12 @@ class Pairs:
         Raises
         ------
         InputError
-            No question has a value in both runs, and no measure is lost.
+            No question has a value in both runs, no measure is lost, and the baseline didn't crash.
         """
         (groups, with_failed), (first, second) = self.results(members), self.runs
         every_lost = (*self.lost(facts[1]), *lost)
-        if not with_failed and not every_lost:
+        crashed = self.baseline and bool(self.failed[0]) and not any(self.before.values())
+        if not with_failed and not every_lost and not crashed:
             unscored = 1 if any(self.before.values()) else 0
             remedy = None if commands is None else f"`{commands[unscored]}` shows why."
             raise InputError("no question was scored in both runs", remedy=remedy)
