@@ -12,10 +12,11 @@ from graphkit.analysis.gates import LEAST_SCORED, ask_again, beside_recall, stal
 from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, questions_needed, sign_test, smallest_p
 from graphkit.analysis.power import LEVEL, smallest
-from graphkit.analysis.run_comparisons import RunComparison
+from graphkit.analysis.run_comparisons import UNLOGGED, RunComparison
 from graphkit.analysis.scales import largest_difference
 from graphkit.measures.registry import lower_is_better, measure_among, worst_of
 from graphkit.records.bounds import over, under
+from graphkit.records.unanswered import is_failure
 from graphkit.records.words import counted
 from graphkit.scoring.intervals import FEWEST_EQUAL, around_equal
 
@@ -183,6 +184,8 @@ def same_gold(compared: RunComparison, meant: bool = False) -> list[GateOutcome]
     if missed and not meant:
         what += f"; gold that {compared.second} misses was removed: {listed(missed, NAMED)}"
         what += "; accept it by --gold-changed if the new gold is meant"
+        if any(one.removed and one.added for one in change.changed):
+            what += ", or record new names by `graphkit gold migrate`"
     return [GateOutcome(gate, compared.second, meant or not missed, what, None, None, len(missed))]
 
 
@@ -195,7 +198,9 @@ def partial_baseline(compared: RunComparison, allowed: bool = False) -> list[Gat
     asked, failed = compared.asked, compared.failed[0]
     outcomes = []
     if failed:
-        what = f"the baseline answered {asked - failed} of {asked}"
+        # What it answered by names that are gone can't be scored either.
+        gone = any(not is_failure(one.reason) for one in compared.incomplete if not one.reason.startswith(UNLOGGED))
+        what = f"the baseline {'can be scored on' if gone else 'answered'} {asked - failed} of {asked}"
         outcomes.append(_part(compared, what, asked - failed, asked, None, allowed))
     for one in compared.with_failed:
         lacking = len(compared.lacking.get(one.measure, ()))

@@ -35,6 +35,9 @@ from graphkit.scoring.question_clusters import QuestionClusters
 
 Values = Mapping[str, float]
 
+#: How the reason begins why a question is incomplete whose record the baseline answered.
+UNLOGGED = "not logged: "
+
 #: How many questions a sentence names.
 NAMED = 5
 

@@ -14,7 +14,7 @@ from graphkit.analysis.gold_comparisons import GoldComparison
 from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
 from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of
-from graphkit.analysis.run_comparisons import Group, Incomplete, Loss, Mover, RunComparison
+from graphkit.analysis.run_comparisons import UNLOGGED, Group, Incomplete, Loss, Mover, RunComparison
 from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.scales import Scale, largest_difference
 from graphkit.errors import InputError
@@ -209,7 +209,7 @@ class Pairs:
         for name, questions in self.lacking().items():
             for one in questions - self.failed[0]:
                 lacking.setdefault(one, []).append(name)
-        reasons |= {one: f"not logged: {', '.join(names)}" for one, names in lacking.items()}
+        reasons |= {one: f"{UNLOGGED}{', '.join(names)}" for one, names in lacking.items()}
         return tuple(Incomplete(one, reason) for one, reason in sorted(reasons.items()))
 
     def lacking(self) -> dict[str, Set[str]]:
