@@ -352,6 +352,8 @@ def test_it_is_scored_and_exported(process: Process, folder: Path) -> None:
         "grader": "graphkit",
         **dict.fromkeys(("grade", "label", "confidence", "explanation", "cost", "prompt_tokens", "output_tokens")),
         "gold_hash": gold_hash(struct_of(QuestionStruct, Question.model_validate(QUESTIONS[0]))),
+        "strict_value": None,
+        "untyped": None,
     }
     rows = list(csv.DictReader(outs[1].read_text().splitlines()))
     assert (rows[0]["measure"], rows[0]["value"], rows[0]["parameters"]) == (
