@@ -227,6 +227,7 @@ def test_every_line_of_the_options_is_held(checkout: Path, github: Github, evalu
         ({"compare": "other.jsonl"}, "of compare can't be used"),
         ({"evaluate": "other.jsonl --max-failed 0"}, "the job takes no"),
         ({"evaluate": "--out elsewhere.json"}, "the job takes no --out"),
+        ({"evaluate": "--max-failed 0\n--max-failed=5"}, "--max-failed of `graphkit evaluate` stands twice"),
         ({"missing_baseline": "perhaps"}, "perhaps"),
     ],
 )

@@ -77,7 +77,7 @@ def place(ci_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 class Case(NamedTuple):
-    """What a job is asked, and which of its gates fail; none if it passes."""
+    """A job, and the gates that should fail; none if it should pass."""
 
     run: str
     failed: list[str]
@@ -207,7 +207,7 @@ def test_settings_outside_of_their_section_are_refused(place: Place, tmp_path: P
 
 
 def test_a_job_without_a_gate_on_measures_says_so(place: Place, tmp_path: Path) -> None:
-    """Options of compare replace the default gate: whoever adds one without a gate is told."""
+    """Options of compare replace the default gate, so a job whose options name no gate warns of it."""
     words = ("ci", "runs/worse.jsonl", "--baseline", "runs/good.jsonl", "--dry-run", "--out", tmp_path / "out")
     warned = "warning: no gate on how the measures differ from the baseline, such as --fail-on-regression\n"
     assert warned in inside(*words, "--compare", "--max-failed 2", cwd=place.plain, code=0).err

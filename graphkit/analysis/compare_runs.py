@@ -202,7 +202,7 @@ def _sides(store: Store, first: str, second: str) -> tuple[str, tuple[list[str],
 
 
 class StoredRun(NamedTuple):
-    """What the graph holds of a run, as :class:`~graphkit.analysis.run_pairs.Pairs` takes it."""
+    """The values that the graph holds for a run, in the form of :class:`~graphkit.analysis.run_pairs.Pairs`."""
 
     values: dict[str, dict[str, float]]
     unlogged: dict[str, set[str]]

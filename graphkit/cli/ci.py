@@ -118,7 +118,11 @@ def _words(text: str, name: str, function: Callable[..., None], allowed: Collect
     except MISTAKES as error:
         what = f"the options of {name} can't be used: {error.format_message()}"
         raise InputError(what, where=text.strip().partition("\n")[0]) from None
+    words = [word.partition("=")[0] for word in words_of(text, name)]
     for one in typed:
+        if isinstance(one, TyperOption) and not one.multiple and sum(map(words.count, one.opts)) > 1:
+            what = f"{max(one.opts, key=len)} of `graphkit {name}` stands twice, and only the last would be held"
+            raise InputError(what, where=text.strip().partition("\n")[0], remedy="Keep one of them.")
         if one.name not in allowed and one.name not in needed:
             shown = max(one.opts, key=len) if isinstance(one, TyperOption) else f"argument {one.metavar}"
             what = f"the job takes no {shown} of `graphkit {name}`"

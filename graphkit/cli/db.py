@@ -141,13 +141,13 @@ def rename(
 
 def _note_records(files: Mapping[str, Path]) -> None:
     """Say how files whose records have another name than their run are evaluated again."""
-    from graphkit.files.assets import as_typed
+    from graphkit.files.assets import command_text, option_text
     from graphkit.files.run_files import first_run
 
     found = [(name, file, first_run(file)) for name, file in files.items()]
     other = [(name, file, former) for name, file, former in found if former not in (None, name)]
     for name, file, former in other[:1]:
-        again = f"`graphkit evaluate {as_typed(file)} --run {as_typed(name)}`"
+        again = f"`{command_text('evaluate', file, options=option_text('run', name))}`"
         more = f"; {len(other) - 1} more in the same way" if len(other) > 1 else ""
         say(f"note: {file} still calls the run {former}; {again} evaluates it as {name}{more}")
 

@@ -1,4 +1,4 @@
-"""What the gold of a dataset says of reasons that judges give: a question without a gold answer or facts."""
+"""Checks against the gold what judges say of a question: that it has no gold answer, or no facts."""
 
 from __future__ import annotations
 

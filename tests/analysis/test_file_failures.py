@@ -65,7 +65,7 @@ def test_stale_gold_is_that_of_the_graph(store: Store, tmp_path: Path) -> None:
 
 
 def test_each_question_is_counted_once(store: Store, tmp_path: Path) -> None:
-    """Of seven questions q1 has no gold, q2 fails, q3 is missing, q4 logs no walk, q5 misses its edge, q6 has it.
+    """Of the questions, q1 has no gold, q2 fails, q3 is missing, q4 logs no walk, q5 misses its edge, and q6 has it.
 
     The knowledge graph lacks the gold edge of q7, which is stale. File and graph say the same.
     """

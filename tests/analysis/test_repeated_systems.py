@@ -57,7 +57,7 @@ def test_a_gate_holds_the_mean_over_repetitions(place: Path) -> None:
 
 
 def test_a_repetition_that_isnt_there_is_named(place: Path) -> None:
-    """Of @1 and @3 the second is missing, whose job may have died before its first record; with @2 nothing is."""
+    """With @1 and @3 alone, the gate names @2, whose job may have died before its first record; with @2 it doesn't."""
     more = ("--fail-under", "EdgeRecall=0.95", "--json")
     done = evaluated(place, *more, runs=("mine@1", "mine@3"), code=1)
     assert "; there is no mine@2" in done.err

@@ -221,7 +221,7 @@ def test_sixty_lines(tmp_path: Path) -> None:
 
 
 def test_one_more_question_is_one(tmp_path: Path) -> None:
-    """Of one question more than the comment explains, the last line of commands counts one."""
+    """If one question more got worse than the comment explains, the last line of commands counts one."""
     gold = [[["a:f", "CALLS", "a:g"]]]
     questions = [{"id": f"q{number}", "question": "?", "paths": gold} for number in range(EXPLAINED + 1)]
     before, after = (

@@ -211,7 +211,7 @@ def runs(store: Store) -> list[str]:
 
 
 def test_a_name_of_repetitions_renames_them_all(empty_store: Store, tmp_path: Path) -> None:
-    """Where only repetitions have the name, each gets the new one; a run of exactly the name goes before them."""
+    """If only repetitions have the name, all of them are renamed; a run with exactly that name takes precedence."""
     repeated(tmp_path, empty_store, "mine@1", "mine@2", "mine@10", "mine2", "mine@x")
     found = rename_run(empty_store, "mine", "ours")
     # Three runs of two answers, each with a score by the measure.
@@ -294,7 +294,7 @@ def test_what_others_write(empty_store: Store, tmp_path: Path) -> None:
 
 
 def test_grades_for_the_former_name_are_refused(empty_store: Store, tmp_path: Path) -> None:
-    """What a process graded while the run was renamed is refused, instead of lying beside no run."""
+    """Grades that arrive after their run was renamed are refused, instead of being stored without a run."""
     repeated(tmp_path, empty_store, "mine")
     rename_run(empty_store, "mine", "ours")
     before = whole(empty_store)
