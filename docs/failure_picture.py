@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import graphkit
-from graphkit.records.ids import repo_of
+from graphkit.records.ids import Places
 
 RUN, QUESTION = "storefront-graph", "sf-04"
 
@@ -66,7 +66,7 @@ def failure() -> Failure:
     way = min((path[: path.index(turn)] for path in case.walked_paths if turn in path), key=len)
     expected = case.gold[divergence.number].required[divergence.position :]
     step = next(one for one in answer["traversal"] if (one["source"], one["target"]) == (turn[0], turn[2]))
-    repo = repo_of(turn[0])
+    repo = Places().repo(turn[0])
     found = sum(edge in case.walked for edge in case.gold[0].required)
     recall = graphkit.parse_measure("EdgeRecall").value(case)
     return Failure(
@@ -102,7 +102,7 @@ def failure_picture() -> str:
     places = {edge[0]: (column, "way") for column, edge in enumerate(shown.way)}
     places |= {shown.turn[0]: (fork, "way"), shown.turn[2]: (fork + 1, "turn")}
     places |= {edge[2]: (fork + 1 + place, "gold") for place, edge in enumerate(shown.expected)}
-    repo = repo_of(shown.turn[0])
+    repo = Places().repo(shown.turn[0])
     title = f"A wrong turn in {repo}: it read {shown.read}, the question is about {shown.pinned}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
@@ -136,7 +136,7 @@ def _x(column: int) -> int:
 
 def _bands(places: dict[str, tuple[int, str]]) -> list[str]:
     """Return a band for each repository, behind the columns of its nodes."""
-    columns = sorted({(column, repo_of(node) or "") for node, (column, _) in places.items()})
+    columns = sorted({(column, Places().repo(node) or "") for node, (column, _) in places.items()})
     parts = []
     for name, group in groupby(columns, key=lambda one: one[1]):
         held = [column for column, _ in group]

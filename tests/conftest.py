@@ -253,6 +253,18 @@ def ci_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def cases() -> Path:
+    """The folder of small cases, each with what is right of it."""
+    return _data("cases")
+
+
+@pytest.fixture(scope="session")
+def text_data() -> Path:
+    """The folder of graphs of documents, whose ids are titles and names."""
+    return _data("text")
+
+
+@pytest.fixture(scope="session")
 def real_logs() -> Path:
     """The folder of logs that real libraries wrote, with the dataset that they are about."""
     return _data("logs")

@@ -23,16 +23,16 @@ WITH q, a, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)),
     wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] AND g.crosses[i] |
-      [g.sources[i], g.relations[i], g.targets[i], i]]} AS path
+      [g.sources[i], g.relations[i], g.targets[i], i, g.source_repos[i], g.target_repos[i]]]} AS path
   ORDER BY g.index
 } AS paths
 WITH q, a, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, path: p.path, wanted: p.wanted,
   edges: reduce(all = [], e IN p.wanted | CASE WHEN e[0..3] IN all THEN all ELSE all + [e[0..3]] END),
   missed: [e IN p.wanted WHERE NOT any(w IN walked
     WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))]}] AS paths
-WITH q, a, walked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, edges: p.edges, missed: p.missed,
+WITH q, a, walked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, wanted: p.wanted, edges: p.edges, missed: p.missed,
   lost: [e IN p.edges WHERE any(m IN p.missed WHERE m[0..3] = e)]}] AS paths
-WITH q, a, walked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, edges: p.edges, missed: p.missed,
+WITH q, a, walked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, wanted: p.wanted, edges: p.edges, missed: p.missed,
   lost: p.lost, share: toFloat(size(p.lost)) / size(p.edges)}] AS paths
 // Of alternatives the one that misses the smallest share of its boundaries counts, of equals the one of the
 // lowest rank: as BoundaryRecall chooses.
@@ -40,8 +40,9 @@ WITH q, a, walked, [p IN paths WHERE NOT any(o IN paths
   WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
 UNWIND chosen AS p
 UNWIND p.edges AS e
-WITH DISTINCT q.id AS question, e, CASE WHEN e IN p.lost THEN 1 ELSE 0 END AS miss
-WITH question, split(e[0], ':')[0] AS from_repo, split(e[2], ':')[0] AS to_repo, miss
+WITH DISTINCT q.id AS question, [w IN p.wanted WHERE w[0..3] = e | [w[0], w[1], w[2], w[4], w[5]]][0] AS e,
+  CASE WHEN e IN p.lost THEN 1 ELSE 0 END AS miss
+WITH question, e[3] AS from_repo, e[4] AS to_repo, miss
 WITH from_repo, to_repo, sum(miss) AS missed, count(*) AS required,
   collect(DISTINCT CASE WHEN miss = 1 THEN question END) AS questions
 WHERE missed > 0

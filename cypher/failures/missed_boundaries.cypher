@@ -23,7 +23,7 @@ WITH q, a, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)),
     wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] AND g.crosses[i] |
-      [g.sources[i], g.relations[i], g.targets[i], i]]} AS path
+      [g.sources[i], g.relations[i], g.targets[i], i, g.source_repos[i], g.target_repos[i]]]} AS path
   ORDER BY g.index
 } AS paths
 WITH q, a, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, path: p.path, wanted: p.wanted,
@@ -40,7 +40,7 @@ WITH q, a, walked, [p IN paths WHERE NOT any(o IN paths
   WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
 UNWIND chosen AS p
 UNWIND p.missed AS e
-RETURN q.id AS question, p.path AS path, e[3] AS position, split(e[0], ':')[0] AS from_repo,
-  split(e[2], ':')[0] AS to_repo, e[0] AS source, CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target
+RETURN q.id AS question, p.path AS path, e[3] AS position, e[4] AS from_repo,
+  e[5] AS to_repo, e[0] AS source, CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target
 ORDER BY question, path, position
 LIMIT $limit

@@ -34,7 +34,7 @@ WITH q, judged, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)),
     wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
-      [g.sources[i], g.relations[i], g.targets[i], i, g.crosses[i]]]} AS path
+      [g.sources[i], g.relations[i], g.targets[i], i, g.source_repos[i]]]} AS path
   ORDER BY g.index
 } AS paths
 WITH q, judged, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, path: p.path, wanted: p.wanted,
@@ -51,7 +51,7 @@ WITH q, judged, walked, [p IN paths WHERE NOT any(o IN paths
 UNWIND chosen AS p
 UNWIND p.missed AS e
 WITH q, judged, walked, p.path AS path, e,
-  CASE WHEN e[0] CONTAINS ':' AND NOT e[0] STARTS WITH ':' THEN split(e[0], ':')[0] END AS repo
+  CASE WHEN e[4] <> '' THEN e[4] END AS repo
 OPTIONAL MATCH (:Stack {key: q.stack_key})-[:PINS]->(c:Commit {repo: repo})
 RETURN q.id AS question, COLLECT { UNWIND judged AS name RETURN name ORDER BY name } AS judged, path, e[3] AS position,
   e[0] AS source, CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target, repo,

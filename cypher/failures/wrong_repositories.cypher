@@ -26,8 +26,7 @@ WITH q, a, COLLECT {
 } AS chunks, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND range(0, size(p.sources) - 1) AS i
-  RETURN [CASE WHEN p.sources[i] CONTAINS ':' THEN split(p.sources[i], ':')[0] ELSE '' END,
-    CASE WHEN p.targets[i] CONTAINS ':' THEN split(p.targets[i], ':')[0] ELSE '' END]
+  RETURN [p.source_repos[i], p.target_repos[i]]
 } AS ends, COLLECT {
   MATCH (a)-[:RETRIEVED]->(c:Chunk) WHERE c.repo IS NOT NULL
   RETURN DISTINCT c.repo AS repo

@@ -28,7 +28,7 @@ WITH q, a, COLLECT {
   RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)),
     steps: [i IN range(0, size(g.sources) - 1) | [g.sources[i], g.relations[i], g.targets[i], i]],
     wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
-      [g.sources[i], g.relations[i], g.targets[i], i]]}
+      [g.sources[i], g.relations[i], g.targets[i], i, g.source_repos[i]]]}
 } AS paths
 WITH q, a.ordered AS ordered, gold, paths, CASE WHEN a.ordered THEN walks
   ELSE [{index: 0, steps: reduce(all = [], w IN walks | all + w.steps)}] END AS walks
@@ -64,7 +64,7 @@ WITH q, ordered, best.walks AS walks, best.path AS path, best.e AS e, best.turn 
 WHERE e IS NOT NULL
 WITH q, ordered, path, e, turn, taken, entered, reached_end,
   [v IN walks WHERE any(w IN v.steps WHERE e[0] IN [w[0], w[2]])] AS there,
-  CASE WHEN e[0] CONTAINS ':' AND NOT e[0] STARTS WITH ':' THEN split(e[0], ':')[0] END AS repo,
+  CASE WHEN e[4] <> '' THEN e[4] END AS repo,
   [w IN steps WHERE (w[0] = e[0] AND w[3] <> '') OR (w[2] = e[0] AND w[4] <> '') |
     CASE WHEN w[0] = e[0] AND w[3] <> '' THEN w[3] ELSE w[4] END][0] AS seen
 OPTIONAL MATCH (:Stack {key: q.stack_key})-[:PINS]->(c:Commit {repo: repo})

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, contained
 from graphkit.measures.missed import counted_paths
-from graphkit.records.ids import crosses, repo_of
+from graphkit.records.ids import Places
 from graphkit.records.words import counted
 
 Kind = Literal["boundary", "relation"]
@@ -143,7 +143,7 @@ def question_edges(case: Case) -> QuestionEdges:
         for path in counted_paths(case, boundaries):
             walked |= path.walked
             for edge in path.required:
-                required.setdefault(_boundary(edge) if boundaries else _relation(edge), set()).add(edge)
+                required.setdefault(_boundary(edge, case.places) if boundaries else _relation(edge), set()).add(edge)
     counts = tuple(
         EdgeCount(kind, names, len(edges), len(edges & walked)) for (kind, names), edges in sorted(required.items())
     )
@@ -153,12 +153,14 @@ def question_edges(case: Case) -> QuestionEdges:
         return QuestionEdges(counts, left_out="unlogged")
     found: set[RowKey] = set()
     for edge in contained(case.gold_edges, case.walked, case.untyped):
-        found |= {_relation(edge)} | ({_boundary(edge)} if crosses(edge[0], edge[2]) else set())
+        found |= {_relation(edge)} | (
+            {_boundary(edge, case.places)} if case.places.crosses(edge[0], edge[2]) else set()
+        )
     return QuestionEdges(counts, tuple(sorted(found - {(one.kind, one.names) for one in counts if one.walked})))
 
 
-def _boundary(edge: Edge) -> RowKey:
-    return "boundary", (repo_of(edge[0]) or "", repo_of(edge[2]) or "")
+def _boundary(edge: Edge, places: Places) -> RowKey:
+    return "boundary", (places.repo(edge[0]) or "", places.repo(edge[2]) or "")
 
 
 def _relation(edge: Edge) -> RowKey:

@@ -35,7 +35,6 @@ from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, is_walked
 from graphkit.measures.registry import compares_relations
-from graphkit.measures.repositories import named
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repeated_name
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -443,10 +442,11 @@ def _clusters(result: Evaluation, by: ClusterBy) -> QuestionClusters:
 def _members_by_gold(dataset: Dataset, by: By | None, problems: Problems) -> dict[str, set[str]]:
     """Return the questions of each repository or relation of gold; a question may be in several."""
     members: dict[str, set[str]] = {}
+    places = dataset.places()
     for question in _records(dataset.questions_file, QuestionStruct):
         steps = [step for path in question.paths for step in path.steps]
         if by == "repo":
-            found = {*named(*(node for step in steps for node in (step.source, step.target)))}
+            found = places.named(node for step in steps for node in (step.source, step.target))
         else:
             found = {step.relation for step in steps if step.relation}
         for name in found or {NO_LABEL}:

@@ -36,6 +36,11 @@ class NodeOptions(NameOptions):
     id_property: str | None = option("--id-property NAME", "Read the names of nodes in this property.")
     columns: Columns | None = COLUMNS
     relation: str | None = option("--relation NAME", "Give this relation to edges that have none.")
+    repo_from: str | None = option(
+        "--repo-from id|none|REGEX|NAME|FILE",
+        "Tell repositories by the part of an id before a colon, by no id, by the group repo of a pattern, by an "
+        "attribute of nodes, or by a table of id and repo.  [default: as the graph states, else by the form of ids]",
+    )
 
 
 @command()

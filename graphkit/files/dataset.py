@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, located
-from graphkit.files.extra_fields import extra_fields
+from graphkit.files.dataset_settings import FILE, extra_fields, repository_setting
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of, stored_blocks
-from graphkit.files.named_files import NamedFiles
+from graphkit.files.named_places import NamedPlaces
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.code_tests import wrong_tests
 from graphkit.records.commits import CommitGraph, ReadAt
-from graphkit.records.ids import KnownFiles, repo_of
+from graphkit.records.ids import Places
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
 # The models are imported when a file of commits needs them: they cost more than scoring a small run.
@@ -40,7 +40,7 @@ class Dataset:
         optionally ``commits.jsonl``, ``compatibility.jsonl``, ``artifacts.jsonl`` and ``edges.jsonl`` (or
         ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several knowledge graphs over the same ids), and
         ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A ``dataset.json`` may list the data set's own fields
-        (``extra_fields``).
+        (``extra_fields``) and say how ids tell repositories (``repositories``).
     questions
         Whether the folder must hold questions; a dataset without them has none.
 
@@ -65,7 +65,8 @@ class Dataset:
             )
         self.questions_file: Path = found or self.folder / "questions.jsonl"
         self._has_questions = found is not None
-        extra_fields(self.folder)  # a mistake in them is refused even if no field needs them
+        extra_fields(self.folder)  # a mistake in them is refused even if nothing needs them
+        self._repositories = repository_setting(self.folder)
         for part in self.folder.resolve().parts:
             storable_name(part, str(folder))
 
@@ -125,7 +126,9 @@ class Dataset:
         """Return the files that hold its records, without its runs."""
         graphs = [path for pair in self.graphs.values() for path in pair]
         single = [find_file(self.folder, kind) for kind in ("commits", "compatibility")]
-        return [path for path in (self.questions_file, *single, *graphs) if path is not None]
+        # The setting decides what is read of the other files.
+        settings = self.folder / FILE if self._repositories is not None else None
+        return [path for path in (self.questions_file, *single, settings, *graphs) if path is not None]
 
     @property
     def place(self) -> str:
@@ -213,21 +216,30 @@ class Dataset:
 
     def commit_graph(self, problems: Problems) -> CommitGraph:
         """Return the known commits of the dataset, with their histories and compatibility."""
-        found = CommitGraph.build(self.commits(problems), self.compatibility(problems), self.artifact_commits())
-        found.files = self.known_files()
+        places = self.places()
+        found = CommitGraph.build(self.commits(problems), self.compatibility(problems), self.artifact_commits(places))
+        found.places = places
         return found
 
-    def known_files(self) -> KnownFiles:
-        """Return the files that the dataset names, which decide how ids are split."""
-        return KnownFiles(self.named_files().all)
+    def places(self) -> Places:
+        """Return where the dataset's nodes lie: their repositories, files and symbols."""
+        return self.named_places().places()
 
-    def named_files(self) -> NamedFiles:
-        """Return the reader of the files that the dataset names."""
-        return NamedFiles(self.questions_file, tuple(path for path, _ in self.graphs.values() if path is not None))
+    def named_places(self) -> NamedPlaces:
+        """Return the reader of the files and the repositories that the dataset names."""
+        return NamedPlaces(
+            questions_file=self.questions_file,
+            artifact_files=tuple(path for path, _ in self.graphs.values() if path is not None),
+            commit_files=tuple(
+                path for kind in ("commits", "compatibility") if (path := find_file(self.folder, kind)) is not None
+            ),
+            questions=self.every_question,
+            setting=self._repositories,
+        )
 
-    def artifact_commits(self) -> ReadAt:
+    def artifact_commits(self, places: Places) -> ReadAt:
         """Return a lookup of the commits at which the knowledge graphs read an artifact."""
-        return ArtifactCommits(tuple((name, path) for name, (path, _) in self.graphs.items())).of
+        return ArtifactCommits(tuple((name, path) for name, (path, _) in self.graphs.items()), places).of
 
     @cached_property
     def graphs(self) -> dict[str, tuple[Path | None, Path | None]]:
@@ -267,6 +279,7 @@ class ArtifactCommits:
     """
 
     files: tuple[tuple[str, Path | None], ...]
+    places: Places
 
     def of(self, artifact: str, graph: str | None) -> list[tuple[str, str]]:
         """Return the (repository, commit) of an artifact: in the graph of that name, else in each that has it."""
@@ -281,7 +294,7 @@ class ArtifactCommits:
         for name, path in self.files:
             commits = read[name] = {}
             for _, one in RecordReader(path, ArtifactStruct, Problems("skip")) if path is not None else ():
-                if one.commit and (repo := one.repo or repo_of(one.id)):
+                if one.commit and (repo := one.repo or self.places.repo(one.id)):
                     at = (repo, one.commit)
                     commits.setdefault(one.id, shared.setdefault(at, at))
         return read

@@ -15,7 +15,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.directions import Held, KnowledgeEdges
-from graphkit.records.ids import file_id
+from graphkit.records.ids import Places
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 from graphkit.records.words import counted, shortened
 
@@ -35,6 +35,7 @@ class Known:
     has_artifacts: bool = False
     has_edges: bool = False
     expects_files: bool = False
+    places: Places = field(default_factory=Places)
 
     def all(self) -> set[str]:
         """Return all of them."""
@@ -44,7 +45,7 @@ class Known:
     def files(self) -> set[str]:
         """The files of known symbols that aren't known themselves."""
         every = self.all()
-        return {file_id(one) for one in every} - every
+        return {self.places.file_id(one) for one in every} - every
 
 
 def gold_ids(question: QuestionStruct) -> Iterator[str]:
@@ -71,7 +72,7 @@ def read_known(
     wanted
         The ids to look for; only they and the edges between them are kept, so that memory stays small.
     """
-    problems, known = Problems("skip"), Known()
+    problems, known = Problems("skip"), Known(places=dataset.places())
 
     kept: Callable[[str], bool] = wanted.__contains__ if wanted is not None else lambda _: True
 

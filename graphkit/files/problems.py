@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from graphkit.errors import InputError
-from graphkit.files.extra_fields import extra_fields_beside
+from graphkit.files.dataset_settings import extra_fields_beside
 from graphkit.records.words import counted
 
 OnError = Literal["fail", "skip"]

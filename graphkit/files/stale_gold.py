@@ -10,7 +10,6 @@ from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
 from graphkit.records.commits import CommitGraph
 from graphkit.records.evidence import beyond_static
-from graphkit.records.ids import repo_of
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct, StepStruct
 from graphkit.records.unanswered import STALE
 
@@ -163,7 +162,7 @@ def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str], commits: Co
         if node not in graph.nodes:
             return 0, f"{edge}: the artifact {node} is not in the knowledge graph"
     for node in (step.source, step.target) if graph.has_nodes else ():
-        repo = repo_of(node) or ""
+        repo = commits.places.repo(node) or ""
         at, wanted = graph.nodes[node], pinned.get(repo)
         if at is not None and wanted is not None and commits.meant(repo, at, pinned).sha != wanted:
             return 1, f"{edge}: {node} is known at {at}, not at the annotated commit {wanted}"

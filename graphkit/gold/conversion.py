@@ -9,12 +9,12 @@ from pathlib import Path
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import write_records
+from graphkit.files.dataset_settings import repository_setting, set_repositories
 from graphkit.files.jsonl import find_file
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, read_rows
-from graphkit.records.ids import repo_of
 from graphkit.records.models import Question
 
 _RENAMED = "an earlier row has the same id and other content: the id of this question gets the suffix ~ and a number"
@@ -41,7 +41,7 @@ def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) 
                 question = _question(form, row, problems)
                 assert question is not None
                 row.notes.append(_RENAMED)
-            for note in (*row.notes, *_names_repositories(form, question)):
+            for note in row.notes:
                 problems.note(Problem(row.where, note, question.id))
             for name in row.unused():
                 problems.ignore(f"{path}:{row.number}", name)
@@ -80,16 +80,6 @@ class _Ids:
         return suffix
 
 
-def _names_repositories(form: GoldFormat, question: Question) -> Iterator[str]:
-    """Yield a warning if a name looks like an id of code."""
-    nodes = {node for path in question.paths for step in path.steps for node in (step.source, step.target)}
-    if not form.repositories and any(repo_of(node) for node in (*nodes, *question.relevant)):
-        yield (
-            "a name contains a colon, and the part before it is read as a repository: measures of repositories and "
-            "boundaries are meaningless here"
-        )
-
-
 def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems: Problems) -> int:
     """Write the questions of some files to a dataset folder, and return their number. On an error, write no file.
 
@@ -115,6 +105,9 @@ def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems:
 
     try:
         write_records(folder / "questions.jsonl", counted())
+        if not form.repositories and repository_setting(folder) is None:
+            # A title may contain a colon.
+            set_repositories(folder, "none")
     except BaseException:
         if made:
             folder.rmdir()

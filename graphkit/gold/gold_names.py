@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from graphkit.files.known_ids import gold_ids
 from graphkit.records.aliases import QUESTION, TOOL_CALL
 from graphkit.records.arguments import arguments_of_text
-from graphkit.records.ids import file_of, path_of, repo_of
+from graphkit.records.ids import Places
 from graphkit.records.structs import QuestionStruct
 
 
@@ -40,20 +40,20 @@ def gold_names(question: QuestionStruct) -> Iterator[str]:
     yield from question.expected_files
 
 
-def names_in(repo: str, question: QuestionStruct) -> list[Placed]:
+def names_in(repo: str, question: QuestionStruct, places: Places) -> list[Placed]:
     """Return the names of a repository in a question's gold."""
-    found = [placed for name in dict.fromkeys(gold_names(question)) if (placed := place(repo, name))]
+    found = [placed for name in dict.fromkeys(gold_names(question)) if (placed := place(repo, name, places))]
     if not found:
         return []
     # Conflicting sources and arguments of calls are free text and may be names. A file without a repository belongs to
     # the only one in the gold.
     given = list(dict.fromkeys(text for call in question.expected_tool_calls for text in _texts(call.arguments)))
     free = [name for conflict in question.conflicts for name in conflict.between] + given
-    found += [placed._replace(loose=True) for name in free if (placed := place(repo, name))]
-    if {repo_of(name) for name in gold_ids(question)} <= {repo}:
+    found += [placed._replace(loose=True) for name in free if (placed := place(repo, name, places))]
+    if {places.repo(name) for name in gold_ids(question)} <= {repo}:
         files = (*question.expected_files, *given)
         bare = (name for name in files if ":" not in name and not name.startswith(f"{repo}/"))
-        found += [Placed(name, 0, file_of(name), loose=True) for name in bare]
+        found += [Placed(name, 0, places.file(name), loose=True) for name in bare]
     return found
 
 
@@ -66,11 +66,11 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def place(repo: str, name: str) -> Placed | None:
+def place(repo: str, name: str, places: Places) -> Placed | None:
     """Return the place of a name in a repository, or None for a name of another repository."""
-    path = (path_of(name) if repo_of(name) == repo else None) if ":" in name else None
-    if path is None and ":" not in name and file_of(name).startswith(f"{repo}/"):
-        path = file_of(name)[len(repo) + 1 :]
+    path = (places.path(name) if places.repo(name) == repo else None) if ":" in name else None
+    if path is None and ":" not in name and places.file(name).startswith(f"{repo}/"):
+        path = places.file(name)[len(repo) + 1 :]
     return Placed(name, len(repo) + 1, path) if path else None
 
 

@@ -16,7 +16,7 @@ from graphkit.gold.question_file import QuestionLines
 from graphkit.gold.recorded_renames import record_renames
 from graphkit.gold.renames import SHORT, Between, commit_of
 from graphkit.gold.unproven import MovedEdge, UnprovenEdge, unproven_edges
-from graphkit.records.ids import repo_of, symbol_of
+from graphkit.records.ids import Places
 from graphkit.records.structs import ArtifactStruct
 
 if TYPE_CHECKING:
@@ -239,11 +239,10 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
     problems = Problems("skip")
     stacks = {row.id: row.commits for row in dataset.compatibility(problems)}
     result = Migration(QuestionLines(dataset.questions_file))
-    named = {
-        repo for question in result.file.questions.values() for name in gold_names(question) if (repo := repo_of(name))
-    }
+    places = dataset.places()
+    named = places.named(name for question in result.file.questions.values() for name in gold_names(question))
     for repo, (where, repository) in repositories.items():
-        of_repo = {number: names_in(repo, question) for number, question in result.file.questions.items()}
+        of_repo = {number: names_in(repo, question, places) for number, question in result.file.questions.items()}
         if not any(of_repo.values()):
             remedy = f"{did_you_mean(repo, named)}Gold names: {', '.join(sorted(named)) or 'none'}."
             raise InputError(f"no gold names the repository {repo!r}", where="--repo", remedy=remedy)
@@ -260,7 +259,7 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
                 for number in one.names:
                     result.skip(number, why)
                 continue
-            _propose(one, artifacts, result)
+            _propose(one, artifacts, result, places)
             result.pinned.append(one)
         result.unproven += _unproven(dataset, repo, set(graphs), result)
     return result
@@ -300,7 +299,7 @@ def _pinned(
     return list(by_pin.values())
 
 
-def _propose(one: _Pinned, artifacts: set[str], result: Migration) -> None:
+def _propose(one: _Pinned, artifacts: set[str], result: Migration, places: Places) -> None:
     """Find the new place of each name, and add the changes."""
     fates = one.between.fates(dict.fromkeys(placed.path for placed in one.placed.values()))
     moved: dict[str, dict[str, str]] = {}
@@ -311,8 +310,9 @@ def _propose(one: _Pinned, artifacts: set[str], result: Migration) -> None:
                 one.unresolved[name] = f"there is no file {placed.path} at {one.pin[:SHORT]}"
             continue
         new = placed.at(fate.path) if fate.path is not None else None
-        word = fate.path is not None and _has_symbol(name, placed.path, fate.path, one.between)
-        others = _elsewhere(name, new, artifacts)
+        symbol = places.symbol(name)
+        word = fate.path is not None and _has_symbol(symbol, placed.path, fate.path, one.between)
+        others = _elsewhere(name, new, artifacts, places)
         if others:
             if new is not None and word:
                 others.append(Candidate(new, f"{fate.path} has the word too", _ALIKE, {name: new}))
@@ -320,7 +320,7 @@ def _propose(one: _Pinned, artifacts: set[str], result: Migration) -> None:
         elif new is None:
             one.unresolved[name] = fate.why
         elif not word and new not in artifacts:
-            one.unresolved[name] = f"{fate.path} no longer contains {symbol_of(name)}"
+            one.unresolved[name] = f"{fate.path} no longer contains {symbol}"
         elif new != name:
             moved.setdefault(placed.path, {})[name] = new
     for path, renames in moved.items():
@@ -335,9 +335,9 @@ def _propose(one: _Pinned, artifacts: set[str], result: Migration) -> None:
     result.unmoved += sum(not names & looked_at for names in one.names.values())
 
 
-def _has_symbol(name: str, path: str, new: str, between: Between) -> bool:
-    """Return whether the file of a name still contains its symbol, by its text."""
-    last = re.split(r"\W+", symbol_of(name) or "")[-1]
+def _has_symbol(symbol: str | None, path: str, new: str, between: Between) -> bool:
+    """Return whether the file of a symbol still contains it, by its text."""
+    last = re.split(r"\W+", symbol or "")[-1]
     if not last:
         return True
     word = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
@@ -346,12 +346,12 @@ def _has_symbol(name: str, path: str, new: str, between: Between) -> bool:
     return word.search(before or "") is None or word.search(after or "") is not None
 
 
-def _elsewhere(name: str, new: str | None, artifacts: set[str]) -> list[Candidate]:
+def _elsewhere(name: str, new: str | None, artifacts: set[str], places: Places) -> list[Candidate]:
     """Return the artifacts at the target with the same symbol in the same repository, unless the new name is one."""
-    symbol, repo = symbol_of(name), repo_of(name)
+    symbol, repo = places.symbol(name), places.repo(name)
     if symbol is None or new in artifacts:
         return []
-    found = sorted(one for one in artifacts if symbol_of(one) == symbol and repo_of(one) == repo)
+    found = sorted(one for one in artifacts if places.symbol(one) == symbol and places.repo(one) == repo)
     why = "the dataset's artifacts have this symbol there"
     return [Candidate(one, why, _ALIKE, {name: one}) for one in found] if len(found) <= MOST_PLACES else []
 
@@ -360,9 +360,10 @@ def _graphs_at(dataset: Dataset, repo: str, repository: Repo, target: str) -> di
     """Return the ids of a repository's artifacts at a commit, by knowledge graph."""
     found: dict[str, set[str]] = {}
     at: dict[str, bool] = {}
+    places = dataset.places()
     for name, (path, _) in dataset.graphs.items():
         for _, artifact in RecordReader(path, ArtifactStruct, Problems("skip")) if path is not None else ():
-            if artifact.commit is None or (artifact.repo or repo_of(artifact.id)) != repo:
+            if artifact.commit is None or (artifact.repo or places.repo(artifact.id)) != repo:
                 continue
             if artifact.commit not in at:
                 at[artifact.commit] = _names_commit(repository, artifact.commit, target)
@@ -380,7 +381,7 @@ def _unproven(dataset: Dataset, repo: str, graphs: Collection[str], result: Migr
             question = result.file.questions[number]
             if names & renames.keys() and not names & one.unresolved.keys():
                 steps = (step for path in question.paths for step in path.steps)
-                edges += [MovedEdge(repo, question.id, step, renames, one.between) for step in steps]
+                edges += [MovedEdge(repo, question.id, step, renames, one.between, dataset.places()) for step in steps]
     return unproven_edges(edges, dataset, graphs)
 
 

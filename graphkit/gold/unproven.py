@@ -11,7 +11,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.gold.gold_names import place
 from graphkit.gold.renames import SHORT, Between
-from graphkit.records.ids import symbol_of
+from graphkit.records.ids import Places
 from graphkit.records.structs import StepStruct
 
 
@@ -41,6 +41,7 @@ class MovedEdge:
     step: StepStruct
     renames: Mapping[str, str]
     between: Between
+    places: Places
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -62,18 +63,23 @@ class MovedEdge:
         held = [end for end in (0, 1) if self._mentions(old, end, new=False)]
         if not held or any(self._mentions(self.ends, end, new=True) for end in held):
             return None
-        own = place(self.repo, self.ends[held[0]])
-        return f"{own.path if own else ''} doesn't mention {_word(self.ends[1 - held[0]])} any more"
+        own = place(self.repo, self.ends[held[0]], self.places)
+        return f"{own.path if own else ''} doesn't mention {self._word(self.ends[1 - held[0]])} any more"
 
     def _mentions(self, ends: tuple[str, str], end: int, *, new: bool) -> bool:
-        own, other = place(self.repo, ends[end]), place(self.repo, ends[1 - end])
+        own, other = (place(self.repo, ends[one], self.places) for one in (end, 1 - end))
         text = self.between.text(own.path, new=new) if own is not None else None
-        word = _word(ends[1 - end])
+        word = self._word(ends[1 - end])
         if text is None or not word or own is None:
             return False
         # A file that defines a symbol contains its name anyway; only a second place mentions it.
         needed = 2 if other is not None and other.path == own.path else 1
         return len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text)) >= needed
+
+    def _word(self, name: str) -> str:
+        """Return the word with which code mentions a symbol or a file: the last part of its name."""
+        own = self.places.symbol(name) or PurePosixPath(name.rpartition(":")[2]).stem
+        return re.split(r"\W+", own)[-1]
 
 
 def unproven_edges(edges: Iterable[MovedEdge], dataset: Dataset, graphs: Collection[str]) -> list[UnprovenEdge]:
@@ -111,9 +117,3 @@ def _known(
             if (edge.source, edge.target) in wanted:
                 found |= {(edge.source, edge.relation, edge.target), (edge.source, None, edge.target)}
     return found
-
-
-def _word(name: str) -> str:
-    """Return the word with which code mentions a symbol or a file: the last part of its name."""
-    own = symbol_of(name) or PurePosixPath(name.rpartition(":")[2]).stem
-    return re.split(r"\W+", own)[-1]

@@ -40,9 +40,9 @@ class DatasetElements:
         self.dataset = checked.dataset
         self.progress = progress
         self.summary = LoadSummary(checked.dataset.name)
-        self.files = checked.dataset.known_files()
+        self.places = checked.places
         self.commits = CommitGraph.build(checked.commits, checked.compatibility)
-        self.commits.files = self.files
+        self.commits.places = self.places
         checked.gold.commits = self.commits
         self.nodes: dict[str, int] = {}
         self.graphs_at = False
@@ -170,7 +170,7 @@ class DatasetElements:
         self.elements.node("Source", {"key": f"{name}{GRAPH}", "digest": graph.digest})
 
     def _name_artifacts(self, ids: Iterable[str]) -> dict[str, int]:
-        found, fresh = self.elements.name_artifacts(ids, self.files)
+        found, fresh = self.elements.name_artifacts(ids, self.places)
         self.summary.created_artifacts.extend(fresh)
         return found
 
@@ -226,12 +226,13 @@ class DatasetElements:
             "repositories": sorted(self.checked.repositories),
             "commits": [to_rows.commit_key(repo, sha) for repo, sha in sorted(self.checked.named_commits)],
             "histories": [],
+            **{f"repository_{name}": value for name, value in to_rows.repositories_row(self.places).items()},
             "folder": self.dataset.place,
             "digest": dataset_digest(self.dataset, self.checked.digests),
             "gold_hash": gold_hash,
             "questions": len(self.checked.ids),
             "changes": 0,
-            "files": sorted(set(self.dataset.named_files().of_artifacts())),
+            "files": sorted(set(self.dataset.named_places().of_artifacts(self.places))),
             "schema": schema_version.SCHEMA_VERSION,
             "loaded_at": datetime.now(UTC).isoformat(),
         }

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from graphkit.graph import rows as to_rows
 from graphkit.graph.bulk_numbers import Numbers
-from graphkit.records.ids import KnownFiles
+from graphkit.records.ids import Places
 
 #: A type of relationships with the labels of its ends.
 Kind = tuple[str, str, str]
@@ -65,12 +65,12 @@ class Elements:
         self._relationships.setdefault(kind, []).append((start, end, properties or {}))
         self._waiting += 1
 
-    def name_artifacts(self, ids: Iterable[str], files: KnownFiles | None) -> tuple[dict[str, int], list[str]]:
+    def name_artifacts(self, ids: Iterable[str], places: Places) -> tuple[dict[str, int], list[str]]:
         """Add the artifacts that are missing from their ids; return the numbers of all, and the new ids."""
         wanted = set(ids)
         found: dict[str, int] = self.numbers.find("Artifact", wanted)
         missing = sorted(wanted - found.keys())
-        fresh = {name: self.node("Artifact", {**to_rows.node_row(name, files), "known": False}) for name in missing}
+        fresh = {name: self.node("Artifact", {**to_rows.node_row(name, places), "known": False}) for name in missing}
         if fresh:
             self.numbers.set("Artifact", fresh)
         return found | fresh, missing

@@ -48,7 +48,7 @@ class RunElements:
         run, failed, is_open, answers = None, 0, False, range(0)
         for batch in batched(self._usable(run_file, seen, problems), RECORDS):
             run = self._one_run(run_file, run, batch)
-            fresh = [to_rows.answer_row(answer, self.dataset.files) for answer in batch]
+            fresh = [to_rows.answer_row(answer, self.dataset.places) for answer in batch]
             failed += sum(answer.error is not None for answer in batch)
             is_open = is_open or any(row["open"] for row in fresh)
             numbers = self._add_answers(fresh)
@@ -112,7 +112,7 @@ class RunElements:
         elements = self.elements
         named = {node for row in rows for step in row["steps"] for node in (step["source"], step["target"])}
         named.update(node for row in rows for call in row["calls"] for node in call["seen"])
-        artifacts, _ = elements.name_artifacts(named, self.dataset.files)
+        artifacts, _ = elements.name_artifacts(named, self.dataset.places)
         questions = elements.numbers.find("Question", (row["question"] for row in rows))
         self._resolve(rows)
         chunks = self._add_chunks(rows)

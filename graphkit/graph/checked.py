@@ -17,9 +17,8 @@ from graphkit.files.reading import note_missing_gold
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import GoldCheck
 from graphkit.graph.digests import file_digests
-from graphkit.measures.repositories import named
+from graphkit.graph.rows import repositories_row
 from graphkit.records.commits import CommitGraph, is_whole
-from graphkit.records.ids import repo_of
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
@@ -53,7 +52,10 @@ class CheckedDataset:
         self.named_commits: set[tuple[str, str]] = set()
         for row in self.compatibility:
             self._note(row.commits.items())
-        self.gold = GoldCheck(dataset, CommitGraph.build(self.commits, self.compatibility))
+        self.places = dataset.places()
+        commits = CommitGraph.build(self.commits, self.compatibility)
+        commits.places = self.places
+        self.gold = GoldCheck(dataset, commits)
         self.ids: list[str] = []
         self.questions = spools.enter_context(Spool(QuestionStruct))
         self.graphs: dict[str, KnowledgeGraph] = {}
@@ -72,7 +74,7 @@ class CheckedDataset:
             self.ids.append(question.id)
             self.gold.show(question)
             self._note(question.commits.items())
-            self.repositories.update(named(*gold_ids(question)))
+            self.repositories.update(self.places.named(gold_ids(question)))
             self.questions.put(question)
         self.questions.flush()
 
@@ -85,15 +87,17 @@ class CheckedDataset:
     def _noted(self, artifacts: Iterable[ArtifactStruct]) -> Iterator[ArtifactStruct]:
         """Yield artifacts, and note their repositories and commits."""
         for artifact in artifacts:
-            if repo := artifact.repo or repo_of(artifact.id):
+            if repo := artifact.repo or self.places.repo(artifact.id):
                 self.repositories.add(repo)
                 if artifact.commit:
                     self._note([(repo, artifact.commit)])
             yield artifact
 
     def _read_graphs(self, problems: Problems) -> None:
+        told = repositories_row(self.places)["digest"]
         for name, (artifacts, edges) in self.dataset.graphs.items():
-            graph = KnowledgeGraph("".join(self.digests[path] for path in (artifacts, edges) if path is not None))
+            digests = (self.digests[path] for path in (artifacts, edges) if path is not None)
+            graph = KnowledgeGraph("".join((*digests, told)))
             self.graphs[f"{self.dataset.name}/{name}" if name else self.dataset.name] = graph
             if artifacts is not None:
                 found = self._noted(self.gold.artifacts(name, self.dataset.artifacts(artifacts, problems)))

@@ -12,7 +12,6 @@ from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.rows import commit_key
 from graphkit.graph.writing import batched
 from graphkit.records.commits import CommitGraph
-from graphkit.records.ids import repo_of
 from graphkit.records.models import Commit, Compatibility
 
 #: The ending of the source keys of knowledge graphs.
@@ -140,8 +139,8 @@ class CommitNames:
     def commits_of_path(self, row: Mapping[str, Any]) -> list[str]:
         """Return the keys of the commits that the steps of a path mean."""
         _, pins = self.questions[row["question"]]
-        ends = zip([*row["sources"], *row["targets"]], [*row["source_commits"], *row["target_commits"]], strict=True)
-        named = {(repo, name) for node, name in ends if name and (repo := repo_of(node)) is not None}
+        repos, names = [*row["source_repos"], *row["target_repos"]], [*row["source_commits"], *row["target_commits"]]
+        named = {(repo, name) for repo, name in zip(repos, names, strict=True) if repo and name}
         return sorted({str(commit_key(repo, self.commits.meant(repo, name, pins).sha)) for repo, name in named})
 
 

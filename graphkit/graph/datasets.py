@@ -25,7 +25,7 @@ from graphkit.graph import schema_version
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
 from graphkit.graph.commit_names import GRAPH, know_histories, resolve_commits
 from graphkit.graph.digests import dataset_digest
-from graphkit.graph.knowledge import known_commits, known_files, question_ids
+from graphkit.graph.knowledge import known_commits, known_places, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, StreamWriter, Transaction
@@ -33,7 +33,7 @@ from graphkit.graph.writing import BATCH, batched, clear, write_commits
 from graphkit.records.collector import quiet_collector
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number, gold_number
-from graphkit.records.ids import KnownFiles
+from graphkit.records.ids import Places
 from graphkit.records.notebook_html import block
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import EdgeStruct, QuestionStruct
@@ -156,13 +156,13 @@ def add_questions(
     if not wanted:
         return
     expect(progress, "questions kept", len(wanted))
-    files, found = dataset.known_files(), dataset.questions(Problems("skip"))
+    places, found = dataset.places(), dataset.questions(Problems("skip"))
     with reserved(store, reservation_of(dataset.name)) as held:
         for batch in batched((question for _, question in found if question.id in wanted), RECORDS):
             rows = [
                 to_rows.question_row(question, dataset.name, commits, invalid.get(question.id)) for question in batch
             ]
-            write_questions(store, rows, files)
+            write_questions(store, rows, places)
             progress("questions kept", len(rows))
             held.beat()
 
@@ -178,16 +178,19 @@ class _DatasetLoader:
         self.partial = partial
         self.summary = LoadSummary(checked.dataset.name)
         self.gold = GoldSum()
-        self.files = checked.dataset.known_files()
-        self.artifacts = Artifacts(store, self.files)
+        self.places = checked.places
+        self.artifacts = Artifacts(store, self.places)
         #: Whether the graph holds some of the questions.
         self.held = False
 
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
         self._refuse_foreign()
-        if known_files(self.store, self.dataset.name).hashed != self.files.hashed:
-            # The rows of runs depend on where ids are split.
+        told = self.store.read(cypher("read/repositories_told"), {"dataset": self.dataset.name})
+        self.repositories = to_rows.repositories_row(self.places)
+        split = known_places(self.store, self.dataset.name).files.hashed != self.places.files.hashed
+        if split or (told and told[0]["digest"] != self.repositories["digest"]):
+            # The rows of runs depend on where their nodes lie.
             self.store.write(cypher("load/split_runs"), {"dataset": self.dataset.name})
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
         if self.partial:
@@ -196,7 +199,7 @@ class _DatasetLoader:
         self._source(known, "commits", self._load_commits, held)
         changes = know_histories(self.store, self.dataset.name)
         self.commits = CommitGraph.build(known_commits(self.store, self.dataset.name), self.checked.compatibility)
-        self.commits.files = self.files
+        self.commits.places = self.places
         self.checked.gold.commits = self.commits
         self._source(
             known,
@@ -215,7 +218,7 @@ class _DatasetLoader:
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
         resolve_commits(self.store, self.dataset.name)
-        named = self.dataset.named_files()
+        named = self.dataset.named_places()
         held.complete(
             "load/dataset",
             {
@@ -226,7 +229,9 @@ class _DatasetLoader:
                 "questions": len(self.checked.ids),
                 "changes": changes,
                 # Without all questions in the graph, it can't tell the files that they expect.
-                "files": sorted(set(named.all() if self.partial else named.of_artifacts())),
+                "files": sorted(
+                    {*named.of_artifacts(self.places), *(named.expected_files(self.places) if self.partial else ())}
+                ),
                 "partial": True if self.partial else None,
                 "schema": schema_version.SCHEMA_VERSION,
             },
@@ -248,7 +253,7 @@ class _DatasetLoader:
 
     def _name_repositories(self) -> None:
         keys = [to_rows.commit_key(repo, sha) for repo, sha in sorted(self.checked.named_commits)]
-        named = {"repositories": sorted(self.checked.repositories), "commits": keys}
+        named = {"repositories": sorted(self.checked.repositories), "commits": keys, **self.repositories}
         self.store.write(cypher("load/dataset_repositories"), {"name": self.dataset.name, **named})
 
     def _source(
@@ -391,9 +396,9 @@ class _DatasetLoader:
                     self.summary.add("questions", unchanged=1)
 
 
-def write_questions(store: Store, rows: Sequence[dict[str, Any]], files: KnownFiles) -> None:
+def write_questions(store: Store, rows: Sequence[dict[str, Any]], places: Places) -> None:
     """Write questions that the graph doesn't hold, with their gold paths."""
-    writer = StreamWriter(store, _question_transaction, _question_weight, Artifacts(store, files))
+    writer = StreamWriter(store, _question_transaction, _question_weight, Artifacts(store, places))
     for _ in writer.write({**row, "stale": False} for row in rows):
         pass
 

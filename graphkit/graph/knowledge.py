@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from graphkit.database.store import Store
 from graphkit.graph.queries import cypher
 from graphkit.records.commits import CommitGraph, ReadAt, read_nothing
-from graphkit.records.ids import KnownFiles
+from graphkit.records.ids import Places, Repositories
 from graphkit.records.models import Commit, Compatibility
 
 
@@ -39,10 +41,28 @@ def known_compatibility(store: Store, dataset: str) -> list[Compatibility]:
     ]
 
 
-def known_files(store: Store, dataset: str) -> KnownFiles:
-    """Return the files that a dataset names; they decide where ids are split."""
+def known_places(store: Store, dataset: str) -> Places:
+    """Return where the nodes of a dataset lie, by the files and the repositories that it names."""
     named = {"dataset": dataset}
-    return KnownFiles(lambda: [str(row["file"]) for row in store.read(cypher("read/known_files"), named)])
+
+    def files(_: Places) -> list[str]:
+        return [str(row["file"]) for row in store.read(cypher("read/known_files"), named)]
+
+    def repositories() -> Repositories:
+        rows = store.read(cypher("read/repositories_told"), named)
+        if not rows:
+            return Repositories()
+        told: dict[str, Any] = rows[0]
+        return Repositories(
+            {str(row["id"]): str(row["repo"]) for row in store.read(cypher("read/repositories_stated"))}
+            if told["stated"]
+            else {},
+            None if told["prefixes"] is None else frozenset(told["prefixes"]),
+            frozenset(told["kinds"]),
+            told["pattern"],
+        )
+
+    return Places(files, repositories)
 
 
 def known_commits(store: Store, dataset: str) -> list[Commit]:

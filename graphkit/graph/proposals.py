@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.graph.knowledge import known_places
 from graphkit.graph.queries import cypher
-from graphkit.records.ids import repo_of
+from graphkit.records.ids import Places
 from graphkit.records.models import Question
 
 _EDGE = "EDGE"
@@ -103,8 +104,9 @@ def proposed_paths(
     read_at: dict[tuple[str, str], tuple[str, str]] = {}
     for row in store.read(cypher("read/read_at"), {"ids": sorted(ids)}):
         read_at[str(row["id"]), str(row["graph"])] = str(row["repo"]), str(row["sha"])
+    places = known_places(store, dataset)
     # Several knowledge graphs may hold the same path at the same commits.
-    each = {(one.steps, tuple(one.commits.items())): one for one in (_pinned(path, read_at) for path in whole)}
+    each = {(one.steps, tuple(one.commits.items())): one for one in (_pinned(path, read_at, places) for path in whole)}
     result.found = list(each.values())[:limit]
     result.cut = len(rows) > most or len(each) > limit
     return result
@@ -129,13 +131,15 @@ def _steps(edges: Any, dataset: str) -> tuple[tuple[str, ProposedStep], ...] | N
     return tuple(steps)
 
 
-def _pinned(path: Iterable[tuple[str, ProposedStep]], read_at: Mapping[tuple[str, str], tuple[str, str]]) -> Proposal:
+def _pinned(
+    path: Iterable[tuple[str, ProposedStep]], read_at: Mapping[tuple[str, str], tuple[str, str]], places: Places
+) -> Proposal:
     commits: dict[str, set[str | None]] = {}
     steps = []
     for graph, step in path:
         steps.append(step)
         for node in (step.source, step.target):
-            repo, sha = read_at.get((node, graph), (repo_of(node), None))
+            repo, sha = read_at.get((node, graph), (places.repo(node), None))
             if repo is not None:
                 commits.setdefault(repo, set()).add(sha)
     known = {repo: next(iter(shas)) for repo, shas in sorted(commits.items()) if len(shas) == 1}

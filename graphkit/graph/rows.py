@@ -12,11 +12,10 @@ import msgspec
 
 from graphkit.graph import schema_version
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.repositories import named
 from graphkit.measures.text import last_component
 from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.gold import gold_hash
-from graphkit.records.ids import KnownFiles, crosses, repo_of, split_node
+from graphkit.records.ids import Places
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
 from graphkit.records.usage import FIGURES
@@ -100,10 +99,10 @@ def member_rows(members: Iterable[tuple[str, str]]) -> Rows:
 
 def artifact_row(artifact: ArtifactStruct, commits: CommitGraph) -> dict[str, Any]:
     """Return the row of an artifact; its id gives what its record lacks."""
-    repo = artifact.repo or repo_of(artifact.id)
+    repo = artifact.repo or commits.places.repo(artifact.id)
     sha = commits.meant(repo, artifact.commit).sha if repo and artifact.commit else None
     return {
-        **node_row(artifact.id, commits.files),
+        **node_row(artifact.id, commits.places),
         **{name: value for name in ("repo", "path", "symbol") if (value := getattr(artifact, name)) is not None},
         "kind": artifact.kind,
         "commit_repo": repo,
@@ -114,10 +113,22 @@ def artifact_row(artifact: ArtifactStruct, commits: CommitGraph) -> dict[str, An
     }
 
 
-def node_row(node: str, files: KnownFiles | None = None) -> dict[str, Any]:
-    """Return the row of a node from its id, which is split where ``files`` say."""
-    path, symbol = split_node(node, files)
-    return {"id": node, "repo": repo_of(node), "path": path, "symbol": symbol}
+def node_row(node: str, places: Places) -> dict[str, Any]:
+    """Return the row of a node of which only the id is known."""
+    path, symbol = places.split(node)
+    return {"id": node, "repo": places.repo(node), "path": path, "symbol": symbol}
+
+
+def repositories_row(places: Places) -> dict[str, Any]:
+    """Return how the ids of a dataset tell their repositories, with a digest of it and of what its graph states."""
+    told = places.repositories
+    row = {
+        "prefixes": None if told.prefixes is None else sorted(told.prefixes),
+        "kinds": sorted(told.kinds),
+        "pattern": told.pattern,
+        "stated": bool(told.stated),
+    }
+    return {**row, "digest": digest([row, sorted(told.stated.items())])}
 
 
 def question_row(
@@ -175,11 +186,11 @@ def _gold_rows(case: Case) -> tuple[Rows, Rows]:
                 "id": gold.id,
                 "group": gold.group,
                 "unit": f"path {index}" if gold.group is None else f"group {gold.group}",
-                **_steps(gold.edges),
+                **_steps(gold.edges, case.places),
                 "optional": gold.optional,
                 "manual": gold.manual,
-                "repositories": sorted(named(*nodes)),
-                "required_repositories": sorted(named(*required)),
+                "repositories": sorted(case.places.named(nodes)),
+                "required_repositories": sorted(case.places.named(required)),
             }
         )
         for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):
@@ -195,13 +206,18 @@ def _gold_rows(case: Case) -> tuple[Rows, Rows]:
     return paths, steps
 
 
-def _steps(edges: list[tuple[str, str | None, str]]) -> dict[str, Any]:
-    """Return edges as parallel lists; an empty text stands for no relation, as a list property can't hold null."""
+def _steps(edges: list[tuple[str, str | None, str]], places: Places) -> dict[str, Any]:
+    """Return edges as parallel lists; an empty text stands for no relation or repository.
+
+    A list property can't hold null.
+    """
     return {
         "sources": [source for source, _, _ in edges],
         "relations": [relation or "" for _, relation, _ in edges],
         "targets": [target for _, _, target in edges],
-        "crosses": [crosses(source, target) for source, _, target in edges],
+        "source_repos": [places.repo(source) or "" for source, _, _ in edges],
+        "target_repos": [places.repo(target) or "" for _, _, target in edges],
+        "crosses": [places.crosses(source, target) for source, _, target in edges],
     }
 
 
@@ -214,9 +230,9 @@ def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
-def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
-    """Return the row of an answer with its retrieved paths, steps, chunks and tool calls; ``files`` split the ids."""
-    case = Case(_NO_GOLD, answer, CommitGraph(files=files))
+def answer_row(answer: AnswerStruct, places: Places) -> dict[str, Any]:
+    """Return the row of an answer with its paths, steps, chunks and tool calls; ``places`` tell where they lie."""
+    case = Case(_NO_GOLD, answer, CommitGraph(places=places))
     key = answer_key(answer.run, answer.question_id)
     mark = {"run": answer.run, "question": answer.question_id}
     paths, steps = _walk_rows(case, key, mark)
@@ -269,7 +285,10 @@ def _walk_rows(case: Case, key: str, mark: Mapping[str, str]) -> tuple[Rows, Row
     steps: Rows = []
     for index, (walk, edges) in enumerate(zip(case.walks, case.walked_paths, strict=True)):
         commits = [
-            (commit_key(repo_of(step.source), step.source_commit), commit_key(repo_of(step.target), step.target_commit))
+            (
+                commit_key(case.places.repo(step.source), step.source_commit),
+                commit_key(case.places.repo(step.target), step.target_commit),
+            )
             for step in walk
         ]
         nodes = [node for source, _, target in edges for node in (source, target)]
@@ -279,12 +298,12 @@ def _walk_rows(case: Case, key: str, mark: Mapping[str, str]) -> tuple[Rows, Row
                 "properties": {
                     **mark,
                     "index": index,
-                    **_steps(edges),
+                    **_steps(edges, case.places),
                     "source_commits": [step.source_commit or "" for step in walk],
                     "target_commits": [step.target_commit or "" for step in walk],
                     "commits": sorted({key for pair in commits for key in pair if key is not None}),
                     "named": any(is_name(name) for step in walk for name in (step.source_commit, step.target_commit)),
-                    "repositories": sorted(named(*nodes)),
+                    "repositories": sorted(case.places.named(nodes)),
                 },
             }
         )
@@ -311,7 +330,7 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
     retrieved: Rows = []
     seen: set[str] = set()
     for rank, chunk in enumerate(case.chunks, 1):
-        node = node_row(chunk.id, case.known_files)
+        node = node_row(chunk.id, case.places)
         repo, path = chunk.repo or node["repo"], chunk.path or node["path"]
         properties = {
             "id": chunk.id,

@@ -21,7 +21,7 @@ from graphkit.graph import schema_version
 from graphkit.graph.commit_names import CommitResolver, commits_state, resolve_commits
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.execution_nodes import clear_executions, executed
-from graphkit.graph.knowledge import known_files, question_ids
+from graphkit.graph.knowledge import known_places, question_ids
 from graphkit.graph.known_names import kept_questions, refuse_renaming
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
@@ -289,7 +289,7 @@ def _write_run(
             store.write(cypher("load/run_open"), {"id": run})
             reader.marked = True
 
-    artifacts = Artifacts(store, reader.files)
+    artifacts = Artifacts(store, reader.places)
     writer = StreamWriter(store, partial(_transaction, run), _weight, artifacts, before=mark_open)
     for rows in writer.write(reader.rows()):
         written += len(rows)
@@ -331,7 +331,7 @@ class _AnswerReader:
         self._dataset = dataset
         self._answers = answers
         self._wanted = wanted
-        self.files = known_files(store, dataset)
+        self.places = known_places(store, dataset)
         self.there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
         self.failed = 0
         self.marked = False
@@ -340,7 +340,7 @@ class _AnswerReader:
         """Yield the rows of new answers, with the commits that they mean."""
         resolver: CommitResolver | None = None
         for answers in batched(self._fresh(), RECORDS):
-            rows = [to_rows.answer_row(answer, self.files) for answer in answers]
+            rows = [to_rows.answer_row(answer, self.places) for answer in answers]
             if any(row["open"] for row in rows):
                 resolver = resolver or CommitResolver(self._store, self._dataset)
                 resolver.complete(rows)

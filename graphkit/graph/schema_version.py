@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "13"
+SCHEMA_VERSION = "14"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "72f8dff987e55c6c9c4ec7dbb81333c4"
+SCHEMA_DIGEST = "fb61e9b7c33fd9f1cdf153efd1f3d393"

@@ -19,7 +19,7 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, ServerLimitError
 from graphkit.graph.queries import cypher
 from graphkit.graph.rows import node_row
-from graphkit.records.ids import KnownFiles
+from graphkit.records.ids import Places
 
 T = TypeVar("T")
 Statement = tuple[str, dict[str, Any]]
@@ -88,9 +88,9 @@ class Joins:
 class Artifacts:
     """The artifacts that a load knows to be in the graph; creates those that are missing."""
 
-    def __init__(self, store: Store, files: KnownFiles | None = None) -> None:
+    def __init__(self, store: Store, places: Places | None = None) -> None:
         self._store = store
-        self._files = files
+        self._places = Places() if places is None else places
         self._known: set[int] = set()
 
     def forget(self) -> None:
@@ -105,7 +105,7 @@ class Artifacts:
         missing = [str(row["id"]) for row in self._store.read(cypher("load/missing_artifacts"), {"ids": wanted})]
         if missing:
             self._store.write(
-                cypher("load/named_artifacts"), {"rows": [node_row(node, self._files) for node in missing]}
+                cypher("load/named_artifacts"), {"rows": [node_row(node, self._places) for node in missing]}
             )
         if len(self._known) + len(wanted) > REMEMBERED:
             self._known.clear()

@@ -13,6 +13,7 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import refuse_bundled
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, storable_name
+from graphkit.files.dataset_settings import set_repositories
 from graphkit.files.jsonl import create_binary, find_file, is_compressed
 from graphkit.files.known_ids import gold_ids
 from graphkit.files.outputs import check_output
@@ -22,6 +23,7 @@ from graphkit.imports.graph_records import NO_PARTS, GraphOptions, GraphRecords
 from graphkit.imports.import_report import GraphReport
 from graphkit.imports.importer import paths_of
 from graphkit.imports.names import Names, id_sources
+from graphkit.imports.repository_sources import RepositorySource
 from graphkit.records.graph_parts import GraphEdge, GraphNode
 from graphkit.records.words import counted
 
@@ -49,6 +51,8 @@ class GraphImportOptions:
         The relation of edges without one.
     commits
         By repository, the commit of nodes without one.
+    repo_from
+        Where repositories come from (see :class:`graphkit.imports.repository_sources.RepositorySource`).
     replace
         Replace the files of an existing knowledge graph.
     """
@@ -65,6 +69,7 @@ class GraphImportOptions:
     columns: Columns | None = None
     relation: str | None = None
     commits: Mapping[str, str] | None = None
+    repo_from: str | None = None
     replace: bool = False
 
 
@@ -122,13 +127,21 @@ def import_graph(
         # Replacing the dataset's own graph was requested, whatever its form: only the inputs are protected.
         check_output(target, "artifacts" if which == "artifacts" else "edges", given, force=True)
     table, pattern = id_sources(chosen.ids, chosen.id_pattern)
+    repositories = RepositorySource.of(chosen.repo_from)
     report = GraphReport()
     parts = _from_files(paths, chosen.columns, report) if chosen.uri is None else _from_database(chosen, report)
     steps, known = _gold(source, graph)
     # Without known ids, names are matched exactly: two nodes whose names differ only in case are two artifacts.
     names = Names((), table, pattern)
     attribute = chosen.columns[1] if chosen.columns and not chosen.uri else None
-    settings = GraphOptions(chosen.id_property, chosen.relation, attribute, chosen.commits or {})
+    settings = GraphOptions(
+        chosen.id_property,
+        chosen.relation,
+        attribute,
+        chosen.commits or {},
+        repositories.attribute,
+        repositories.table,
+    )
     with (
         closing(parts),
         closing(GraphRecords(names, settings, steps, known, report)) as records,
@@ -140,6 +153,8 @@ def import_graph(
         streams = {"artifacts": artifacts, "edges": edges}
         for which, line in records.lines(parts, keys_are_names=chosen.uri is None):
             streams[which].write(line + b"\n")
+    if repositories.setting is not None:
+        set_repositories(source.folder, repositories.setting)
     figures = {"files": {which: str(path) for which, path in targets.items()}, **report.as_json()}
     return ImportedGraph(
         report.artifacts, report.edges, targets["artifacts"], targets["edges"], report.lines(), figures

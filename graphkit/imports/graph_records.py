@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -24,11 +24,11 @@ from graphkit.imports.graph_nodes import (
 )
 from graphkit.imports.import_report import SHOWN, GraphReport
 from graphkit.imports.names import Names
-from graphkit.readers.graph_names import first_of
+from graphkit.readers.graph_names import first_of, plain
 from graphkit.readers.payloads import identifier, whole
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.graph_parts import GraphEdge, GraphNode
-from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.records.ids import Places, Repositories
 from graphkit.records.structs import ArtifactStruct, EdgeStruct
 from graphkit.records.words import shortened
 
@@ -104,12 +104,17 @@ class GraphOptions:
         The attribute of edges that holds their relation.
     commits
         By repository, the commit of nodes without one.
+    repo_attribute, repositories
+        The attribute of nodes that holds their repository, and a table of repositories by id. By default, the first
+        attribute with a usual name.
     """
 
     id_property: str | None = None
     relation: str | None = None
     relation_attribute: str | None = None
     commits: Mapping[str, str] = field(default_factory=dict)
+    repo_attribute: str | None = None
+    repositories: Mapping[str, str] | None = None
 
 
 class GraphRecords:
@@ -133,6 +138,9 @@ class GraphRecords:
         self._options = options
         self._gold = dict.fromkeys(gold)
         self._gold_ids = frozenset(gold_ids)
+        # The rest of the graph will decide which parts of ids are repositories; those with a commit are.
+        told = Repositories(prefixes=frozenset(options.commits))
+        self._places, self._with_commit = Places(), Places(repositories=lambda: told)
         self._report = report
         report.named = names.how
         self._numbers: dict[str, int] = {}  # of artifacts, by id
@@ -214,22 +222,20 @@ class GraphRecords:
         yield "artifacts", line
 
     def _artifact(self, one: str, node: GraphNode, properties: NodeProperties) -> bytes | None:
-        """Return the record of an artifact, without the fields that its id contains."""
+        """Return the record of an artifact, without the path and the symbol that its id contains."""
         record: dict[str, Any] = {"id": one}
-        own: tuple[tuple[str, tuple[str, ...], Callable[[str], str | None]], ...] = (
-            ("repo", REPOS, repo_of),
-            ("path", PATHS, path_of),
-            ("symbol", SYMBOLS, symbol_of),
-        )
-        for name, names, part_of in own:
+        if (repo := self._repo_of(one, properties)) is not None:
+            record["repo"] = repo
+        told = self._places.split(one) if repo in (None, self._places.repo(one)) else (None, None)
+        for name, names, shown in (("path", PATHS, told[0]), ("symbol", SYMBOLS, told[1])):
             text = identifier(properties.use(names))
-            if text is not None and text != part_of(one):
+            if text is not None and text != shown:
                 record[name] = text
         if kind := properties.kind(node.labels):
             record["kind"] = kind
         record |= self._commit(one, record.get("repo"), identifier(properties.use(COMMIT_NAMES)))
-        for name, names in (("line", LINES), ("end_line", END_LINES)):
-            value = properties.use(names)
+        for name, places in (("line", LINES), ("end_line", END_LINES)):
+            value = properties.use(places)
             if (number := whole(value)) is not None:
                 record[name] = number
             elif value is not None:
@@ -244,9 +250,16 @@ class GraphRecords:
             self._report.kinds[kind] += 1
         return line
 
+    def _repo_of(self, one: str, properties: NodeProperties) -> str | None:
+        """Return the repository that is stated of a node."""
+        if self._options.repositories is not None:
+            return self._options.repositories.get(one)
+        attribute = self._options.repo_attribute
+        return identifier(properties.use(REPOS if attribute is None else (plain(attribute),)))
+
     def _commit(self, one: str, repo: str | None = None, commit: str | None = None) -> dict[str, str]:
         """Return the commit of an artifact: its own, or else that of its repository."""
-        commit = commit or self._options.commits.get(repo or repo_of(one) or "")
+        commit = commit or self._options.commits.get(repo or self._with_commit.repo(one) or "")
         return {"commit": commit} if commit else {}
 
     def _edge(self, edge: GraphEdge) -> Iterator[Line]:
@@ -322,6 +335,10 @@ class GraphRecords:
         if not self._described and self._keys and wanted is not None:
             remedy = f"{did_you_mean(wanted, self._properties)}There are: {self._shown_properties()}."
             raise InputError(f"no node has the property {wanted!r}", where="--id-property", remedy=remedy)
+        attribute = self._options.repo_attribute
+        if attribute is not None and self._described and plain(attribute) not in map(plain, self._properties):
+            remedy = f"{did_you_mean(attribute, self._properties)}There are: {self._shown_properties()}."
+            raise InputError(f"no node has the attribute {attribute!r}", where="--repo-from", remedy=remedy)
         if not self._described and self._keys and NAMELESS in report.skipped.counts:
             what = "no node has a property that names it, and after a reload other nodes have these elementIds"
             remedy = f"Name a property by --id-property (there are: {self._shown_properties()})."

@@ -169,7 +169,7 @@ def import_log(
     if chosen.question is not None and chosen.question not in questions.ids:
         raise InputError(f"the dataset has no question {chosen.question!r}", where=str(source.folder))
     report = ImportReport(known)
-    names = Names(known.all(), table, pattern)
+    names = Names(known.all(), table, pattern, known.places)
     recorder = Recorder(name, questions, names, edges, chosen.commits or {}, report, chosen.question)
     parquet = Path(chosen.parquet) if chosen.parquet is not None else None
     how_to_read = ReadOptions(chosen.question_key, chosen.columns, chosen.chunks_only, parquet)
@@ -263,7 +263,7 @@ def _values(path: Path, reader: Reader, questions: Path, problems: Problems) -> 
 
 def _read_dataset(dataset: Dataset) -> tuple[Questions, Known, KnowledgeEdges]:
     """Return the questions, the known ids, and the edges of the knowledge graph; skip unusable questions."""
-    found = Questions()
+    found = Questions(places=dataset.places())
 
     def questions() -> Iterator[QuestionStruct]:
         for _, question in dataset.questions(Problems("skip")):

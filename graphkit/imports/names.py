@@ -11,7 +11,7 @@ from typing import Any
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.tables import meant, read_table
 from graphkit.imports.sources import values_of
-from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.records.ids import Places
 from graphkit.records.words import shortened
 
 #: Between the expression and the template of an id pattern.
@@ -140,9 +140,14 @@ class Names:
     """
 
     def __init__(
-        self, known: Collection[str], table: Mapping[str, str] | None = None, pattern: IdPattern | None = None
+        self,
+        known: Collection[str],
+        table: Mapping[str, str] | None = None,
+        pattern: IdPattern | None = None,
+        places: Places | None = None,
     ) -> None:
         self.known = known
+        self._places = Places() if places is None else places
         self.how: dict[str, int] = {}
         self.given = table is not None or pattern is not None
         self.several: dict[str, tuple[str, str]] = {}
@@ -152,7 +157,7 @@ class Names:
 
     def of(self, known: Collection[str]) -> Names:
         """Return a finder with the same table and pattern for other known ids."""
-        return Names(known, self._table if self.given else None, self._pattern)
+        return Names(known, self._table if self.given else None, self._pattern, self._places)
 
     def id_of(self, name: str) -> str:
         """Return the id of a name."""
@@ -195,10 +200,12 @@ class Names:
         """Return the file with the longest path, of two parts at least, that ends an absolute path."""
         file, sign, symbol = name.partition("#")
         ends = [
-            one for one in self._files_by_name.get(file.rpartition("/")[2], ()) if file.endswith(f"/{path_of(one)}")
+            one
+            for one in self._files_by_name.get(file.rpartition("/")[2], ())
+            if file.endswith(f"/{self._places.path(one)}")
         ]
-        longest = max((len(path_of(one) or "") for one in ends), default=0)
-        best = [one for one in ends if len(path_of(one) or "") == longest]
+        longest = max((len(self._places.path(one) or "") for one in ends), default=0)
+        best = [one for one in ends if len(self._places.path(one) or "") == longest]
         if len(best) > 1:
             self.several.setdefault(name, (best[0], best[1]))
         found = f"{best[0]}{sign}{symbol}" if len(best) == 1 else None
@@ -215,16 +222,17 @@ class Names:
     @cached_property
     def _known_by_path(self) -> dict[str, str | None]:
         """Return the ids by their path and symbol, without the repository."""
-        parts = ((one.partition(":"), one) for one in self.known if repo_of(one) is not None)
-        return _unique((path, one) for (_, _, path), one in parts if path)
+        split = self._places.split
+        parts = (("#".join(filter(None, split(one))), one) for one in self.known)
+        return _unique((path, one) for path, one in parts if path)
 
     @cached_property
     def _files_by_name(self) -> dict[str, list[str]]:
         """Return the sorted ids of files in folders by base name."""
         found: dict[str, list[str]] = {}
         for one in sorted(self.known):
-            path = path_of(one)
-            if path is not None and "/" in path and symbol_of(one) is None:
+            path, symbol = self._places.split(one)
+            if path is not None and "/" in path and symbol is None:
                 found.setdefault(path.rpartition("/")[2], []).append(one)
         return found
 

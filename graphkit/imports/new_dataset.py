@@ -13,6 +13,8 @@ from graphkit.errors import InputError
 from graphkit.files.assets import command_text, refuse_bundled
 from graphkit.files.atomic import write_records
 from graphkit.files.dataset import Dataset, storable_name
+from graphkit.files.dataset_settings import FILE as SETTINGS
+from graphkit.files.dataset_settings import set_repositories
 from graphkit.files.jsonl import find_file
 from graphkit.files.known_ids import read_known
 from graphkit.files.leftovers import held_folder
@@ -23,7 +25,12 @@ from graphkit.imports.names import IdPattern, Names, id_sources
 from graphkit.imports.placing import place_folder
 from graphkit.imports.question_fields import fields_of, gold_kinds
 from graphkit.imports.question_rows import question_rows
-from graphkit.records.ids import repo_of
+from graphkit.imports.repository_sources import (
+    RepositorySource,
+    repository_counts,
+    repository_line,
+    repository_notes,
+)
 from graphkit.records.models import Question
 from graphkit.records.path_texts import FORM, paths_of_text
 from graphkit.records.structs import EdgeStruct
@@ -84,6 +91,8 @@ class NewDataset:
         Those of the gold and of the knowledge graph.
     graph
         The knowledge graph, if one was given.
+    doubts
+        What may be wrong with the repositories, in sentences.
     steps
         The number of gold steps by how the knowledge graph holds them.
     named
@@ -93,7 +102,8 @@ class NewDataset:
     folder: Path
     questions: int
     gold: dict[str, int]
-    repositories: list[str]
+    repositories: Counter[str]
+    doubts: list[str]
     relations: list[str]
     graph: ImportedGraph | None
     steps: Counter[str]
@@ -114,11 +124,12 @@ class NewDataset:
             lines.append(f"knowledge graph: {artifacts}, {edges}{held}")
         if ways := [f"{count} {how}" for how, count in self.named.items() if how != "as they are"]:
             lines.append(f"ids found for names in the gold: {', '.join(ways)}")
-        for title, found in (("repositories", self.repositories), ("relations", self.relations)):
-            if found:
-                more = f" and {len(found) - 10} more" if len(found) > 10 else ""
-                lines.append(f"{title}: {', '.join(found[:10])}{more}")
-        return lines
+        if self.repositories:
+            lines.append(repository_line(self.repositories))
+        if self.relations:
+            more = f" and {len(self.relations) - 10} more" if len(self.relations) > 10 else ""
+            lines.append(f"relations: {', '.join(self.relations[:10])}{more}")
+        return [*lines, *(f"note: {doubt}" for doubt in self.doubts)]
 
     def commands(self) -> list[tuple[str, str]]:
         """Return the three commands to run next, each with its purpose."""
@@ -136,7 +147,8 @@ class NewDataset:
             "questions": self.questions,
             "examples": self.examples,
             "gold": self.gold,
-            "repositories": self.repositories,
+            "repositories": dict(sorted(self.repositories.items())),
+            "doubts": self.doubts,
             "relations": self.relations,
             "graph": {"artifacts": self.graph.artifacts, "edges": self.graph.edges} if self.graph is not None else None,
             "steps": dict(self.steps),
@@ -176,7 +188,11 @@ def create_dataset(
         The database can't be reached or refuses.
     """
     target, found = Path(folder), Problems() if problems is None else problems
-    _refuse_place(target)
+    repositories = RepositorySource.of(options.get("repo_from"))
+    _refuse_place(target, repositories)
+    if not graph and (repositories.attribute or repositories.table) is not None:
+        remedy = "Add the graph by --graph, or give id, none or a pattern."
+        raise InputError("without a graph, no node states a repository", where="--repo-from", remedy=remedy)
     sources = [graph] if isinstance(graph, str) else list(graph)
     with held_folder(_nearest_folder(target)) as held:  # beside its place, so that it gets there by a rename
         staged = held / target.resolve().name
@@ -189,15 +205,21 @@ def create_dataset(
         if not asked:
             raise InputError("the file holds no question", where=str(questions), remedy="Add a row for each question.")
         write_records(staged / "questions.jsonl", asked)
-        place_folder(staged, target, [f"{name}.jsonl" for name in FILES])
+        if repositories.setting is not None:
+            set_repositories(staged, repositories.setting)
+        place_folder(staged, target, [SETTINGS, *(f"{name}.jsonl" for name in FILES)])
     steps = [step for one in asked for path in one.paths for step in path.steps]
     nodes = {node for step in steps for node in (step.source, step.target)}
     relations = {step.relation for step in steps if step.relation}
+    places = Dataset(target).places()
+    every = {*nodes, *names.ids, *(one for question in asked for one in question.relevant)}
+    counts = repository_counts(places, every)
     return NewDataset(
         target,
         len(asked),
         gold_kinds(asked),
-        sorted({repo for node in (*nodes, *names.ids) if (repo := repo_of(node))}),
+        counts,
+        repository_notes(places, every, counts),
         sorted(relations | set(imported.figures["relations"] if imported else ())),
         imported,
         names.steps,
@@ -211,13 +233,18 @@ def _nearest_folder(path: Path) -> Path:
     return next(one for one in (path.resolve(), *path.resolve().parents) if one.is_dir())
 
 
-def _refuse_place(folder: Path) -> None:
+def _refuse_place(folder: Path, repositories: RepositorySource) -> None:
     """Refuse a folder that no database could name, a bundled one, and one with a file that would be written."""
     for part in folder.resolve().parts:
         storable_name(part, str(folder))
     refuse_bundled(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError("this is a file", where=str(folder), remedy="Name a new folder.")
+    if repositories.setting is not None and (folder / SETTINGS).exists():
+        remedy = f'Write {{"repositories": {json.dumps(repositories.setting)}}} there, and leave out --repo-from.'
+        raise InputError(
+            "the file is there already, and isn't overwritten", where=str(folder / SETTINGS), remedy=remedy
+        )
     for name in FILES:
         if (there := find_file(folder, name)) is not None:
             remedy = "Name a new folder, or move that file away."

@@ -15,7 +15,7 @@ from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
 from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names
 from graphkit.records.doubts import DRAWN_IDS, OPENED_FILES, UNKNOWN_NAMES, UNKNOWN_WALK
-from graphkit.records.ids import file_id, path_of, repo_of, symbol_of
+from graphkit.records.ids import Places
 from graphkit.records.words import shortened
 
 _AMOUNTS = ("latency_ms", "cost")
@@ -31,13 +31,15 @@ class Questions:
 
     ids: set[str] = field(default_factory=set)
     by_text: dict[str, str | None] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
     #: By question, the files whose symbols are in the gold.
     files_of_symbols: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def add(self, name: str, text: str, gold: Iterable[str] = ()) -> None:
         """Add a question with the ids in its gold."""
         self.ids.add(name)
-        files = frozenset(file_id(one) for one in gold if symbol_of(one) is not None)
+        places = self.places
+        files = frozenset(places.file_id(one) for one in gold if places.symbol(one) is not None)
         if files:
             self.files_of_symbols[name] = files
         if self.by_text.setdefault(_text_key(text), name) != name:
@@ -82,6 +84,7 @@ class Recorder:
         self._names = names
         self._files = names.of(report.known.files)
         self._edges = edges
+        self._places = questions.places
         self._commits = commits
         self._report = report
         self._question = question
@@ -287,9 +290,11 @@ class Recorder:
         """
         found = (self._id(name, logged.where, opened=True) for name in logged.opened or ())
         opened = list(dict.fromkeys(one for one in found if one is not None))
-        files = [file_id(one) for one in opened if path_of(one) is not None]
+        places = self._places
+        files = [places.file_id(one) for one in opened if places.path(one) is not None]
         if files or not (opened or logged.unknown_calls or "retrieved" in record):
-            chunks = (file_id(one["id"]) for one in record.get("retrieved", ()) if path_of(one["id"]) is not None)
+            ids = (one["id"] for one in record.get("retrieved", ()))
+            chunks = (places.file_id(one) for one in ids if places.path(one) is not None)
             record["evidence_files"] = list(dict.fromkeys((*files, *chunks)))
         seen: dict[str, None] = {}
         steps: list[dict[str, Any]] = []
@@ -298,9 +303,9 @@ class Recorder:
                 self._report.edge(placed)
                 steps.append(self._written(placed))
             seen[name] = None
-        if _by_file(opened, files_of_symbols):
+        if _by_file(opened, files_of_symbols, places):
             logged.notes.append(OPENED_FILES)
-            if not any(symbol_of(step["source"]) and symbol_of(step["target"]) for step in steps):
+            if not any(places.symbol(step["source"]) and places.symbol(step["target"]) for step in steps):
                 return None
         if not len(self._edges):
             return None
@@ -339,7 +344,7 @@ class Recorder:
         return {name: value for name, value in step.items() if value is not None}
 
     def _commit(self, name: str) -> str | None:
-        return self._commits.get(repo_of(name) or "") if self._commits else None
+        return self._commits.get(self._places.repo(name) or "") if self._commits else None
 
     def _id(self, name: str, where: str, counted: bool = True, opened: bool = False) -> str | None:
         """Return the id of a name, or of an opened file; None if no record can hold it."""
@@ -369,9 +374,9 @@ class Recorder:
         return self._names.id_of(name)
 
 
-def _by_file(opened: Sequence[str], files_of_symbols: Collection[str]) -> bool:
+def _by_file(opened: Sequence[str], files_of_symbols: Collection[str], places: Places) -> bool:
     """Return whether gold names symbols, and the system opened their files, or nothing but files."""
     if not files_of_symbols or not opened:
         return False
-    only_files = all(path_of(one) is not None and symbol_of(one) is None for one in opened)
+    only_files = all(places.path(one) is not None and places.symbol(one) is None for one in opened)
     return only_files or any(one in files_of_symbols for one in opened)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from graphkit.errors import InputError
 from graphkit.measures.text import last_component
 from graphkit.records.aliases import LONGEST_NAME
-from graphkit.records.ids import KnownFiles, repo_of, split_node
+from graphkit.records.ids import Places
 
 #: The widest range of a mark such as ``[2-5]``; a wider one is not a mark.
 _WIDEST_MARK = 20
@@ -113,32 +113,34 @@ def find_citations(
     return [*found, *(FoundCitation(target, target, 0, len(answer), whole=True) for target in rest)]
 
 
-def resolved(citations: Iterable[FoundCitation], retrieved: Sequence[Place]) -> tuple[FoundCitation, ...]:
+def resolved(
+    citations: Iterable[FoundCitation], retrieved: Sequence[Place], places: Places | None = None
+) -> tuple[FoundCitation, ...]:
     """Return citations with the ids of the chunks that each refers to.
 
     An id refers to the chunk of this id. A node, ``repo:path#symbol`` or ``repo:path``, refers to the chunk of exactly
     this symbol, or of the whole file. A file, ``repo/path``, refers to all of its chunks, whatever the line.
     """
     by_target: dict[str, tuple[str, ...]] = {}
+    # The retrieved sources decide where the path ends: it may contain a #.
+    own = (Places() if places is None else places).with_files(lambda _: [place.source for place in retrieved])
     for one in citations:
         if one.target not in by_target:
-            by_target[one.target] = tuple(dict.fromkeys(_chunks_of(one.target, retrieved)))
+            by_target[one.target] = tuple(dict.fromkeys(_chunks_of(one.target, retrieved, own)))
     return tuple(replace(one, chunks=by_target[one.target]) for one in citations)
 
 
-def _chunks_of(target: str, retrieved: Sequence[Place]) -> list[str]:
+def _chunks_of(target: str, retrieved: Sequence[Place], places: Places) -> list[str]:
     if exact := [place.id for place in retrieved if place.id == target]:
         return exact
     bare = _LINE.sub("", target)
     if exact := [place.id for place in retrieved if place.id == bare]:
         return exact
-    # The retrieved sources decide where the path ends: it may contain a #.
-    sources = KnownFiles(lambda: [place.source for place in retrieved])
-    if (repo := repo_of(bare)) is not None:
-        path, own = split_node(bare, sources)
-        source = f"{repo}/{path}"
+    path, own = places.split(bare)
+    source = places.file(bare)
+    if path is not None:
         return [place.id for place in retrieved if place.source == source and _same_symbol(own, place.symbol)]
-    source, symbol = sources.split("", bare) or (bare.partition("#")[0], bare.partition("#")[2])
+    symbol = bare[len(source) + 1 :]
     of_file = [place for place in retrieved if place.source == source]
     of_file = of_file or [place for place in retrieved if place.path == source]
     return [place.id for place in of_file if not symbol or _same_symbol(symbol, place.symbol)]

@@ -29,7 +29,7 @@ from graphkit.judges.sentences import Sentence, sentences_of
 from graphkit.llm.requests import ModelError
 from graphkit.measures.completeness import THRESHOLD, addressed, content_words, identifiers_in, symbols_of
 from graphkit.measures.text import folded, last_component, named, words_of
-from graphkit.records.ids import path_of, symbol_of
+from graphkit.records.ids import Places
 
 #: The confidence in a grade: lower if an answer is neither right nor wrong as a whole.
 SURE, UNSURE = 0.6, 0.4
@@ -201,8 +201,10 @@ class _Findings:
 
     @cached_property
     def _edges(self) -> list[_Edge]:
+        case = self.materials.case
+        places = case.places if case is not None else Places()
         return [
-            _Edge(edge, _names_of(edge.source), _verb(edge.relation), _names_of(edge.target))
+            _Edge(edge, _names_of(edge.source, places), _verb(edge.relation), _names_of(edge.target, places))
             for edge in self.materials.edges
         ]
 
@@ -245,9 +247,10 @@ class _Edge:
         return verb is not None and self.target.search(text, verb.end()) is not None
 
 
-def _names_of(node: str) -> re.Pattern[str]:
+def _names_of(node: str, places: Places) -> re.Pattern[str]:
     """Return a pattern for the names of a node, the longest first."""
-    symbol, path = symbol_of(node), path_of(node) or node
+    path, symbol = places.split(node)
+    path = path or node
     names = {node, symbol, last_component(symbol)} if symbol else {node, path, path.rpartition("/")[2]}
     known = sorted((name for name in names if name), key=lambda name: (-len(name), name))
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)")

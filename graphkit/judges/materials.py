@@ -17,7 +17,6 @@ from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.matching import Edge, contained
 from graphkit.measures.unscored import NO_RETRIEVAL
-from graphkit.records.ids import split_node
 from graphkit.records.words import counted
 
 #: The default limit of context tokens.
@@ -139,7 +138,7 @@ def materials_of(
         edges=_edges(case),
         left_out=left_out,
         chunks_logged=case.chunks_logged,
-        citations=resolved(find_citations(answer, listed, known, pattern), places),
+        citations=resolved(find_citations(answer, listed, known, pattern), places, case.places),
         services=tuple(fact.repo or None for fact in facts),
         case=case,
     )
@@ -156,7 +155,7 @@ def _chunks(case: Case, budget: int) -> tuple[tuple[ShownChunk, ...], tuple[str,
         if (chunk.id, chunk.text) in seen:
             continue
         seen.add((chunk.id, chunk.text))
-        path, own = split_node(chunk.id, case.known_files)
+        path, own = case.places.split(chunk.id)
         source, symbol = case.source_of(chunk), chunk.symbol or own
         places.append(Place(chunk.id, source, chunk.path or path, symbol))
         if chunk.text is None or len(chunk.text) > room:

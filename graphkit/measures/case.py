@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from graphkit.measures.lazy import filled_by, lazy
-from graphkit.measures.matching import NOT_STATED, Edge, all_typed, boundary
+from graphkit.measures.matching import NOT_STATED, Edge, all_typed
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Version
 from graphkit.records.evidence import beyond_static
-from graphkit.records.ids import KnownFiles, file_of, listed_file, repo_of, split_node
+from graphkit.records.ids import Places
 from graphkit.records.levels import at_level, place_at_level
 from graphkit.records.structs import (
     AnswerStruct,
@@ -209,11 +209,11 @@ class Case:
     def _question_at(self, level: str) -> QuestionStruct:
         relevant: dict[str, float] = {}
         for node, gain in self.question.relevant.items():
-            name = at_level(node, level, self.known_files)
+            name = at_level(node, level, self.places)
             if name is not None:
                 relevant[name] = max(gain, relevant.get(name, gain))
         sets = [
-            [name for node in evidence if (name := at_level(node, level, self.known_files)) is not None]
+            [name for node in evidence if (name := at_level(node, level, self.places)) is not None]
             for evidence in self.question.evidence_sets
         ]
         return replace(self.question, relevant=relevant, evidence_sets=[one for one in sets if one])
@@ -231,17 +231,20 @@ class Case:
             return None
         own = self.answer.rankings.get(level)  # type: ignore[call-overload]
         if own is not None:
-            names = [at_level(node, level, self.known_files) or node for node in own]
+            names = [at_level(node, level, self.places) or node for node in own]
         elif self.answer.retrieved is None:
             return self.answer
         else:
-            places = zip(self.chunks, self._places, strict=True)
+            places = zip(self.chunks, self._split, strict=True)
             names = [
                 name
                 for chunk, (path, symbol) in places
                 if (
                     name := place_at_level(
-                        chunk.repo or repo_of(chunk.id), chunk.path or path, chunk.symbol or symbol, level
+                        chunk.repo or self.places.repo(chunk.id),
+                        chunk.path or path,
+                        chunk.symbol or symbol,
+                        level,
                     )
                 )
             ]
@@ -360,7 +363,7 @@ class Case:
     @lazy
     def gold_boundary(self) -> set[Edge]:
         """The gold edges whose ends lie in different repositories."""
-        return set(boundary(self.gold_edges))
+        return set(self.places.boundary(self.gold_edges))
 
     @lazy
     def common_boundary(self) -> set[Edge]:
@@ -370,7 +373,7 @@ class Case:
     @lazy
     def walked_boundary(self) -> list[Edge]:
         """The traversed edges whose ends lie in different repositories, each once."""
-        return [*self.common_boundary, *boundary(self.walked - self.common)]
+        return [*self.common_boundary, *self.places.boundary(self.walked - self.common)]
 
     @property
     def misplaced(self) -> list[tuple[int, str]]:
@@ -389,29 +392,20 @@ class Case:
     # Ids -------------------------------------------------------------------------------------------------------------
 
     @lazy
-    def known_files(self) -> KnownFiles:
-        """The files that decide where an id is split: those of the dataset, else those that the question expects."""
-        dataset, own = self.commits.files, self.question.expected_files
+    def places(self) -> Places:
+        """Where nodes lie. Ids are split by the files of the dataset, else by those that the question expects."""
+        places, own = self.commits.places, self.question.expected_files
         # A dataset names the files of its questions too.
-        return dataset if dataset.given or not own else KnownFiles(lambda: map(listed_file, own))
+        return places if places.given or not own else places.with_files(lambda bare: map(bare.listed_file, own))
 
     @lazy
-    def _places(self) -> list[tuple[str | None, str | None]]:
+    def _split(self) -> list[tuple[str | None, str | None]]:
         """The path and the symbol of each chunk's id."""
-        known = self.known_files
-        places: list[tuple[str | None, str | None]] = []
-        undecided = not known.hashed
-        for chunk in self.chunks:
-            path, _, symbol = chunk.id.partition(":")[2].rpartition("#")
-            if undecided and path and "#" not in path:  # most ids: one # between both
-                places.append((path, symbol or None))
-            else:
-                places.append(split_node(chunk.id, known))
-        return places
+        return [self.places.split(chunk.id) for chunk in self.chunks]
 
     def source_of(self, chunk: ChunkStruct) -> str:
         """Return the source of a chunk as ``repo/path``, or the chunk's id if it names no path."""
-        repo, path = chunk.repo or repo_of(chunk.id), chunk.path or split_node(chunk.id, self.known_files)[0]
+        repo, path = chunk.repo or self.places.repo(chunk.id), chunk.path or self.places.path(chunk.id)
         if path is None:
             return chunk.id
         return f"{repo}/{path}" if repo is not None else path
@@ -420,7 +414,7 @@ class Case:
 
     def version(self, chunk: ChunkStruct) -> Version:
         """Return the version of a chunk, by the commit that it names or else by that of its artifact in the dataset."""
-        repo, sha = chunk.repo or repo_of(chunk.id), chunk.commit or None
+        repo, sha = chunk.repo or self.places.repo(chunk.id), chunk.commit or None
         if sha is None:
             repo, sha = self.commits.commit_of(chunk.id, self.question.stack) or (repo, None)
         elif (repo, sha) not in self.commits.commits:
@@ -460,7 +454,7 @@ class Case:
         for walk in self.walks:
             for step in walk:
                 for end, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
-                    if name and (repo := repo_of(end)):
+                    if name and (repo := self.places.repo(end)):
                         found.add((repo, self.sha(repo, name)))
         return found
 
@@ -477,20 +471,18 @@ class Case:
     @lazy
     def repositories(self) -> set[str]:
         """The retrieved repositories: of the chunks and of the ends of the traversed edges."""
-        found = {chunk.repo or repo_of(chunk.id) for chunk in self.chunks}
-        for source, _, target in self.walked:
-            found.add(repo_of(source))
-            found.add(repo_of(target))
-        return {repo for repo in found if repo is not None}
+        found = {chunk.repo for chunk in self.chunks if chunk.repo}
+        found |= self.places.named(chunk.id for chunk in self.chunks if not chunk.repo)
+        return found | self.places.named(node for edge in self.walked for node in (edge[0], edge[2]))
 
     @lazy
     def files(self) -> set[str]:
         """The evidence files as ``repo/path``: those the run names, else those of its retrieved chunks."""
         if self.answer is not None and self.answer.evidence_files is not None:
-            return {file_of(name, self.known_files) for name in self.answer.evidence_files}
+            return {self.places.file(name) for name in self.answer.evidence_files}
         found = set()
-        for chunk, (own, _) in zip(self.chunks, self._places, strict=True):
-            repo, path = chunk.repo or repo_of(chunk.id), chunk.path or own
+        for chunk, (own, _) in zip(self.chunks, self._split, strict=True):
+            repo, path = chunk.repo or self.places.repo(chunk.id), chunk.path or own
             if path is not None:
                 found.add(f"{repo}/{path}" if repo is not None else path)
         return found
@@ -498,17 +490,17 @@ class Case:
     @lazy
     def expected_files(self) -> set[str]:
         """The question's expected files as ``repo/path``."""
-        return {file_of(name, self.known_files) for name in self.question.expected_files}
+        return {self.places.file(name) for name in self.question.expected_files}
 
     @lazy
     def relevant_repositories(self) -> set[str]:
         """The repositories of the question's relevant ids."""
-        return {repo for node, gain in self.question.relevant.items() if gain > 0 and (repo := repo_of(node))}
+        return self.places.named(node for node, gain in self.question.relevant.items() if gain > 0)
 
     @lazy
     def symbols(self) -> set[str]:
         """The symbols of the retrieved chunks."""
-        places = zip(self.chunks, self._places, strict=True)
+        places = zip(self.chunks, self._split, strict=True)
         return {symbol for chunk, (_, own) in places if (symbol := chunk.symbol or own)}
 
 

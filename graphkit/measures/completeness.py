@@ -23,7 +23,6 @@ from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.text import folded, last_component
-from graphkit.records.ids import symbol_of
 
 NO_FACTS = "no required facts"
 NO_CONFLICTS = "no annotated conflicts"
@@ -95,7 +94,7 @@ class ConflictResolution(_KeyTerms):
 def symbols_of(case: Case) -> frozenset[str]:
     """Return the last components of the symbols that the question is about."""
     nodes = (node for source, _, target in case.gold_edges for node in (source, target))
-    symbols = [*case.question.expected_symbols, *(symbol_of(node, case.known_files) or "" for node in nodes)]
+    symbols = [*case.question.expected_symbols, *(case.places.symbol(node) or "" for node in nodes)]
     return frozenset(map(last_component, symbols)) - {""}
 
 

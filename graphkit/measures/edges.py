@@ -8,7 +8,6 @@ from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, as_compared, best_alternatives, contained
 from graphkit.measures.unscored import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL, NOTHING_TRAVERSED, Unscored
-from graphkit.records.ids import file_of, path_of
 
 NO_PATH = "no gold path"
 NO_BOUNDARY = "gold crosses no repository boundary"
@@ -66,13 +65,13 @@ def edge_recall(
 def _share_of_files(case: Case, static: bool) -> float | Unscored:
     """Return the share of the required gold edges with the files of both ends among the evidence files."""
 
-    known = case.known_files
+    places = case.places
 
     def items(gold: Gold) -> set[Edge]:
-        return {edge for edge in _required(gold, static) if path_of(edge[0], known) and path_of(edge[2], known)}
+        return {edge for edge in _required(gold, static) if places.path(edge[0]) and places.path(edge[2])}
 
     def matched(wanted: set[Edge]) -> set[Edge]:
-        return {edge for edge in wanted if {file_of(edge[0], known), file_of(edge[2], known)} <= case.files}
+        return {edge for edge in wanted if {places.file(edge[0]), places.file(edge[2])} <= case.files}
 
     required, found = best_alternatives(case.units, items, matched)
     if not required:

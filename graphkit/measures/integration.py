@@ -7,7 +7,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.identifiers import SHORTEST, defined_identifiers
 from graphkit.measures.text import last_component, named, textless, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TEXT, Unscored
-from graphkit.records.ids import KnownFiles, split_node
+from graphkit.records.ids import Places
 from graphkit.records.structs import ChunkStruct
 
 NO_ANSWER = "the run logs no answer text (not logged)"
@@ -45,7 +45,7 @@ class Integration(Measure):
         if textless(case.chunks):
             return Unscored(NO_TEXT)
         used = used_sources(case)
-        if not used and case.chunks and not any(identifiers_of(chunk, case.known_files) for chunk in case.chunks):
+        if not used and case.chunks and not any(identifiers_of(chunk, case.places) for chunk in case.chunks):
             return Unscored(NO_IDENTIFIER)
         return min(len(used) / expected, 1.0)
 
@@ -63,14 +63,14 @@ def used_sources(case: Case) -> set[str]:
     used: set[str] = set()
     for chunk in case.chunks:
         source = case.source_of(chunk)
-        if source not in used and any(named(name, text, words) for name in identifiers_of(chunk, case.known_files)):
+        if source not in used and any(named(name, text, words) for name in identifiers_of(chunk, case.places)):
             used.add(source)
     return used
 
 
-def identifiers_of(chunk: ChunkStruct, files: KnownFiles | None = None) -> set[str]:
-    """Return the identifiers longer than 4 characters that a chunk defines; ``files`` decide where its id is split."""
-    path, own = split_node(chunk.id, files)
+def identifiers_of(chunk: ChunkStruct, places: Places) -> set[str]:
+    """Return the identifiers longer than 4 characters that a chunk defines; ``places`` split its id."""
+    path, own = places.split(chunk.id)
     names: set[str] = set()
     if chunk.text:
         names |= defined_identifiers(chunk.text, chunk.path or path)

@@ -125,17 +125,3 @@ _relation_of = itemgetter(1)
 def all_typed(edges: set[Edge]) -> bool:
     """Return whether each edge has a relation."""
     return all(map(_relation_of, edges))
-
-
-def boundary(edges: set[Edge]) -> list[Edge]:
-    """Return the edges whose ends lie in different repositories."""
-    # Inlines `crosses`, whose calls cost too much here.
-    return [
-        edge
-        for edge in edges
-        if (start := edge[0].partition(":"))[0] != (end := edge[2].partition(":"))[0]
-        and start[0]
-        and start[1]
-        and end[0]
-        and end[1]
-    ]

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, best_alternative, contained
-from graphkit.records.ids import crosses, repo_of
 
 Rows = list[dict[str, Any]]
 
@@ -45,8 +44,8 @@ def missed_boundaries(case: Case) -> Rows:
         {
             "path": path,
             "position": position,
-            "from_repo": repo_of(edge[0]),
-            "to_repo": repo_of(edge[2]),
+            "from_repo": case.places.repo(edge[0]),
+            "to_repo": case.places.repo(edge[2]),
             **_edge(edge),
         }
         for path, position, edge in _missed(case, boundaries=True)
@@ -80,7 +79,7 @@ def counted_paths(case: Case, boundaries: bool) -> list[CountedPath]:
     """
 
     def items(gold: Gold) -> set[Edge]:
-        return {edge for edge in gold.needed if crosses(edge[0], edge[2])} if boundaries else gold.needed
+        return set(case.places.boundary(gold.needed)) if boundaries else gold.needed
 
     def walked(wanted: set[Edge]) -> set[Edge]:
         return contained(wanted, case.walked, case.untyped)

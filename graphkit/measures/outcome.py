@@ -18,7 +18,6 @@ from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.missed import counted_paths
 from graphkit.measures.text import last_component, named, normalised, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
-from graphkit.records.ids import file_of, symbol_of
 from graphkit.records.words import counted
 
 NOT_IN_GRAPH = "not in the graph"
@@ -158,7 +157,7 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
             right.reason if isinstance(right, Unscored) else "the answer is wrong, and no file, id or step is expected"
         )
         return Stage(question, UNDECIDED, reason)
-    sources = {file_of(name, case.known_files) for name in expected}
+    sources = {case.places.file(name) for name in expected}
     if not sources & _used(case):
         if unlogged is not None:
             return Stage(question, UNDECIDED, unlogged)
@@ -245,8 +244,7 @@ def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
     if case.expected_files:
         # Not `case.files`, which may be the files that the run names as its evidence.
         wanted = sorted(case.expected_files)
-        known = case.known_files
-        seen = {case.source_of(chunk) for chunk in case.chunks} | {file_of(node, known) for node in nodes}
+        seen = {case.source_of(chunk) for chunk in case.chunks} | {case.places.file(node) for node in nodes}
         return wanted, tuple(node for node in wanted if node not in seen), "expected file"
     relevant = [node for node, gain in case.question.relevant.items() if gain > 0]
     if relevant:
@@ -266,7 +264,7 @@ def _used(case: Case) -> set[str]:
     used = used_sources(case)
     for source, _, target in case.walked:
         for node in (source, target):
-            symbol = last_component(symbol_of(node, case.known_files) or "")
+            symbol = last_component(case.places.symbol(node) or "")
             if len(symbol) >= SHORTEST and named(symbol, text, words):
-                used.add(file_of(node, case.known_files))
+                used.add(case.places.file(node))
     return used

@@ -12,7 +12,6 @@ from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, contained, same_edge, without_direction
 from graphkit.measures.unscored import NO_GOLD, NO_ORDER, NO_TRAVERSAL, Unscored
-from graphkit.records.ids import repo_of
 from graphkit.records.structs import TraversalStepStruct
 
 #: Returns whether two different edges match; None if only equal edges do.
@@ -309,8 +308,8 @@ def divergence_at(
         path=gold.id,
         position=position,
         node=source,
-        repo=repo_of(source),
-        commit=_commit_at(source, walk) or case.pins.get(repo_of(source) or ""),
+        repo=case.places.repo(source),
+        commit=_commit_at(source, walk) or case.pins.get(case.places.repo(source) or ""),
         relation=relation,
         expected=target,
         went_to=turn[2] if turn is not None else None,

@@ -6,14 +6,8 @@ from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import best_alternatives
 from graphkit.measures.unscored import NEITHER_LOGGED, Unscored
-from graphkit.records.ids import repo_of
 
 NO_REPOSITORY = "gold names no repository"
-
-
-def named(*nodes: str) -> set[str]:
-    """Return the repositories that node ids name."""
-    return {repo for node in nodes if (repo := repo_of(node)) is not None}
 
 
 class CrossRepoPrecision(Measure):
@@ -31,8 +25,8 @@ class CrossRepoPrecision(Measure):
 
     def value(self, case: Case) -> float | Unscored:
         # Optional and alternative steps are relevant too.
-        relevant = case.relevant_repositories | named(
-            *(node for source, _, target in case.gold_edges for node in (source, target))
+        relevant = case.relevant_repositories | case.places.named(
+            node for source, _, target in case.gold_edges for node in (source, target)
         )
         if not relevant:
             return Unscored(NO_REPOSITORY, of_question=True)
@@ -57,7 +51,7 @@ class CrossRepoRecall(Measure):
         retrieved = case.repositories
 
         def items(gold: Gold) -> set[str]:
-            return named(*(node for edge in gold.required for node in (edge[0], edge[2])))
+            return case.places.named(node for edge in gold.required for node in (edge[0], edge[2]))
 
         required, _ = best_alternatives(case.units, items, lambda wanted: wanted & retrieved)
         required = required | case.relevant_repositories

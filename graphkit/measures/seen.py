@@ -12,7 +12,7 @@ from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.text import last_component, named, words_of
 from graphkit.measures.tools import NO_CALLS, NOTHING_CALLED
-from graphkit.records.ids import KnownFiles, split_node
+from graphkit.records.ids import Places
 from graphkit.records.structs import ToolCallStruct
 
 NO_GOLD_IDS = "no gold path with a required step, and no relevant ids"
@@ -103,9 +103,9 @@ class UsedShare(Measure):
         if isinstance(shown, Unscored):
             return shown
         ids = set().union(*shown)
-        cited, text, files = set(answer.citations), answer.answer, case.known_files
+        cited, text, places = set(answer.citations), answer.answer, case.places
         words = words_of(text)
-        used = [one for one in ids if one in cited or any(named(name, text, words) for name in _names(one, files))]
+        used = [one for one in ids if one in cited or any(named(name, text, words) for name in _names(one, places))]
         return len(used) / len(ids)
 
 
@@ -141,11 +141,11 @@ def _shown(case: Case) -> list[set[str]] | Unscored:
     return shown if any(shown) else Unscored(NOTHING_SEEN)
 
 
-def _names(one: str, files: KnownFiles) -> Iterator[str]:
+def _names(one: str, places: Places) -> Iterator[str]:
     """Yield the names that an answer may use for an id."""
     if one and not _NUMBER.fullmatch(one):
         yield one
-    path, symbol = split_node(one, files)
+    path, symbol = places.split(one)
     if symbol is None:
         if path is not None:
             yield path

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphkit.records.ids import KnownFiles
+from graphkit.records.ids import Places
 
 if TYPE_CHECKING:
     from graphkit.records.models import Commit, Compatibility, Question
@@ -91,14 +91,14 @@ class CommitGraph:
     """The known commits, and what is known about pairs of them.
 
     A commit is known if it is listed, or named by a compatibility row or a deployment. It may be named by its sha, by a
-    tag of its repository, or by a unique prefix of its sha. ``files`` are the files that the dataset names; they decide
-    where ids are split.
+    tag of its repository, or by a unique prefix of its sha. ``places`` tell where the
+    dataset's nodes lie.
     """
 
     commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
     stacks: dict[str, Mapping[str, str]] = field(default_factory=dict)
     read_at: ReadAt = read_nothing
-    files: KnownFiles = field(default_factory=KnownFiles)
+    places: Places = field(default_factory=Places)
     _tags: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _shas: dict[str, list[str]] = field(default_factory=dict)
     _meant: dict[tuple[str, str], Meant] = field(default_factory=dict)

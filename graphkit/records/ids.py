@@ -1,7 +1,8 @@
-"""Node ids: ``repo:path#symbol``, or ``repo:path`` for a file.
+"""Node ids, and where nodes lie: ``repo:path#symbol``, or ``repo:path`` for a file.
 
-A path may contain a ``#`` (``C#/x.cs``). The files that a dataset names decide where an id is split; otherwise the last
-``#`` begins the symbol.
+An id needn't have this form: a knowledge graph may state the repository of a node, and ids may be titles. A path may
+contain a ``#`` (``C#/x.cs``). The files that a dataset names decide where an id is split; otherwise the last ``#``
+begins the symbol.
 """
 
 from __future__ import annotations
@@ -9,180 +10,375 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 #: The most digits of a numeric identifier.
 LONGEST_NUMBER = 100
 
+#: The share of ids that must have the form ``repo:path`` if nothing states a repository.
+MOST_IDS = 0.9
 
-def repo_of(node: str) -> str | None:
-    """Return the repository of a node id, or None if it has none.
+#: More different parts before a colon aren't repositories, unless they are this share of the ids.
+MANY, FEW_IDS = 10, 0.1
 
-    >>> repo_of("web:src/login.ts#submit")
-    'web'
-    >>> repo_of("just-a-name") is None
-    True
+#: What stands before a colon and isn't a repository, besides the kinds of the artifacts.
+# fmt: off
+_KINDS = frozenset((
+    "chapter", "chunk", "class", "column", "community", "concept", "doc", "document", "edge", "entity", "enum",
+    "event", "field", "file", "ftp", "function", "http", "https", "interface", "isbn", "location", "mailto",
+    "method", "module", "node", "organisation", "organization", "package", "paragraph", "person", "place",
+    "section", "sentence", "struct", "table", "topic", "type", "uri", "url", "urn", "variable", "wd", "wdt",
+))
+# fmt: on
+
+#: What follows a repository: a path or a symbol, which holds a space only if it is a path.
+_PLACE = re.compile(r"(?!\d+\Z)\S(?:\S*\Z|.*(?:/|\.\w{1,20}(?:#|\Z)))", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Repositories:
+    """How the repository of a node is told by its id, or by what is stated about it.
+
+    Attributes
+    ----------
+    stated
+        The repositories of the nodes whose ids tell another one or none.
+    prefixes
+        The parts before a colon that are repositories; None for all of them.
+    kinds
+        Those that are none.
+    pattern
+        A regular expression that is matched at the beginning of an id; its group ``repo`` is the repository.
     """
-    repo, colon, _ = node.partition(":")
-    return repo if colon and repo else None
+
+    stated: Mapping[str, str] = field(default_factory=dict)
+    prefixes: frozenset[str] | None = None
+    kinds: frozenset[str] = frozenset()
+    pattern: str | None = None
+
+    def of(self, node: str) -> str | None:
+        """Return the repository of a node, or None if it has none.
+
+        >>> Repositories().of("web:src/login.ts#submit"), Repositories(prefixes=frozenset()).of("Harbour 1: A Story")
+        ('web', None)
+        >>> [Repositories().of(one) for one in ("just-a-name", "std::vector", "https://example.org")]
+        [None, None, None]
+        """
+        return self.stated.get(node) or self.told_by(node)
+
+    def told_by(self, node: str) -> str | None:
+        """Return the repository that an id itself tells."""
+        if self.pattern is not None:
+            match = re.match(self.pattern, node)
+            return (match["repo"] or None) if match else None
+        repo, colon, rest = node.partition(":")
+        if not colon or not repo or rest.startswith((":", "//")):
+            return None
+        return repo if repo not in self.kinds and (self.prefixes is None or repo in self.prefixes) else None
+
+    @classmethod
+    def read_from(
+        cls,
+        ids: Collection[str],
+        stated: Mapping[str, str],
+        names: Collection[str] = (),
+        kinds: Iterable[str] = (),
+        setting: str | None = None,
+    ) -> Repositories:
+        """Return how repositories are told, by what a dataset states and by the form of its ids.
+
+        Parameters
+        ----------
+        ids
+            The ids of the knowledge graph and of gold.
+        stated
+            The repositories that the knowledge graph states, by id.
+        names
+            The repositories that commits name.
+        kinds
+            The kinds of artifacts, which are no repositories.
+        setting
+            ``"id"``: each part before a colon is a repository; ``"none"``: no id tells one; else a pattern.
+
+        Where repositories are stated, ids tell the others if they agree with nine tenths of those. Where none is, nine
+        tenths of the ids must look like ``repo:path``, with few different repositories. Otherwise only a part that is
+        stated elsewhere is one.
+        """
+        known = frozenset((*names, *stated.values()))
+        if setting is not None:
+            found = cls(
+                prefixes=None if setting == "id" else frozenset(),
+                pattern=None if setting in ("id", "none") else setting,
+            )
+        else:
+            no_repository = frozenset((*_KINDS, *(kind.casefold() for kind in kinds))) - known
+            every = cls(kinds=no_repository)
+            agreeing = sum(every.told_by(node) == repo for node, repo in stated.items())
+            told = agreeing >= MOST_IDS * len(stated) if stated else _look_like_repositories(ids, every, known)
+            found = every if told else cls(prefixes=known, kinds=no_repository)
+        return cls(
+            {node: repo for node, repo in stated.items() if found.told_by(node) != repo},
+            found.prefixes,
+            found.kinds,
+            found.pattern,
+        )
 
 
-class KnownFiles:
-    """The files that a dataset names, as ``repo/path``. They are read when the first id with a ``#`` is split.
+def _look_like_repositories(ids: Collection[str], every: Repositories, known: Collection[str]) -> bool:
+    """Return whether nearly all ids look like ``repo:path``, with few different repositories."""
+    found: set[str] = set()
+    count = 0
+    for node in ids:
+        repo = every.told_by(node)
+        if repo is not None and (repo in known or _PLACE.match(node, len(repo) + 1)):
+            count += 1
+            found.add(repo)
+    few = len(found) <= MANY or len(found) <= FEW_IDS * len(ids)
+    return count >= MOST_IDS * len(ids) and few
 
-    ``named`` returns the files: the expected files of questions, and the paths of artifacts.
+
+class KnownFiles(NamedTuple):
+    """The files that a dataset names, as ``repo/path``: those with a ``#`` in their names, and the others."""
+
+    hashed: frozenset[str]
+    plain: frozenset[str]
+
+
+class _Found(dict[str, "str | None"]):
+    """The repositories of the nodes that were asked for last."""
+
+    def __init__(self, repositories: Repositories) -> None:
+        super().__init__()
+        self._repositories = repositories
+
+    def __missing__(self, node: str) -> str | None:
+        if len(self) >= 100_000:
+            self.clear()
+        found = self[node] = self._repositories.of(node)
+        return found
+
+
+class Places:
+    """Where the nodes of a dataset lie: the repository, the file and the symbol of each.
+
+    Parameters
+    ----------
+    files
+        Returns the files that the dataset names, from the places without files; they decide where ids are split. It is
+        called when the first id with a ``#`` is split.
+    repositories
+        Returns how repositories are told. It is called when the first one is asked for.
+
+    >>> places = Places()
+    >>> places.repo("web:src/login.ts#submit"), places.split("web:src/login.ts#submit")
+    ('web', ('src/login.ts', 'submit'))
     """
 
-    def __init__(self, named: Callable[[], Iterable[str]] = tuple) -> None:
-        self._named = named
-        self.given = named is not tuple
+    def __init__(
+        self,
+        files: Callable[[Places], Iterable[str]] | None = None,
+        repositories: Callable[[], Repositories] = Repositories,
+    ) -> None:
+        self._named = files
+        self._repositories = repositories
+        #: Whether a dataset gives the files.
+        self.given = files is not None
+
+    def with_files(self, files: Callable[[Places], Iterable[str]]) -> Places:
+        """Return the same places with other files."""
+        return Places(files, lambda: self.repositories)
 
     @cached_property
-    def hashed(self) -> frozenset[str]:
-        """The files with a ``#`` in their names."""
-        return frozenset(file for file in self._named() if "#" in file)
+    def without_files(self) -> Places:
+        """The same places without the files that the dataset names."""
+        return Places(repositories=lambda: self.repositories)
+
+    def read(self) -> Places:
+        """Return the same places, with all that they need in memory, for other processes."""
+        files = tuple(sorted(self.files.hashed | self.files.plain))
+        return Places(_Fixed(files), _Fixed(self.repositories))
 
     @cached_property
-    def plain(self) -> frozenset[str]:
-        """The other files, which only ids with more than one ``#`` need."""
-        return frozenset(file for file in self._named() if "#" not in file)
+    def files(self) -> KnownFiles:
+        """The files that the dataset names."""
+        every = frozenset(self._named(self.without_files)) if self._named is not None else frozenset()
+        hashed = frozenset(file for file in every if "#" in file)
+        return KnownFiles(hashed, every - hashed)
 
-    def split(self, prefix: str, rest: str) -> tuple[str, str] | None:
-        """Split ``path#symbol`` after the longest path that is a file, or return None if there is none."""
-        path = rest if self.hashed or rest.count("#") > 1 else ""
+    @cached_property
+    def repositories(self) -> Repositories:
+        """How repositories are told."""
+        return self._repositories()
+
+    @cached_property
+    def _found(self) -> _Found:
+        return _Found(self.repositories)
+
+    def __getstate__(self) -> dict[str, object]:
+        # The repositories go along: reading them again takes longer.
+        return {
+            **{name: value for name, value in self.__dict__.items() if name not in ("_found", "without_files")},
+            "_repositories": _Fixed(self.repositories),
+        }
+
+    def repo(self, node: str) -> str | None:
+        """Return the repository of a node, or None if it has none."""
+        return self._found[node]
+
+    def named(self, nodes: Iterable[str]) -> set[str]:
+        """Return the repositories of some nodes."""
+        found = self._found
+        return {repo for node in nodes if (repo := found[node]) is not None}
+
+    def crosses(self, source: str, target: str) -> bool:
+        """Return whether the ends of an edge lie in two different repositories."""
+        start, end = self._found[source], self._found[target]
+        return start != end and start is not None and end is not None
+
+    def boundary(self, edges: Iterable[tuple[str, str | None, str]]) -> list[tuple[str, str | None, str]]:
+        """Return the edges whose ends lie in different repositories."""
+        found = self._found
+        return [
+            edge
+            for edge in edges
+            if (start := found[edge[0]]) != (end := found[edge[2]]) and start is not None and end is not None
+        ]
+
+    def split(self, node: str) -> tuple[str | None, str | None]:
+        """Return the path and the symbol of an id; None for a missing part, and for both without a repository in it.
+
+        >>> places = Places(lambda _: ["web/C#/login.cs"])
+        >>> Places().split("web:C#/login.cs"), places.split("web:C#/login.cs"), places.split("web:C#/login.cs#submit")
+        (('C', '/login.cs'), ('C#/login.cs', None), ('C#/login.cs', 'submit'))
+        """
+        rest = self._within(node)
+        if rest is None:
+            return None, None
+        path, symbol = self._cut(f"{node[: -len(rest) - 1]}/" if rest else "", rest)
+        return path or None, symbol or None
+
+    def _within(self, node: str) -> str | None:
+        """Return what follows the repository in an id that begins with it."""
+        repo, colon, rest = node.partition(":")
+        return rest if colon and repo == self._found[node] else None
+
+    def _cut(self, prefix: str, rest: str) -> tuple[str, str]:
+        """Split ``path#symbol`` after the longest path that is a file, else at its last ``#``."""
+        if "#" not in rest:
+            return rest, ""
+        files = self.files
+        path = rest if files.hashed or rest.count("#") > 1 else ""
         while path:
-            if f"{prefix}{path}" in (self.hashed if "#" in path else self.plain):
+            if f"{prefix}{path}" in (files.hashed if "#" in path else files.plain):
                 return path, rest[len(path) + 1 :]
             path = path.rpartition("#")[0]
-        return None
-
-
-def split_node(node: str, files: KnownFiles | None = None) -> tuple[str | None, str | None]:
-    """Return the path and the symbol of a node id; None for a missing part, and for both without a repository.
-
-    >>> split_node("web:src/login.ts#submit"), split_node("web:C#/login.cs#submit")
-    (('src/login.ts', 'submit'), ('C#/login.cs', 'submit'))
-    >>> split_node("web:C#/login.cs"), split_node("web:C#/login.cs", KnownFiles(lambda: ["web/C#/login.cs"]))
-    (('C', '/login.cs'), ('C#/login.cs', None))
-    """
-    repo, colon, rest = node.partition(":")
-    if not colon:
-        return None, None
-    path, symbol = _split(f"{repo}/", rest, files)
-    return path or None, symbol or None
-
-
-def _split(prefix: str, rest: str, files: KnownFiles | None) -> tuple[str, str]:
-    if "#" not in rest:
-        return rest, ""
-    found = files.split(prefix, rest) if files is not None else None
-    if found is None:
         path, _, symbol = rest.rpartition("#")
         return path, symbol
-    return found
+
+    def path(self, node: str) -> str | None:
+        """Return the file path in a node's id, or None if it has none."""
+        return self.split(node)[0]
+
+    def symbol(self, node: str) -> str | None:
+        """Return the symbol in a node's id, or None for a file."""
+        return self.split(node)[1]
+
+    def file(self, name: str) -> str:
+        """Return the file of a name as ``repo/path``.
+
+        ``repo:path#symbol``, ``repo:path`` and ``repo/path`` all name the same file.
+
+        >>> Places().file("web:src/login.ts#submit"), Places().file("web/src/login.ts")
+        ('web/src/login.ts', 'web/src/login.ts')
+        """
+        rest = self._within(name)
+        if rest is None:
+            return self._cut("", name)[0] if ":" not in name else name
+        repo = name.partition(":")[0]
+        return f"{repo}/{self._cut(f'{repo}/', rest)[0]}"
+
+    def listed_file(self, name: str) -> str:
+        """Return the file of an entry in a list of files, as ``repo/path``.
+
+        A ``#`` belongs to the path, unless it follows a file's ending or precedes a plain name.
+
+        >>> [Places().listed_file(one) for one in ("x:C#/a.cs", "x:C#/a.cs#F.g", "x:a.ts#f", "x/docs/C#.md")]
+        ['x/C#/a.cs', 'x/C#/a.cs', 'x/a.ts', 'x/docs/C#.md']
+        """
+        before, _, after = name.rpartition("#")
+        if not before or _ENDS_AS_FILE.search(before[-30:]) or not ("/" in after or "." in after):
+            return self.without_files.file(name)
+        rest = self._within(name)
+        return name if rest is None else f"{name.partition(':')[0]}/{rest}"
+
+    def file_id(self, node: str) -> str:
+        """Return the id of a node's file, which is the node itself if it is a file.
+
+        >>> Places().file_id("web:src/login.ts#submit"), Places().file_id("web:src/login.ts")
+        ('web:src/login.ts', 'web:src/login.ts')
+        """
+        symbol = self.symbol(node)
+        return node if symbol is None else node.removesuffix(f"#{symbol}")
+
+    def names(self, node: str) -> tuple[str, ...]:
+        """Return the names by which a node may be shown, the shortest first and its id last.
+
+        The shortest one is its symbol, else the name of its file, else its id.
+
+        >>> Places().names("web:src/login.ts#submit"), Places().names("submit")
+        (('submit', 'login.ts#submit', 'src/login.ts#submit', 'web:src/login.ts#submit'), ('submit',))
+        """
+        path, symbol = self.split(node)
+        base = (path or "").rpartition("/")[2]
+        short = symbol or base
+        beside = f"{base}#{symbol}" if path and symbol else ""
+        within = self._within(node) or ""
+        return (*dict.fromkeys(name for name in (short, beside, within, node) if name),)
+
+    def short_name(self, node: str) -> str:
+        """Return the shortest name of a node: its symbol, else the name of its file, else its id."""
+        return self.names(node)[0]
 
 
-def path_of(node: str, files: KnownFiles | None = None) -> str | None:
-    """Return the file path of a node id, or None if the id has no repository.
+class _Fixed(Generic[T]):
+    """Returns a value that was read before."""
 
-    >>> path_of("web:src/login.ts#submit")
-    'src/login.ts'
-    """
-    return split_node(node, files)[0]
+    def __init__(self, value: T) -> None:
+        self._value = value
 
-
-def symbol_of(node: str, files: KnownFiles | None = None) -> str | None:
-    """Return the symbol of a node id, or None for a file.
-
-    >>> symbol_of("web:src/login.ts#submit")
-    'submit'
-    """
-    return split_node(node, files)[1]
+    def __call__(self, *_: object) -> T:
+        return self._value
 
 
-def file_id(node: str) -> str:
-    """Return the id of a node's file, which is the node itself if it is a file.
+def distinct_names(names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the shortest name of each node that tells it from the others; ``names`` are those of ``Places.names``.
 
-    >>> file_id("web:src/login.ts#submit"), file_id("web:src/login.ts")
-    ('web:src/login.ts', 'web:src/login.ts')
-    """
-    symbol = symbol_of(node)
-    return node if symbol is None else node.removesuffix(f"#{symbol}")
-
-
-def short_name(node: str) -> str:
-    """Return the shortest name of a node: its symbol, else the name of its file, else its id.
-
-    >>> short_name("web:src/login.ts#submit"), short_name("web:src/login.ts"), short_name("submit")
-    ('submit', 'login.ts', 'submit')
-    """
-    return symbol_of(node) or (path_of(node) or "").rpartition("/")[2] or node
-
-
-def distinct_names(nodes: Iterable[str]) -> dict[str, str]:
-    """Return the short name of each node, lengthened by its file, its path and its repository until all differ.
-
-    >>> distinct_names(["a:m.py#leaf", "a:n.py#leaf", "a:m.py#root"])
+    >>> of = Places().names
+    >>> distinct_names({node: of(node) for node in ("a:m.py#leaf", "a:n.py#leaf", "a:m.py#root")})
     {'a:m.py#leaf': 'm.py#leaf', 'a:n.py#leaf': 'n.py#leaf', 'a:m.py#root': 'root'}
-    >>> distinct_names(["a:m.py#leaf", "b:m.py#leaf"])
+    >>> distinct_names({node: of(node) for node in ("a:m.py#leaf", "b:m.py#leaf")})
     {'a:m.py#leaf': 'a:m.py#leaf', 'b:m.py#leaf': 'b:m.py#leaf'}
     """
-    longer = {node: iter(_longer_names(node)) for node in nodes}
-    names = {node: short_name(node) for node in longer}
+    longer = {node: iter(some[1:]) for node, some in names.items()}
+    found = {node: some[0] for node, some in names.items()}
+    last = {node: some[-1] for node, some in names.items()}
     shared = True
     while shared:
-        counts = Counter(names.values())
+        counts = Counter(found.values())
         shared = False
-        for node, name in names.items():
-            if counts[name] > 1 and name != node:
-                names[node], shared = next(longer[node]), True
-    return names
-
-
-def _longer_names(node: str) -> tuple[str, ...]:
-    """Return the names of a node that are longer than its short one; the last is its id."""
-    rest = node.partition(":")[2]
-    path, symbol = split_node(node)
-    beside = f"{(path or '').rpartition('/')[2]}#{symbol}" if path and symbol else rest
-    return *(name for name in dict.fromkeys((beside, rest)) if name), node
-
-
-def crosses(source: str, target: str) -> bool:
-    """Return whether the ends of an edge name two different repositories."""
-    start, end = repo_of(source), repo_of(target)
-    return start != end and start is not None and end is not None
-
-
-def file_of(name: str, files: KnownFiles | None = None) -> str:
-    """Return the file of a name as ``repo/path``.
-
-    ``repo:path#symbol``, ``repo:path`` and ``repo/path`` all name the same file.
-
-    >>> file_of("web:src/login.ts#submit"), file_of("web/src/login.ts")
-    ('web/src/login.ts', 'web/src/login.ts')
-    """
-    repo, colon, rest = name.partition(":")
-    return f"{repo}/{_split(f'{repo}/', rest, files)[0]}" if colon else _split("", name, files)[0]
+        for node, name in found.items():
+            if counts[name] > 1 and name != last[node]:
+                found[node], shared = next(longer[node]), True
+    return found
 
 
 #: The ending of a file's path.
 _ENDS_AS_FILE = re.compile(r"\.\w{1,20}\Z")
-
-
-def listed_file(name: str) -> str:
-    """Return the file of an entry in a list of files, as ``repo/path``.
-
-    A ``#`` belongs to the path, unless it follows a file's ending or precedes a plain name.
-
-    >>> [listed_file(one) for one in ("x:C#/a.cs", "x:C#/a.cs#F.g", "x:a.ts#f", "x/docs/C#.md", "x:Makefile#all")]
-    ['x/C#/a.cs', 'x/C#/a.cs', 'x/a.ts', 'x/docs/C#.md', 'x/Makefile']
-    """
-    before, _, after = name.rpartition("#")
-    if not before or _ENDS_AS_FILE.search(before[-30:]) or not ("/" in after or "." in after):
-        return file_of(name)
-    repo, colon, rest = name.partition(":")
-    return f"{repo}/{rest}" if colon else name
 
 
 def id_of_text(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graphkit.records.ids import KnownFiles, repo_of, split_node
+from graphkit.records.ids import Places
 
 #: From the coarsest to the finest.
 LEVELS = ("file", "module", "symbol")
@@ -12,15 +12,15 @@ LEVELS = ("file", "module", "symbol")
 _SEPARATOR = re.compile(r"[.:#/]+")
 
 
-def at_level(node: str, level: str, files: KnownFiles | None = None) -> str | None:
+def at_level(node: str, level: str, places: Places) -> str | None:
     """Return the id of a node's file, module or symbol; None if the node has none.
 
-    >>> [at_level("web:src/shop.py#Basket.settle(int)", level) for level in LEVELS]
+    >>> [at_level("web:src/shop.py#Basket.settle(int)", level, Places()) for level in LEVELS]
     ['web:src/shop.py', 'web:src/shop.py#Basket', 'web:src/shop.py#Basket.settle(int)']
-    >>> at_level("web:src/shop.py", "module") is None
+    >>> at_level("web:src/shop.py", "module", Places()) is None
     True
     """
-    return place_at_level(repo_of(node), *split_node(node, files), level)
+    return place_at_level(places.repo(node), *places.split(node), level)
 
 
 def place_at_level(repo: str | None, path: str | None, symbol: str | None, level: str) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
 from graphkit.records.commits import Version
-from graphkit.records.ids import repo_of
 from graphkit.report.escaping import visible
 
 NO_REPOSITORY = "(no repository)"
@@ -72,8 +71,8 @@ def read_at(case: Case) -> dict[str, list[str]]:
     for walk in case.walks:
         for step in walk:
             for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
-                note(node, case.sha(repo_of(node), name) if name else None)
+                note(node, case.sha(case.places.repo(node), name) if name else None)
     for chunk in case.chunks:
         sha = case.version(chunk).sha
-        note(chunk.id, case.sha(repo_of(chunk.id), sha) if sha else None)
+        note(chunk.id, case.sha(case.places.repo(chunk.id), sha) if sha else None)
     return found

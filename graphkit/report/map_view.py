@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, best_alternatives, contained
-from graphkit.records.ids import distinct_names, repo_of, short_name
+from graphkit.records.ids import distinct_names
 from graphkit.report.commits_view import Commits, read_at
 from graphkit.report.escaping import visible
 from graphkit.report.spine import Break, edges_otherwise
@@ -27,12 +27,16 @@ def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commi
     """
     drawn, omitted = _drawn_edges(statuses)
     nodes = {node: number for number, node in enumerate(dict.fromkeys(node for edge in drawn for node in edge[::2]))}
-    marks, read, names = _marks(case, breaks), read_at(case), distinct_names(nodes)
+    marks, read, names = (
+        _marks(case, breaks),
+        read_at(case),
+        distinct_names({node: case.places.names(node) for node in nodes}),
+    )
     positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
     return {
         "nodes": [
             _node(case, node, read.get(node, []), marks.get(node, []), commits)
-            | ({"name": visible(names[node])} if names[node] != short_name(node) else {})
+            | ({"name": visible(names[node])} if names[node] != case.places.short_name(node) else {})
             for node in nodes
         ],
         "edges": [
@@ -61,18 +65,21 @@ def _marks(case: Case, breaks: Sequence[Break]) -> dict[str, list[str]]:
 
 
 def _node(case: Case, node: str, shas: list[str], marks: list[str], commits: Commits) -> dict[str, Any]:
-    repo = repo_of(node)
+    repo = case.places.repo(node)
     pin = case.pins.get(repo or "")
     pinned = "" if not case.pins or all(sha == pin for sha in shas) else "off pin"
     if not shas and pin:
         shas, pinned = [pin], "pinned"
+    # The page takes the repository from an id that begins with it.
+    told = visible(repo or "") if (repo or "") != (node.partition(":")[0] if ":" in node else "") else None
     parts = {
         "commits": [commits.number(repo, sha) for sha in shas],
         "pin": pinned,
         "marks": marks,
         "rank": case.ranks.get(node, 0),
     }
-    return {"id": visible(node), **{name: part for name, part in parts.items() if part}}
+    place = {} if told is None else {"repo": told}
+    return {"id": visible(node), **place, **{name: part for name, part in parts.items() if part}}
 
 
 def aligned_with_gold(case: Case) -> Case:

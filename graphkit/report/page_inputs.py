@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, is_bundled
 from graphkit.files.dataset import Dataset
+from graphkit.files.dataset_settings import FILE
 from graphkit.files.execution_files import EXECUTIONS
-from graphkit.files.extra_fields import FILE
 from graphkit.files.jsonl import find_file, stem_of
 from graphkit.files.person_grades import is_by_person
 from graphkit.files.problems import Problems

@@ -19,7 +19,7 @@ from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, Otherwise, best_alternative, contained, walked_otherwise
 from graphkit.measures.paths import divergence_at, first_divergences, followed
 from graphkit.records.commits import Version
-from graphkit.records.ids import crosses, path_of, repo_of, short_name
+from graphkit.records.ids import Places
 from graphkit.records.words import short_shas
 from graphkit.report.commits_view import incoherent_pairs, read_at
 from graphkit.report.escaping import visible
@@ -41,12 +41,17 @@ NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A gold node: its id as in the dataset, and its short name, repository and file as they are shown."""
+    """A gold node: its id as in the dataset, and its names (the shortest first), repository and file as shown."""
 
     id: str
-    label: str
+    names: tuple[str, ...]
     repo: str
     file: str
+
+    @property
+    def label(self) -> str:
+        """The shortest name."""
+        return self.names[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +109,9 @@ class Break:
         What the walk did there, as ``graphkit why`` says it.
     reached
         Whether the walk came to ``node``.
-    turn
-        The edge outside gold by which the walk left there, if the first divergence is at this step.
+    turn, turned_to
+        The edge outside gold by which the walk left there, if the first divergence is at this step; the names of its
+        end, the shortest first.
     joined
         The place of the first step of the path that it walked, if that is a later one.
     """
@@ -116,6 +122,7 @@ class Break:
     kind: TurnKind | Otherwise
     reached: bool
     turn: Edge | None
+    turned_to: tuple[str, ...]
     joined: int | None
 
     @property
@@ -127,7 +134,7 @@ class Break:
         """Return the break without what needs directions: where the walk turned, stopped or arrived."""
         if self.kind not in ("turned", "stopped", "other route"):
             return self
-        return replace(self, kind="missed" if self.joined is None else "joined", turn=None)
+        return replace(self, kind="missed" if self.joined is None else "joined", turn=None, turned_to=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +225,18 @@ def backbone_of(case: Case) -> Backbone:
     ids = {node: number for number, node in enumerate(_nodes(case))}
     units = {id(gold): number for number, unit in enumerate(case.units) for gold in unit}
     return Backbone(
-        tuple(_node(node) for node in ids),
+        tuple(_node(node, case.places) for node in ids),
         tuple(
             SpinePath(
                 visible(gold.id if gold.id is not None else str(place), NAME),
                 units[id(gold)],
                 tuple(
                     SpineStep(
-                        ids[edge[0]], ids[edge[2]], visible(edge[1] or "", NAME), optional, crosses(edge[0], edge[2])
+                        ids[edge[0]],
+                        ids[edge[2]],
+                        visible(edge[1] or "", NAME),
+                        optional,
+                        case.places.crosses(edge[0], edge[2]),
                     )
                     for edge, optional in zip(gold.edges, gold.optional, strict=True)
                 ),
@@ -235,8 +246,9 @@ def backbone_of(case: Case) -> Backbone:
     )
 
 
-def _node(name: str) -> Node:
-    return Node(visible(name), label_of(name), visible(repo_of(name) or "", NAME), visible(path_of(name) or "", NAME))
+def _node(name: str, places: Places) -> Node:
+    repo, path = visible(places.repo(name) or "", NAME), visible(places.path(name) or "", NAME)
+    return Node(visible(name), names_of(name, places), repo, path)
 
 
 def _nodes(case: Case) -> list[str]:
@@ -244,9 +256,10 @@ def _nodes(case: Case) -> list[str]:
     return list(dict.fromkeys(node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2])))
 
 
-def label_of(node: str) -> str:
-    """Return the short name of a node as it is shown: its symbol, else its file, else its id."""
-    return visible(short_name(node), NAME)
+def names_of(node: str, places: Places) -> tuple[str, ...]:
+    """Return the names of a node as they are shown: its symbol, else its file, else its id; then longer ones."""
+    *shorter, name = places.names(node)
+    return *(visible(one, NAME) for one in shorter), visible(name)
 
 
 def column_of(case: Case, invalid: str | None = None) -> Column:
@@ -344,7 +357,16 @@ def _breaks(case: Case, marks: Sequence[Sequence[StepMark]], counted: Sequence[i
         later = diverged.joined if diverged.joined is not None and diverged.joined > step else None
         kind = mark if mark == "reversed" or mark == "relation" else turn_kind(diverged.row())
         found.append(
-            Break(path=place, step=step, node=node, kind=kind, reached=node in touched, turn=turn, joined=later)
+            Break(
+                path=place,
+                step=step,
+                node=node,
+                kind=kind,
+                reached=node in touched,
+                turn=turn,
+                turned_to=names_of(turn[2], case.places) if turn is not None else (),
+                joined=later,
+            )
         )
     return tuple(found)
 
@@ -359,11 +381,9 @@ def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
             reasons.setdefault((version.repo, version.sha), f"{_commit(version)}: {words}")
     if not reasons:
         return ("",) * len(nodes)
-    read = read_at(case)
+    read, places = read_at(case), case.places
     return tuple(
-        next(
-            (visible(reasons[repo_of(node), sha]) for sha in read.get(node, ()) if (repo_of(node), sha) in reasons), ""
-        )
+        next((visible(reasons[at]) for sha in read.get(node, ()) if (at := (places.repo(node), sha)) in reasons), "")
         for node in nodes
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphkit.measures.matching import Edge
 from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted
 from graphkit.report.escaping import visible
@@ -78,7 +77,7 @@ def _how(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
         return f"{edge} was walked in the other direction"
     if broken.kind == "relation":
         return f"{edge} was walked as {mark.relation or 'another relation'}"
-    names = _names(spine, broken.turn)
+    names = _names(spine, broken)
     edge = _edge(spine, step, names)
     if broken.turn is not None:
         _, relation, target = broken.turn
@@ -88,10 +87,12 @@ def _how(spine: Spine, column: Column, path: SpinePath, broken: Break) -> str:
     return f"{edge} was not walked{f', the walk stopped at {start}' if broken.kind == 'stopped' else ''}"
 
 
-def _names(spine: Spine, turn: Edge | None = None) -> dict[str, str]:
-    """Return the names of the nodes of the spine and of the end of an edge, as long as it takes to tell them apart."""
-    nodes = [node.id for node in spine.backbone.nodes]
-    return distinct_names([*nodes, visible(turn[2])] if turn is not None else nodes)
+def _names(spine: Spine, broken: Break | None = None) -> dict[str, str]:
+    """Return the names of the nodes of the spine and of where a walk turned, as long as it takes to tell them apart."""
+    names = {node.id: node.names for node in spine.backbone.nodes}
+    if broken is not None and broken.turn is not None:
+        names[visible(broken.turn[2])] = broken.turned_to
+    return distinct_names(names)
 
 
 def _edge(spine: Spine, step: SpineStep, names: dict[str, str] | None = None) -> str:

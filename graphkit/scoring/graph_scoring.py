@@ -146,8 +146,9 @@ class GraphScoring:
         partial = ensure_loaded(store, dataset, loading, self.progress, partial=self.selection is not None)
         self.problems.merge(loading.without(dataset.question_places()))
         needed = partial or any(measure.needs_commits for measure in self.measures)
-        commits = commit_graph(store, dataset.name, dataset.artifact_commits()) if needed else CommitGraph()
-        commits.files = dataset.known_files()
+        places = dataset.places()
+        commits = commit_graph(store, dataset.name, dataset.artifact_commits(places)) if needed else CommitGraph()
+        commits.places = places
         if partial:
             return commits, invalid_by_files(dataset, commits)
         return commits, invalid_questions(store, dataset.name)

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.measures.repositories import named
+from graphkit.records.ids import Places
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import NO_LABEL, counted, shortened
 
@@ -73,16 +73,16 @@ class QuestionClusters:
         return cls(by, {question: _listed(repos) for question, repos in repositories.items()}, overlap)
 
     @classmethod
-    def of_questions(cls, by: ClusterBy, questions: Iterable[QuestionStruct]) -> QuestionClusters:
+    def of_questions(cls, by: ClusterBy, questions: Iterable[QuestionStruct], places: Places) -> QuestionClusters:
         """Return the clusters of the questions of a dataset; raise InputError as the other ways do."""
         if by in ("repo", "repo-set"):
-            return cls.by_repositories(by, {one.id: repositories_of(one) for one in questions})
+            return cls.by_repositories(by, {one.id: repositories_of(one, places) for one in questions})
         return cls.by_label(by, {one.id: getattr(one, by) for one in questions})
 
     @classmethod
     def of_dataset(cls, by: ClusterBy, dataset: Dataset) -> QuestionClusters:
         """Return the clusters of a dataset; raise InputError as the other ways do."""
-        return cls.of_questions(by, dataset.every_question())
+        return cls.of_questions(by, dataset.every_question(), dataset.places())
 
     def codes(self, questions: Sequence[str]) -> list[int]:
         """Return the number of the cluster of each question, in the same order."""
@@ -125,11 +125,11 @@ class QuestionClusters:
 _SHOWN = 60
 
 
-def repositories_of(question: QuestionStruct) -> set[str]:
-    """Return the repositories that the gold paths and the relevant ids of a question name."""
+def repositories_of(question: QuestionStruct, places: Places) -> set[str]:
+    """Return the repositories of the nodes in the gold paths and of the relevant ids of a question."""
     steps = [step for path in question.paths for step in path.steps]
     relevant = [node for node, gain in question.relevant.items() if gain > 0]
-    return named(*(node for step in steps for node in (step.source, step.target)), *relevant)
+    return places.named([*(node for step in steps for node in (step.source, step.target)), *relevant])
 
 
 def _listed(repositories: Collection[str]) -> str:

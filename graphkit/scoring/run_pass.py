@@ -116,7 +116,7 @@ def known_from_files(
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
     needed = any(measure.needs_commits for measure in measures)
-    commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(files=dataset.known_files())
+    commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(places=dataset.places())
     return commits, invalid_by_files(dataset, commits, problems)
 
 

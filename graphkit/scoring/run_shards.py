@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import cast
@@ -16,15 +16,15 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
-from graphkit.files.extra_fields import extra_fields
+from graphkit.files.dataset_settings import extra_fields
 from graphkit.files.leftovers import held_folder
-from graphkit.files.named_files import NamedFiles
+from graphkit.files.named_places import NamedPlaces
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.base import Measure
 from graphkit.records.commits import CommitGraph, ReadAt
-from graphkit.records.ids import KnownFiles
+from graphkit.records.ids import Places
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.first_records import RECORDS, FirstRecords
 from graphkit.scoring.logged_tools import measures_of_calls
@@ -98,18 +98,18 @@ class ShardedDataset(Dataset):
                 if question is not None:
                     yield file, number, question
 
-    def named_files(self) -> NamedFiles:
-        """Return the reader of the files that the dataset names; the survey found those of the questions."""
-        return dataclasses.replace(super().named_files(), expected=self.expected)
+    def named_places(self) -> NamedPlaces:
+        """Return the reader of the files and repositories that the dataset names; the survey found expected files."""
+        return dataclasses.replace(super().named_places(), expected=self.expected)
 
-    def known_files(self) -> KnownFiles:
-        """Return the files that the dataset names."""
-        # Read now: a worker may not see them.
-        return KnownFiles(partial(tuple, sorted({*self.named_files().all()})))
+    def places(self) -> Places:
+        """Return where the dataset's nodes lie."""
+        # Read now: a worker may not see the files.
+        return super().places().read()
 
-    def artifact_commits(self) -> ReadAt:
+    def artifact_commits(self, places: Places) -> ReadAt:
         """Return a lookup of the commits at which the knowledge graphs read an artifact."""
-        found = super().artifact_commits()
+        found = super().artifact_commits(places)
         if self._remote is not None:
             found("", None)  # workers can't read the copy
         return found

@@ -12,6 +12,7 @@ from scipy import stats
 
 from graphkit.analysis.paired import compare_pairs
 from graphkit.errors import InputError
+from graphkit.records.ids import Places
 from graphkit.records.structs import GoldPathStruct, QuestionStruct, StepStruct
 from graphkit.scoring.clustered_intervals import ONE_CLUSTER, ClusterSums, clustered_interval
 from graphkit.scoring.intervals import interval
@@ -134,7 +135,7 @@ QUESTIONS = [
 
 def test_questions_that_share_repositories_are_connected() -> None:
     """a-b, c-b and c are one cluster, d another; a relevant id of gain 0 connects nothing; q6 names none."""
-    found = QuestionClusters.of_questions("repo", QUESTIONS)
+    found = QuestionClusters.of_questions("repo", QUESTIONS, Places())
     assert found.of == {
         **dict.fromkeys(("q1", "q2", "q4", "q5"), "a, b, c"),
         "q3": "d",
@@ -144,11 +145,11 @@ def test_questions_that_share_repositories_are_connected() -> None:
         "clustered by repo: 3 clusters of 6 questions, the largest of 4 (a, b, c); 1 without a repo are one cluster"
     )
     assert found.sentence == expected
-    sets = QuestionClusters.of_questions("repo-set", QUESTIONS)
+    sets = QuestionClusters.of_questions("repo-set", QUESTIONS, Places())
     assert [sets.of[f"q{number}"] for number in range(1, 7)] == ["a, b", "b, c", "d", "c", "a, b", "(none)"]
     assert "sets that share a repository count as independent, which they aren't" in sets.sentence
     assert sets.as_json()["sizes"]["a, b"] == 2
-    apart = QuestionClusters.of_questions("repo-set", QUESTIONS[2:4])
+    apart = QuestionClusters.of_questions("repo-set", QUESTIONS[2:4], Places())
     assert not apart.overlap
     assert apart.codes(["q4", "q3", "q4"]) == [0, 1, 0]
 
@@ -156,9 +157,9 @@ def test_questions_that_share_repositories_are_connected() -> None:
 def test_nothing_to_cluster_by_is_refused() -> None:
     """Without a repository, or a label, on any question there are no clusters."""
     with pytest.raises(InputError, match="the gold of no question names a repository"):
-        QuestionClusters.of_questions("repo", [_question("q")])
+        QuestionClusters.of_questions("repo", [_question("q")], Places())
     with pytest.raises(InputError, match="no question has a group"):
-        QuestionClusters.of_questions("group", QUESTIONS)
+        QuestionClusters.of_questions("group", QUESTIONS, Places())
 
 
 ASKED = ("-m", "EdgeRecall", "--json", "--cluster")

@@ -74,7 +74,7 @@ def test_each_form_gives_the_same_questions(name: str, tmp_path: Path) -> None:
     assert len(list(Dataset(tmp_path / "mine").questions(problems))) == 2
     assert (problems.skipped, problems.ignored_fields) == ([], {})
     assert "2 questions (2 with gold paths, 1 with relevant ids, 1 with answers)" in done.out
-    assert "repositories: api, db, web\nrelations: CALLS, READS\n" in done.out
+    assert "repositories: api (2), web (2), db (1)\nrelations: CALLS, READS\n" in done.out
 
 
 def test_the_commands_that_are_printed_work(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_two_examples(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text(EDGES)
     facts = inside("init", "drawn", "--graph", "g.csv", "--json", cwd=tmp_path, code=0).object()
     assert steps(questions(tmp_path / "drawn")[0]) == [TWO]
-    assert (facts["examples"], facts["questions"], facts["repositories"]) == (True, 2, ["api", "db", "web"])
+    assert (facts["examples"], facts["questions"], facts["repositories"]) == (True, 2, {"api": 1, "db": 1, "web": 1})
     assert len(facts["next"]) == 3
 
 

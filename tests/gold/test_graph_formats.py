@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.gold.conversion import import_gold
+from graphkit.gold.formats import gold_format
 from tests.helpers.gold_rows import Row, edges, mistake, one, unused
 
 GTSQA: Row = {
@@ -34,11 +38,13 @@ def test_gtsqa(tmp_path: Path) -> None:
 
 
 def test_gtsqa_of_another_graph(tmp_path: Path) -> None:
-    """A name without a Wikidata id is its own id, and a colon in it is reported."""
+    """A name without a Wikidata id is its own id; a colon in it begins no repository."""
     row = GTSQA | {"seed_entities": ["a"], "answer_node": "x: y", "answer_subgraph": [["a", "knows", "x: y"]]}
     question, problems = one("gtsqa", tmp_path, row)
     assert edges(question) == [[("a", "knows", "x: y")]]
-    assert [note for note in problems.noted if "colon" in note]
+    assert not problems.noted
+    import_gold(gold_format("gtsqa"), [tmp_path / "rows.jsonl"], tmp_path / "made", Problems())
+    assert Dataset(tmp_path / "made").places().repo("x: y") is None
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def find_data(name: str) -> Path | None:
     ``GRAPHKIT_DATA`` names the folder around them, ``../shared/data`` by default.
     """
     folder = Path(ENVIRONMENT.get("GRAPHKIT_DATA") or ROOT.parent / "shared" / "data") / name
-    return folder if (folder / "questions.jsonl").exists() else None
+    return folder if folder.is_dir() else None
 
 
 def without_graph(dataset: Path, folder: Path) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphkit.records.ids import file_of
+from graphkit.records.ids import Places
 from graphkit.records.models import Answer
 from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
 from tests.helpers.datasets import read_jsonl
@@ -65,8 +65,8 @@ def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
         ]
         citations = [
             Citation(
-                text=f"[{file_of(chunk.id)}]",
-                target=file_of(chunk.id) or chunk.id,
+                text=f"[{Places().file(chunk.id)}]",
+                target=Places().file(chunk.id) or chunk.id,
                 chunks=(chunk.id,),
                 correct=place % 3 != 2,
                 reason=None if place % 3 != 2 else "claim not supported by the cited source",

@@ -100,7 +100,8 @@ def test_nodes_and_relationships(imported: Import, data: Path, store: Store) -> 
     assert artifacts == {
         X: {"id": X, "kind": "Function", "commit": "c1", "line": 3, "end_line": 5},
         Y: {"id": Y, "kind": "Function"},
-        Z: {"id": Z, "kind": "Table", "repo": "beta"},
+        # Its id begins with another repository, so it doesn't show the path.
+        Z: {"id": Z, "kind": "Table", "repo": "beta", "path": "n.py"},
     }
     assert edges(data) == THREE
     assert made.figures["ids"] == {"by the property qname": 3}

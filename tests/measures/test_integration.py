@@ -9,6 +9,7 @@ import pytest
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER, NO_IDENTIFIER, NO_SOURCE, identifiers_of, used_sources
 from graphkit.measures.unscored import NO_TEXT
+from graphkit.records.ids import Places
 from graphkit.records.models import Answer, Chunk, Question
 from graphkit.records.structs import ChunkStruct, struct_of
 from tests.helpers.cases import answer, question, reason, value
@@ -109,7 +110,7 @@ def test_chunks_without_path_are_sources_of_their_own() -> None:
 def test_names_that_are_no_words() -> None:
     """A name that contains a sign is found between other signs."""
     given = {"id": "x:a.ts", "text": "export const cart$ = 1;"}
-    assert identifiers_of(struct_of(ChunkStruct, Chunk.model_validate(given))) == {"cart$"}
+    assert identifiers_of(struct_of(ChunkStruct, Chunk.model_validate(given)), Places()) == {"cart$"}
     assert used_sources(Case(question(), run("cart$ holds it", given))) == {"x/a.ts"}
     assert used_sources(Case(question(), run("mycart$ holds it", given))) == set()
 

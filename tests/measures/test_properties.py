@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from graphkit.errors import InputError
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
-from graphkit.measures.matching import Edge, boundary
+from graphkit.measures.matching import Edge
 from graphkit.measures.paths import first_divergences
 from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import gold_hash
-from graphkit.records.ids import crosses
+from graphkit.records.ids import Places
 from graphkit.records.models import Answer, Commit, Compatibility, Question
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from tests.helpers.cases import answer, question, ranking, score
@@ -283,7 +283,7 @@ def test_the_same_path_as_its_own_alternative_changes_nothing(steps: list[dict[s
 @given(st.sets(st.tuples(IDS, st.just("R"), IDS), max_size=5))
 def test_boundary_is_where_edges_cross(edges: set[Edge]) -> None:
     """The boundary of a set of edges agrees with ``crosses``, even for ids without a repository."""
-    assert set(boundary(edges)) == {edge for edge in edges if crosses(edge[0], edge[2])}
+    assert set(Places().boundary(edges)) == {edge for edge in edges if Places().crosses(edge[0], edge[2])}
 
 
 @given(QUESTIONS, st.permutations(["x:a", "x:b", "x:c", "y:d", "y:e#f"]), st.integers(0, 5))

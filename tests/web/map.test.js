@@ -36,6 +36,8 @@ test("a node id is its repository, file and name", () => {
   assert.deepEqual(partsOf("web:C#/login.cs#submit"), { repo: "web", file: "C#/login.cs", name: "submit" });
   assert.deepEqual(partsOf("just a name"), { repo: "", file: "", name: "just a name" });
   assert.equal(partsOf("web:").name, "web:");
+  assert.deepEqual(partsOf("flask.app:Flask.run", "flask"), { repo: "flask", file: "", name: "flask.app:Flask.run" });
+  assert.deepEqual(partsOf("Harbour 1: A Story", ""), { repo: "", file: "", name: "Harbour 1: A Story" });
 });
 
 test("gold comes in the order of its path, and below each node what the walk reached from it", () => {

@@ -79,7 +79,7 @@ const rowTexts = (detail) => {
   /** @type {{nodes: MapNode[], edges: MapEdge[]}} */
   const { nodes, edges } = detail.map;
   const clashes = clashesOf(detail);
-  const parts = nodes.map(({ id, name }) => ({ ...partsOf(id), ...(name ? { name } : {}) }));
+  const parts = nodes.map(({ id, name, repo }) => ({ ...partsOf(id, repo), ...(name ? { name } : {}) }));
   const badge = (/** @type {MapNode} */ { commits = [], pin }) => {
     if (!commits.length) return null;
     const numbers = pin === "pinned" ? [] : [...new Set(commits.flatMap((commit) => clashes.get(commit) || []))];
@@ -146,7 +146,7 @@ export const drawMap = (detail) => {
   if (!nodes.length) return el("p", {}, "The question has no gold path, and the traversal is empty.");
   const counts = Object.keys(EDGE_STATUSES).map((status) => /** @type {[string, number]} */ ([status, edges.filter((edge) => edge.status === status).length])).filter(([, count]) => count)
     .map(([status, count]) => /** @type {[string, string]} */ ([status, status === "extra" && omitted ? `${count} of ${count + omitted}` : `${count}`]));
-  const repositories = new Set(nodes.map(({ id }) => partsOf(id).repo)).size;
+  const repositories = new Set(nodes.map(({ id, repo }) => partsOf(id, repo).repo)).size;
   const words = `Gold path and traversal, overlaid: ${counted(repositories, "repository", "repositories")}, ${counted(nodes.length, "node")}; edges: ` +
     `${counts.map(([status, count]) => `${count} ${EDGE_STATUSES[status].word}`).join(", ")}. The table below lists them.`;
   const texts = rowTexts(detail);
@@ -163,7 +163,7 @@ export const drawMap = (detail) => {
     const slice = (/** @type {number} */ number) => svg("svg", { viewBox: `0 ${number * size} ${drawn.width} ${size}`, width: ems(drawn.width), height: ems(size), "aria-hidden": "true" }, svg("use", { href: `#${mapName}` }));
     const fold = (/** @type {MapRow} */ { node, folded }) => el("button", {
       type: "button", "aria-expanded": String(unfolded.has(node)), "data-node": node, on: { click: () => turn(node) },
-    }, unfolded.has(node) ? `−${folded}` : `+${folded}`, " more", unseen(` reached only from ${nodes[node].name ?? partsOf(nodes[node].id).name}`));
+    }, unfolded.has(node) ? `−${folded}` : `+${folded}`, " more", unseen(` reached only from ${nodes[node].name ?? partsOf(nodes[node].id, nodes[node].repo).name}`));
     place.replaceChildren(lineArt(mapName, drawn, rows, nodes, edges),
       el("ul", { class: `rows ${size === ROW_HEIGHTS.narrow ? "narrow" : "wide"}`, role: "list", "aria-label": words }, rows.map((row, number) => {
         const item = el("li", { class: row.folded ? "fold" : isGold(nodes[row.node]) ? "gold" : null }, slice(number), row.folded ? fold(row) : texts(row, told[number]));

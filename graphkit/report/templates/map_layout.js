@@ -4,6 +4,7 @@
  * @typedef {object} MapNode
  * @property {string} id
  * @property {number[]} [commits] Places of the commits at which it was read.
+ * @property {string} [repo] Its repository, if its id doesn't begin with it.
  * @property {string} [pin] "off pin" or "pinned".
  * @property {string} [name] The name, if another node has the same short one.
  * @property {string[]} [marks] "gold", "left", "unreached" and "never_entered".
@@ -37,8 +38,12 @@ export const ROW_HEIGHTS = { wide: 26, narrow: 42 };
 /** How far below the top of its row a node is drawn. */
 const NODE_AT = 13;
 
-/** Return the parts of a node id. A file is named by the last part of its path, an id of another form by itself. @param {string} id */
-export const partsOf = (id) => {
+/**
+ * Return the parts of a node id. A file is named by the last part of its path, an id of another form by itself; only such
+ * a node states its repository. @param {string} id @param {string} [repo]
+ */
+export const partsOf = (id, repo) => {
+  if (repo !== undefined) return { repo, file: "", name: id };
   const colon = id.indexOf(":");
   if (colon < 0) return { repo: "", file: "", name: id };
   const hash = id.lastIndexOf("#");

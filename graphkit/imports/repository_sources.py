@@ -1,0 +1,125 @@
+"""Where the repositories of a graph's nodes come from, as a user says it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphkit.errors import InputError
+from graphkit.files.dataset_settings import checked_pattern
+from graphkit.files.tables import meant, read_table
+from graphkit.imports.sources import values_of
+from graphkit.records.ids import Places
+from graphkit.records.words import counted, shortened
+
+#: More repositories than this, and than this share of the nodes, are a doubt.
+FEW, MANY = 10, 0.1
+
+#: How many repositories and ids a sentence names.
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RepositorySource:
+    """Where repositories come from: at most one of these.
+
+    Attributes
+    ----------
+    attribute
+        The attribute of nodes that holds them.
+    table
+        The repositories by id.
+    setting
+        How ids tell them: ``"id"``, ``"none"`` or a pattern.
+    """
+
+    attribute: str | None = None
+    table: Mapping[str, str] | None = None
+    setting: str | None = None
+
+    @classmethod
+    def of(cls, given: str | None) -> RepositorySource:
+        """Return what a text means: ``id``, ``none``, a pattern with a group ``repo``, a file, else an attribute.
+
+        Raises
+        ------
+        InputError
+            It is a pattern or a file that can't be used.
+        """
+        if given is None:
+            return cls()
+        if given in ("id", "none"):
+            return cls(setting=given)
+        if "(?P<" in given:
+            return cls(setting=checked_pattern(given, "--repo-from"))
+        path = Path(given)
+        if path.suffix or path.exists():
+            return cls(table=_read_table(path))
+        return cls(attribute=given)
+
+
+def _read_table(path: Path) -> dict[str, str]:
+    """Read a table of repositories: JSON Lines or CSV with ``id`` and ``repo``, or one JSON object."""
+    found: dict[str, str] = {}
+    for where, node, repo in _rows(path):
+        if not (isinstance(node, str) and node and isinstance(repo, str) and repo):
+            remedy = 'Write rows such as {"id": "flask.app:Flask.run", "repo": "flask"}.'
+            raise InputError("the row needs an id and a repo, both strings", where=where, remedy=remedy)
+        if found.setdefault(node, repo) != repo:
+            what = f"the id has two repositories: {shortened(found[node])} and {shortened(repo)}"
+            raise InputError(what, where=f"{where}: id {shortened(node)!r}", remedy="Keep the one that is meant.")
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[str, object, object]]:
+    if ".csv" in path.suffixes:
+        for number, row in read_table(path):
+            yield f"{path}:{number}", meant(row.get("id", "")), meant(row.get("repo", ""))
+        return
+    for where, value in values_of(path):
+        if not isinstance(value, dict) or "id" in value or "repo" in value:
+            row = value if isinstance(value, dict) else {}
+            yield where, row.get("id"), row.get("repo")
+        else:
+            yield from ((where, node, repo) for node, repo in value.items())
+
+
+def repository_counts(places: Places, nodes: Collection[str]) -> Counter[str]:
+    """Return how many of some nodes lie in each repository."""
+    return Counter(repo for node in nodes if (repo := places.repo(node)) is not None)
+
+
+def repository_line(counts: Counter[str]) -> str:
+    """Return the repositories with the number of their nodes, the largest first; empty if there is none."""
+    if not counts:
+        return ""
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    shown = ", ".join(f"{repo} ({count})" for repo, count in ordered[:_SHOWN])
+    return f"repositories: {shown}{f' and {len(ordered) - _SHOWN} more' if len(ordered) > _SHOWN else ''}"
+
+
+def repository_notes(places: Places, nodes: Collection[str], counts: Counter[str]) -> list[str]:
+    """Return what may be wrong with the repositories of some nodes, in sentences."""
+    notes = []
+    before = {node: repo for node in nodes if (repo := node.partition(":")[0]) and repo != node}
+    others = sorted(node for node, repo in before.items() if places.repo(node) not in (None, repo))
+    unread = sorted(node for node in before if places.repo(node) is None)
+    settle = '--repo-from, or "repositories" in dataset.json, settles it'
+    if others:
+        notes.append(
+            f"{counted(len(others), 'id')} of {len(nodes)} begin with something else than their repository, as "
+            f"{shortened(others[0])!r} of {places.repo(others[0])}: what the graph states counts; {settle}"
+        )
+    if unread:
+        notes.append(
+            f"{counted(len(unread), 'id')} of {len(nodes)} contain a colon, as {shortened(unread[0])!r}: what stands "
+            f"before it isn't read as a repository; {settle}"
+        )
+    if len(counts) > max(FEW, MANY * len(nodes)):
+        notes.append(
+            f"{counted(len(counts), 'repository', 'repositories')} for {counted(len(nodes), 'id')}: these may be "
+            f"modules or titles; {settle}"
+        )
+    return notes
