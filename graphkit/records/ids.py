@@ -149,7 +149,7 @@ class KnownFiles(NamedTuple):
     plain: frozenset[str]
 
 
-class _Found(dict[str, "str | None"]):
+class _LastRepositories(dict[str, "str | None"]):
     """The repositories of the nodes that were asked for last."""
 
     def __init__(self, repositories: Repositories) -> None:
@@ -216,8 +216,8 @@ class Places:
         return self._repositories()
 
     @cached_property
-    def _found(self) -> _Found:
-        return _Found(self.repositories)
+    def _found(self) -> _LastRepositories:
+        return _LastRepositories(self.repositories)
 
     def __getstate__(self) -> dict[str, object]:
         # The repositories go along: reading them again takes longer.
