@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphkit.cli.base import argument, command, option, present, print_problems, say
 from graphkit.cli.import_graph import NodeOptions, source_password
-from graphkit.cli.options import ON_ERROR, OnError
+from graphkit.cli.options import ON_ERROR, OnError, SecondNames
 
 
 @command()
@@ -25,6 +25,9 @@ def init(
     query: str | None = option("--query CYPHER", "Read the database by this query. [default: all of it]"),
     username: str | None = option("--user NAME", "Log in to the database as NAME; the password is asked for."),
     database: str | None = option("--database NAME", "Read this database. [default: the account's own]"),
+    second_names: SecondNames | None = option(
+        "--second-names relations|nodes", "Read b in paths such as `A -> b -> C` as a relation or as a node."
+    ),
     nodes: NodeOptions,
     on_error: OnError = ON_ERROR,
 ) -> None:
@@ -37,7 +40,8 @@ def init(
     of_database = {name: value for name, value in given.items() if value is not None}
     if any("://" in one for one in graph or ()):
         of_database["password"] = source_password(username) or ""
-    made = create_dataset(folder, questions, graph or (), problems=problems, **of_database, **nodes.keywords())
+    more = {**of_database, **nodes.keywords()}
+    made = create_dataset(folder, questions, graph or (), second_names=second_names, problems=problems, **more)
     print_problems(problems)
     for line in made.graph.summary if made.graph is not None else ():
         if line.startswith(("skipped:", "note:")):

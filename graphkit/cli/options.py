@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Choices and defaults repeat those of the library, because importing it would make help slow; a test compares both.
 OnError = Literal["fail", "skip"]
+SecondNames = Literal["relations", "nodes"]
 FailedAs = Literal["worst", "failed", "unscored"]
 CountedAs = Literal["worst", "failed", "unscored", "zero", "0"]
 SEED = 20_251

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,15 @@ from graphkit.imports.repository_sources import (
     repository_notes,
 )
 from graphkit.records.models import Question
-from graphkit.records.path_texts import FORM, paths_of_text
+from graphkit.records.path_texts import (
+    FORM,
+    SecondNames,
+    SecondNamesOf,
+    WrittenPath,
+    chained,
+    paths_of_text,
+    text_of_steps,
+)
 from graphkit.records.structs import EdgeStruct
 from graphkit.records.words import counted
 
@@ -57,6 +66,10 @@ EXAMPLES = (
 )
 
 _NO_GOLD = "the question has no gold: only measures of cost and time can score it"
+_AS_RELATIONS = (
+    "every second name of paths such as `A -> b -> C` is read as a relation, since none of them is a node elsewhere "
+    "(`--second-names nodes` reads them as nodes)"
+)
 _UNKNOWN = {
     "unknown": "the knowledge graph doesn't hold an edge of the path, so the question won't be scored",
     "reversed": "the knowledge graph holds an edge of the path the other way round, so the question won't be scored",
@@ -162,6 +175,7 @@ def create_dataset(
     questions: str | Path | None = None,
     graph: str | Sequence[str] = (),
     *,
+    second_names: SecondNames | None = None,
     problems: Problems | None = None,
     **options: Any,
 ) -> NewDataset:
@@ -175,6 +189,8 @@ def create_dataset(
     graph
         Files as :func:`graphkit.import_graph` reads them, or the address of a database that speaks Bolt. Names in the
         gold then become ids of the graph, and steps without a relation get the only one that the graph holds.
+    second_names
+        What ``b`` is in paths such as ``A -> b -> C``; by default the file or the graph decides it, or it is refused.
     problems
         Collects unusable rows, unused columns and doubts.
     options
@@ -199,7 +215,7 @@ def create_dataset(
         staged.mkdir()
         imported = _import(staged, sources, options) if sources else None
         names = _GraphNames(staged if sources else None, *id_sources(options.get("ids"), options.get("id_pattern")))
-        rows = _rows(Path(questions), found) if questions is not None else _examples(staged)
+        rows = _rows(Path(questions), found, names, second_names) if questions is not None else _examples(staged)
         asked = [names.named(question, where, found) for where, question in rows]
         found.raise_if_refused(usable=len(asked))
         if not asked:
@@ -261,7 +277,9 @@ def _import(staged: Path, sources: Sequence[str], options: dict[str, Any]) -> Im
     return import_graph(staged, (), uri=addresses[0], **{"query": EVERYTHING, **options})
 
 
-def _rows(path: Path, problems: Problems) -> Iterator[tuple[str, Question]]:
+def _rows(
+    path: Path, problems: Problems, names: _GraphNames, second: SecondNames | None
+) -> Iterator[tuple[str, Question]]:
     """Yield the question of each usable row with its place; the others are added to the problems."""
     rows: list[tuple[str, dict[str, Any]]] = []
     for where, row in question_rows(path):
@@ -273,6 +291,7 @@ def _rows(path: Path, problems: Problems) -> Iterator[tuple[str, Question]]:
         for name in unused:
             problems.ignore(where, name)
         rows.append((where, fields))
+    _read_paths(rows, problems, names, second)
     taken: dict[str, str] = {}
     given = {str(fields["id"]) for _, fields in rows if "id" in fields}
     free = (name for name in (f"q{number}" for number in range(1, 2 * len(rows) + 2)) if name not in given)
@@ -290,6 +309,41 @@ def _rows(path: Path, problems: Problems) -> Iterator[tuple[str, Question]]:
         yield where, question
 
 
+def _read_paths(
+    rows: list[tuple[str, dict[str, Any]]], problems: Problems, names: _GraphNames, second: SecondNames | None
+) -> None:
+    """Turn the written paths of all rows into those of records."""
+    written = [(where, path) for where, row in rows for path in row.get("paths", ()) if isinstance(path, WrittenPath)]
+    alternation = SecondNamesOf([path for _, path in written], names.holds)
+    decided = second or alternation.decided()
+    if decided is None:
+        where = next(where for where, path in written if path is alternation.paths[0])
+        relations, nodes = alternation.examples()
+        what = "every second name of the paths may be a relation or a node, and nothing in the file decides it"
+        details = [f"--second-names relations reads {relations}", f"--second-names nodes reads {nodes}"]
+        raise InputError(what, where=where, details=details, remedy="Add one of these options.")
+    for where, row in rows:
+        paths = row.get("paths", ())
+        read = [path for path in paths if isinstance(path, WrittenPath) and path.may_alternate and not path.stated]
+        if second is None and decided == "relations" and read:
+            text = text_of_steps([(one["source"], one["relation"], one["target"]) for one in read[0].steps(decided)])
+            problems.note(Problem(where, _AS_RELATIONS, text))
+        if paths:
+            row["paths"] = list(_as_records(paths, decided))
+
+
+def _as_records(paths: Sequence[Any], second: SecondNames) -> Iterator[Any]:
+    for listed, group in groupby(paths, lambda path: isinstance(path, WrittenPath)):
+        if not listed:
+            yield from group
+        elif second == "nodes":
+            yield from ({"steps": path.steps("relations" if path.stated else "nodes")} for path in group)
+        else:
+            yield from (
+                {"steps": [step for path in triples for step in path.steps(second)]} for triples in chained([*group])
+            )
+
+
 def _name(row: dict[str, Any]) -> str | None:
     return next((str(row[name]) for name in row if name.casefold() == "id" and row[name]), None)
 
@@ -300,7 +354,7 @@ def _examples(staged: Path) -> Iterator[tuple[str, Question]]:
     edges = [edge for _, edge in RecordReader(found, EdgeStruct, Problems("skip"))][:10_000] if found else []
     if not edges:
         for number, (question, answer, path) in enumerate(EXAMPLES, 1):
-            paths = paths_of_text(path)
+            paths = [{"steps": written.steps()} for written in paths_of_text(path)]
             fields = {"id": f"q{number}", "question": question, "gold_answer": answer, "paths": paths}
             yield "example", Question.model_validate(fields)
         return
@@ -330,6 +384,10 @@ class _GraphNames:
             self.ids = known.artifacts | known.edges
             self._names = Names(self.ids, self.table, self.pattern)
             self.how = self._names.how
+
+    def holds(self, name: str) -> bool:
+        """Return whether a name is that of a node of the knowledge graph."""
+        return self.folder is not None and self._names.of(self.ids).id_of(name) in self.ids
 
     def named(self, question: Question, where: str, problems: Problems) -> Question:
         """Return the question with ids and relations of the knowledge graph."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.records.aliases import QUESTION
 from graphkit.records.models import Question
-from graphkit.records.path_texts import has_arrow, paths_of_text
+from graphkit.records.path_texts import WrittenPath, has_arrow, paths_of_text
 
 #: Further common names, beside those that records accept.
 _COMMON: Mapping[str, tuple[str, ...]] = {
@@ -49,6 +49,8 @@ def fields_of(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the fields of the question in a row, and the columns that aren't used.
 
     Of several columns for one field, the one whose name is closest to the field's counts; columns of paths add up.
+    Paths that are texts or lists of names are :class:`graphkit.records.path_texts.WrittenPath`, since only all rows
+    of a file decide what every second name is.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def fields_of(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         if meaning is None or (meaning[0] in found and meaning[0] != "paths"):
             unused.append(name)
         elif meaning[0] == "paths":
-            paths += _paths(value, several=name.casefold().endswith("paths"))
+            paths += _paths(value, name.casefold())
         else:
             found[meaning[0]] = meaning[1], _value(meaning[0], value)
     fields = {name: value for name, (_, value) in found.items()}
@@ -86,18 +88,30 @@ def _value(field: str, value: Any) -> Any:
     return value
 
 
-def _paths(value: Any, several: bool) -> list[Any]:
-    """Return gold paths as records have them. A list is several paths or one, as the name of its field says."""
+def _paths(value: Any, column: str) -> list[Any]:
+    """Return gold paths. A list is several paths or one, as the name of its column says."""
+    stated = "triple" in column
     if isinstance(value, str):
         decoded = _decoded(value)
-        return paths_of_text(value) if decoded is None else _paths(decoded, several)
+        return list(paths_of_text(value, stated=stated)) if decoded is None else _paths(decoded, column)
     if not isinstance(value, list):
         return [value]
     if all(isinstance(item, str) for item in value) and any(map(has_arrow, value)):
-        return [path for item in value for path in paths_of_text(item)]
-    if not several or all(isinstance(item, dict) and "steps" not in item for item in value):
-        return [value]
-    return [path for item in value for path in (paths_of_text(item) if isinstance(item, str) else [item])]
+        return [path for item in value for path in paths_of_text(item, stated=stated)]
+    if not column.endswith("paths") or all(isinstance(item, dict) and "steps" not in item for item in value):
+        return [_listed(value, stated)]
+    return [
+        path
+        for item in value
+        for path in (paths_of_text(item, stated=stated) if isinstance(item, str) else [_listed(item, stated)])
+    ]
+
+
+def _listed(path: Any, stated: bool) -> Any:
+    """Return a path that may be a list of names."""
+    if not isinstance(path, list) or len(path) < 2 or not all(isinstance(name, str) and name for name in path):
+        return path
+    return WrittenPath(tuple(path), ((None, False),) * (len(path) - 1), len(path) == 3, stated)
 
 
 def _decoded(text: str) -> Any:

@@ -1,72 +1,189 @@
-"""Paths written as text: ``A -CALLS-> B -IMPORTS-> C``."""
+"""Paths written as text: ``A -CALLS-> B -IMPORTS-> C``, also as Cypher, and as spreadsheets change their arrows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import zip_longest
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+from typing import Any, Literal
 
-#: An arrow. Without spaces around it, only an upper-case relation or brackets tell it from a name with hyphens.
+#: A dash, also one that a spreadsheet made of hyphens, and the heads of arrows that one makes: those of Unicode, and
+#: those of Wingdings, which Word uses.
+_DASH = "\\-\u2010-\u2015\u2212"
+_HEAD = "\u2192\u21d2\u21fe\u2794\u279c\u279e\u27f6\u27f9\uf0e0\uf0e8"
+_TAIL = "\u2190\u21d0\u21fd\u27f5\u27f8\uf0df\uf0e7"
+_ONE, _LONG = f"[{_DASH}]", f"[{_DASH[2:]}]"
+_LINE, _MAYBE = f"{_ONE}{{1,4}}", f"{_ONE}{{0,4}}"
+_TO, _FROM = f"(?:{_LINE}>|{_MAYBE}[{_HEAD}])", f"(?:<{_LINE}|[{_TAIL}]{_MAYBE})"
+_WORDS = rf"[^\s<>\[\](){_DASH}{_HEAD}{_TAIL}][^<>\[\]{_HEAD}{_TAIL}]{{0,100}}?"
+_INSIDE = r"\[(?P<{}>[^\[\]]{{1,200}})\]"
+#: What stands before and after an arrow that has no relation in capitals or brackets.
+_BEFORE, _AFTER = r"(?:\s|(?<=[\])]))", r"(?:\s|(?=[\[(]))"
+
+#: An arrow. Without spaces around it, only a relation in capitals or brackets, or a head that no name contains, tells
+#: it from a name with hyphens.
 _ARROW = re.compile(
-    r"<-\[(?P<back_in>[^\[\]]{1,200})\]-"
-    r"|-\[(?P<in>[^\[\]]{1,200})\]->"
-    r"|<-(?P<back_plain>[A-Z][A-Z0-9_]*)-"
-    r"|-(?P<plain>[A-Z][A-Z0-9_]*)->"
-    r"|\s<-(?P<back>[^\s<>\[\]-][^<>\[\]]{0,200}?)-\s"
-    r"|\s-(?P<spaced>[^\s<>\[\]-][^<>\[\]]{0,200}?)->\s"
-    r"|\s(?P<back_bare><--?)\s"
-    r"|\s(?:--?>|→)\s"
+    rf"{_FROM}{_INSIDE.format('back_in')}{_LINE}"
+    rf"|{_LINE}{_INSIDE.format('in')}{_TO}"
+    rf"|{_FROM}(?P<back_plain>[A-Z][A-Z0-9_]*){_LINE}"
+    rf"|{_LINE}(?P<plain>[A-Z][A-Z0-9_]*)(?:{_LINE}>|{_LINE}[{_HEAD}])"
+    rf"|{_LONG}(?P<typed>[A-Z][A-Z0-9_]*)[{_HEAD}]"
+    rf"|{_BEFORE}{_FROM}(?P<back>{_WORDS}){_LINE}{_AFTER}"
+    rf"|{_BEFORE}{_LINE}(?P<spaced>{_WORDS})(?:{_LINE}>{_AFTER}|{_MAYBE}[{_HEAD}])"
+    rf"|{_BEFORE}(?:-{{2,3}}|={{2,3}})\s(?P<mermaid>{_WORDS})\s(?:[-=]{{2,3}}>{_AFTER}|[{_HEAD}])"
+    rf"|(?P<back_bare>{_BEFORE}<{_LINE}(?:\s|(?=\())|\s?[{_TAIL}]{_MAYBE}\s?)"
+    rf"|{_BEFORE}(?:{_LINE}|={{1,3}})>{_AFTER}"
+    rf"|\s?{_MAYBE}[{_HEAD}]\s?"
 )
 
-#: Separates the paths in one text.
-_PATHS = re.compile(r"[;\n]")
+#: Separates the paths in one text; those of Cypher also a comma.
+_PATHS = re.compile(r"[;\n]|(?<=\)),\s*(?=\()")
 
-#: A part of an arrow in a name, where an arrow wasn't understood.
-_LEFT = re.compile(r"--?>|<--?(?=\S)|→|\]-|-\[")
+#: A part of an arrow in a name, where an arrow wasn't understood; and a dash before an arrow of a spreadsheet.
+_LEFT = re.compile(rf"--?>|=>(?=\s)|<--?(?=\S)|[{_HEAD}{_TAIL}]|\]-|-\[")
+_DOUBT = re.compile(rf"\s{_LONG}{{1,3}}\s")
+
+#: Spaces that don't break or have no width, which no one sees.
+_SPACES = re.compile("[\u00a0\u2007\u202f]")
+_NOTHING = re.compile("[\u200b\u2060\ufeff]")
+
+#: A node and a relation of Cypher.
+_NODE = re.compile(r"(?P<variable>\w*)\s*(?P<labels>(?:\s*:\s*(?:\w+|`[^`]+`))*)\s*(?P<map>\{.*\})?\Z", re.DOTALL)
+_TYPE = re.compile(r"\w*\s*:\s*(?:(?P<name>\w+)|`(?P<quoted>[^`]+)`)\s*(?:\{.*\})?\Z", re.DOTALL)
+_PROPERTY = re.compile(r"""(?P<key>\w+|`[^`]+`)\s*:\s*(?:'(?P<one>[^']*)'|"(?P<two>[^"]*)"|(?P<number>-?[\w.]+))""")
+
+#: The properties that name a node, the best first.
+_NAMES = ("id", "artifact_id", "qname", "qualified_name", "fqn", "uid", "uri", "key", "path", "name", "title")
 
 FORM = "Write a path as A -CALLS-> B -IMPORTS-> C, with spaces around the arrows."
 
+#: What the second, fourth, ... name of paths such as ``A -> b -> C`` is.
+SecondNames = Literal["relations", "nodes"]
 
-def steps_of_text(text: str) -> list[dict[str, Any]]:
-    """Return the steps of a path that is written as text.
 
-    An arrow may have a relation (``-CALLS->``, ``-[CALLS]->``) or none (``->``), and may point back (``<-CALLS-``).
+@dataclass(frozen=True, slots=True)
+class WrittenPath:
+    """Names and the arrows between them: the relation of each, if it has one, and whether it points back.
+
+    Attributes
+    ----------
+    listed
+        Whether the names were a list of three, which may be one of several triples.
+    stated
+        Whether its column says that it holds triples.
+    """
+
+    names: tuple[str, ...]
+    arrows: tuple[tuple[str | None, bool], ...]
+    listed: bool = False
+    stated: bool = False
+
+    @property
+    def may_alternate(self) -> bool:
+        """Whether every second name may be a relation: no arrow has one, and the first and the last name are nodes."""
+        return len(self.names) % 2 == 1 and not any(relation or back for relation, back in self.arrows)
+
+    def steps(self, second: SecondNames = "nodes") -> list[dict[str, Any]]:
+        """Return its steps."""
+        if second == "relations" and self.may_alternate:
+            nodes, relations = self.names[::2], self.names[1::2]
+            triples = zip(nodes, relations, nodes[1:], strict=False)
+            return [{"source": one, "target": other, "relation": relation} for one, relation, other in triples]
+        steps = []
+        for ends, (relation, back) in zip(pairwise(self.names), self.arrows, strict=True):
+            source, target = reversed(ends) if back else ends
+            step = {"source": source, "target": target}
+            steps.append({**step, "relation": relation} if relation else step)
+        return steps
+
+
+def path_of_text(text: str, *, stated: bool = False) -> WrittenPath:
+    """Return a path that is written as text.
+
+    An arrow may have a relation (``-CALLS->``, ``--calls-->``, ``-[:CALLS]->``) or none (``->``, ``=>``), and may point
+    back (``<-CALLS-``). Dashes and heads may be those that spreadsheets make of them. All nodes may stand in brackets,
+    or be nodes of Cypher, whose id is that of their properties, else what stands in the parentheses.
 
     Raises
     ------
     ValueError
-        The text has no arrow, an arrow lacks an end, or a part of an arrow isn't understood.
+        The text has no arrow, an arrow lacks an end, a part of an arrow isn't understood, or a node has no id.
+    """
+    plain = _NOTHING.sub("", _SPACES.sub(" ", text)).strip()
+    padded = f" {plain} "
+    names: list[str] = []
+    arrows = list(_ARROW.finditer(padded))
+    begin = 0
+    for arrow in arrows:
+        names.append(padded[begin : arrow.start()].strip())
+        begin = arrow.end()
+    names.append(padded[begin:].strip())
+    if not arrows:
+        raise ValueError(f"the path has no arrow: {plain[:60]!r}")
+    for place, name in enumerate(names):
+        if not name:
+            raise ValueError("an arrow of the path has no name before or behind it")
+        bare = place < len(arrows) and not any(arrows[place].groupdict().values())
+        if _LEFT.search(name) or (bare and re.search(f"[{_HEAD}]", arrows[place][0]) and _DOUBT.search(name)):
+            raise ValueError(f"an arrow isn't understood in {name[:60]!r}")
+    is_cypher = all(name[0] == "(" and name[-1] == ")" for name in names)
+    if is_cypher:
+        names = [_node(name[1:-1].strip()) for name in names]
+    elif all(name[0] == "[" and name[-1] == "]" and len(name) > 2 for name in names):
+        names = [name[1:-1].strip() for name in names]
+    found = []
+    for arrow in arrows:
+        parts = {name: value for name, value in arrow.groupdict().items() if value is not None}
+        relation = next((value for name, value in parts.items() if name != "back_bare"), None)
+        if relation is not None:
+            relation = _type(relation.strip()) if is_cypher or relation.lstrip()[:1] == ":" else relation.strip(": ")
+        found.append((relation or None, any(name.startswith("back") for name in parts)))
+    return WrittenPath(tuple(names), tuple(found), stated=stated)
+
+
+def _node(text: str) -> str:
+    """Return the id of a node of Cypher, without its parentheses."""
+    match = _NODE.match(text)
+    if match is None:
+        return text
+    if match["map"]:
+        held = {
+            found["key"].strip("`"): next(filter(None, (found["one"], found["two"], found["number"])), "")
+            for found in _PROPERTY.finditer(match["map"])
+        }
+        name = next((held[key] for key in _NAMES if held.get(key)), None)
+        name = name or (next(iter(held.values())) if len(held) == 1 else None)
+        if not name:
+            raise ValueError(f"no property of ({text[:60]}) names the node: write {{id: '...'}}")
+        return name
+    if match["labels"] or not text:
+        what = "is an id or a variable with a label" if match["variable"] else "names no node"
+        raise ValueError(f"({text[:60]}) {what}: write ({{id: '...'}}), or the id without parentheses")
+    return text
+
+
+def _type(text: str) -> str:
+    """Return the name of a relation of Cypher, without its brackets."""
+    match = _TYPE.match(text)
+    name = (match["name"] or match["quoted"]) if match is not None else ""
+    # A relation may have a prefix, as rdf:type has; a variable is short, or stands before a type in capitals.
+    if name and (text.find(":") <= 2 or name.isupper()):
+        return name
+    if ":" in text and re.search(r"[|*]", text):
+        raise ValueError(f"[{text[:60]}] isn't one relation")
+    return text
+
+
+def steps_of_text(text: str) -> list[dict[str, Any]]:
+    """Return the steps of a path that is written as text; each name is a node. It raises what ``path_of_text`` raises.
 
     >>> steps_of_text("a -CALLS-> b <-OWNS- c")
     [{'source': 'a', 'target': 'b', 'relation': 'CALLS'}, {'source': 'c', 'target': 'b', 'relation': 'OWNS'}]
     >>> steps_of_text("my-page.ts -> b")
     [{'source': 'my-page.ts', 'target': 'b'}]
     """
-    padded = f" {text.strip()} "
-    nodes: list[str] = []
-    steps: list[dict[str, Any]] = []
-    arrows = list(_ARROW.finditer(padded))
-    begin = 0
-    for arrow in arrows:
-        nodes.append(padded[begin : arrow.start()].strip())
-        begin = arrow.end()
-    nodes.append(padded[begin:].strip())
-    if not arrows:
-        raise ValueError(f"the path has no arrow: {text.strip()[:60]!r}")
-    for node in nodes:
-        if not node:
-            raise ValueError("an arrow of the path has no name before or behind it")
-        if _LEFT.search(node):
-            raise ValueError(f"an arrow isn't understood in {node[:60]!r}")
-    for place, arrow in enumerate(arrows):
-        parts = {name: value for name, value in arrow.groupdict().items() if value is not None}
-        ends = nodes[place : place + 2]
-        source, target = reversed(ends) if any(name.startswith("back") for name in parts) else ends
-        step = {"source": source, "target": target}
-        relation = next((value.strip(": ") for name, value in parts.items() if name != "back_bare"), None)
-        steps.append({**step, "relation": relation} if relation else step)
-    return steps
+    return path_of_text(text).steps()
 
 
 def has_arrow(text: str) -> bool:
@@ -78,13 +195,75 @@ def has_arrow(text: str) -> bool:
     return bool(_ARROW.search(f" {text.strip()} ") or _LEFT.search(text))
 
 
-def paths_of_text(text: str) -> list[dict[str, Any]]:
-    """Return the paths in a text, which semicolons or line ends separate. Raises what :func:`steps_of_text` raises.
+def paths_of_text(text: str, *, stated: bool = False) -> list[WrittenPath]:
+    """Return the paths in a text, which semicolons or line ends separate. Raises what :func:`path_of_text` raises.
 
     >>> len(paths_of_text("a -> b -> c; a -OWNS-> c"))
     2
     """
-    return [{"steps": steps_of_text(part)} for part in _PATHS.split(text) if part.strip()]
+    return [path_of_text(part, stated=stated) for part in _PATHS.split(text) if part.strip()]
+
+
+#: What only the ids of files, symbols and other parts of a path contain.
+_PATH_LIKE = re.compile(r"[/\\#]|::|\S:\S|\w\.\w")
+
+
+class SecondNamesOf:
+    """Decides what every second name of a file's paths is, such as ``b`` in ``A -> b -> C``: a relation, or a node.
+
+    Relations recur only as second names. They are relations where none is an id, looks like a path or stands at
+    another place, and a path has more than three names, or lists of three follow each other as triples do, or the other
+    names are ids or look like paths.
+
+    Parameters
+    ----------
+    is_id
+        Whether a name is an id of the knowledge graph.
+    """
+
+    def __init__(self, paths: Iterable[WrittenPath], is_id: Callable[[str], bool] = lambda _: False) -> None:
+        every = [path for path in paths if not path.stated]
+        self.paths = [path for path in every if path.may_alternate]
+        self._second = {name for path in self.paths for name in path.names[1::2]}
+        self._nodes = {name for path in self.paths for name in path.names[::2]}
+        # A path of an even number of names, or with a relation of its own, shows how the file writes paths.
+        self._others = [path for path in every if not path.may_alternate]
+        self._is_id = is_id
+
+    def decided(self) -> SecondNames | None:
+        """Return what they are, or None if nothing decides it."""
+        elsewhere = self._nodes.union(*(path.names for path in self._others))
+        if not self.paths or self._second & elsewhere or any(map(self._is_id, self._second)):
+            return "nodes"
+        like_paths = [bool(_PATH_LIKE.search(name)) for name in self._nodes]
+        if any(like_paths) and any(map(_PATH_LIKE.search, self._second)):
+            return "nodes"
+        chains = len(chained(self.paths)) < len(self.paths)
+        if chains or all(like_paths) or all(map(self._is_id, self._nodes)):
+            return "relations"
+        if self._others:
+            return "nodes"
+        return "relations" if any(len(path.names) > 3 for path in self.paths) else None
+
+    def examples(self) -> tuple[str, str]:
+        """Return both readings of the first such path, of relations and of nodes."""
+        first = self.paths[0]
+        relations, nodes = (
+            [(step["source"], step.get("relation"), step["target"]) for step in first.steps(second)]
+            for second in ("relations", "nodes")
+        )
+        return text_of_steps(relations), text_of_steps(nodes)
+
+
+def chained(paths: Sequence[WrittenPath]) -> list[list[WrittenPath]]:
+    """Return lists of three names in groups, each of which begins where the one before it ends."""
+    groups: list[list[WrittenPath]] = []
+    for path in paths:
+        if path.listed and groups and groups[-1][-1].listed and groups[-1][-1].names[-1] == path.names[0]:
+            groups[-1].append(path)
+        else:
+            groups.append([path])
+    return groups
 
 
 def text_of_steps(steps: Sequence[tuple[str, str | None, str]]) -> str:

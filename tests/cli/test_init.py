@@ -218,6 +218,76 @@ def test_what_spreadsheets_write(tmp_path: Path) -> None:
     assert "aren't read from a pipe" in inside("init", "other", "pipe", cwd=tmp_path, code=2).err
 
 
+def edges_of(folder: Path) -> list[list[tuple[str, str | None, str]]]:
+    """Return the edges of each question."""
+    return [
+        [(step["source"], step.get("relation"), step["target"]) for path in steps(one) for step in path]
+        for one in questions(folder)
+    ]
+
+
+def test_paths_as_people_write_them(tmp_path: Path) -> None:
+    """Brackets, long arrows, and what spreadsheets make of them give 3, 1, 1 and 2 edges between ids."""
+    login = (
+        "[frontend/auth/LoginForm.tsx] --calls--> [backend/api/auth.py] --imports--> [users.py] --queries--> [u.sql]"
+    )
+    others = ("cli:main.py —CALLS→ core:parse.py", "web:a.ts => api:b.py", "web:a.ts → api:b.py ⟶ db:c.sql")
+    rows = "".join(f'?,"{path}"\n' for path in (login, *others))
+    (tmp_path / "paths.csv").write_text(f"question,path\n{rows}")
+    inside("init", "mine", "paths.csv", cwd=tmp_path, code=0)
+    found = edges_of(tmp_path / "mine")
+    assert [len(one) for one in found] == [3, 1, 1, 2]
+    assert found[0][0] == ("frontend/auth/LoginForm.tsx", "calls", "backend/api/auth.py")
+    assert found[1:3] == [[("cli:main.py", "CALLS", "core:parse.py")], [("web:a.ts", None, "api:b.py")]]
+
+
+def test_relations_between_arrows(tmp_path: Path) -> None:
+    """Names and relations alternate where no second name is a node elsewhere, and a note says how it was read."""
+    # Norland -official language-> Norse; Ole -parent-> Kari -child-> Per.
+    rows = "x1,?,Norland -> official language -> Norse\nx2,?,Ole -> parent -> Kari -> child -> Per\n"
+    (tmp_path / "q.csv").write_text(f"id,question,path\n{rows}")
+    done = inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    first, second = edges_of(tmp_path / "mine")
+    assert first == [("Norland", "official language", "Norse")]
+    assert second == [("Ole", "parent", "Kari"), ("Kari", "child", "Per")]
+    assert "is read as a relation" in done.err
+    assert "q.csv:2 Norland -official language-> Norse" in done.err
+    inside("init", "nodes", "q.csv", "--second-names", "nodes", cwd=tmp_path, code=0)
+    assert [len(one) for one in edges_of(tmp_path / "nodes")] == [2, 4]
+
+
+def test_three_names_are_asked_for(tmp_path: Path) -> None:
+    """Paths of three names may be either: both readings are shown, and an option or the graph decides."""
+    (tmp_path / "q.csv").write_text("question,path\nWho?,Ole -> parent -> Kari\n")
+    (tmp_path / "g.csv").write_text("source,relation,target\nOle,parent,Kari\n")
+    done = inside("init", "mine", "q.csv", cwd=tmp_path, code=2)
+    assert "q.csv:2: every second name of the paths may be a relation or a node" in done.err
+    assert "--second-names relations reads Ole -parent-> Kari\n" in done.err
+    assert "--second-names nodes reads Ole -> parent -> Kari\n" in done.err
+    assert not (tmp_path / "mine").exists()
+    inside("init", "mine", "q.csv", "--second-names", "relations", cwd=tmp_path, code=0)
+    inside("init", "known", "q.csv", "--graph", "g.csv", cwd=tmp_path, code=0)
+    for name in ("mine", "known"):
+        assert edges_of(tmp_path / name) == [[("Ole", "parent", "Kari")]]
+
+
+@pytest.mark.parametrize("field", ["paths", "triples"])
+def test_lists_of_triples(field: str, tmp_path: Path) -> None:
+    """Triples that follow each other are one path, also under `paths`; under `triples` a single one is a triple."""
+    chain = [["Ole", "parent", "Kari"], ["Kari", "child", "Per"]]
+    write_lines(tmp_path / "q.jsonl", [{"question": "x", field: chain}])
+    inside("init", "mine", "q.jsonl", cwd=tmp_path, code=0)
+    assert steps(questions(tmp_path / "mine")[0]) == [
+        [
+            {"source": "Ole", "relation": "parent", "target": "Kari"},
+            {"source": "Kari", "relation": "child", "target": "Per"},
+        ]
+    ]
+    write_lines(tmp_path / "one.jsonl", [{"question": "x", "triples": chain[0]}])
+    inside("init", "one", "one.jsonl", cwd=tmp_path, code=0)
+    assert edges_of(tmp_path / "one") == [[("Ole", "parent", "Kari")]]
+
+
 def test_a_long_yaml(tmp_path: Path) -> None:
     """YAML of more than 4 MiB is refused, with the option that reads it."""
     (tmp_path / "q.yaml").write_text("- question: x\n  gold_answer: " + "y" * (4 << 20) + "\n")

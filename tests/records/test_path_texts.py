@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Container
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphkit.records.path_texts import has_arrow, steps_of_text, text_of_steps
+from graphkit.records.path_texts import SecondNamesOf, has_arrow, paths_of_text, steps_of_text, text_of_steps
 from tests.helpers.properties import examples
 
 NAMES = st.sampled_from(["web:src/my-page.ts#load", "api:h.py", "db:t.sql", "A", "b-c", "x.y::z"])
@@ -41,6 +42,26 @@ def test_a_path_survives_its_text(hops: list[tuple[str, str | None, bool]], star
         ("a -[:CALLS]-> b <-[ owns ]- c", [("a", "CALLS", "b"), ("c", "owns", "b")]),
         ("a --> b → c <-- d", [("a", None, "b"), ("b", None, "c"), ("d", None, "c")]),
         ("a -depends on-> b", [("a", "depends on", "b")]),
+        ("[a/b.ts] --calls--> [c.py] ---has part---> [d]", [("a/b.ts", "calls", "c.py"), ("c.py", "has part", "d")]),
+        ("[a]--x-->[b]->[c]", [("a", "x", "b"), ("b", None, "c")]),
+        ("a => b ==> c", [("a", None, "b"), ("b", None, "c")]),
+        # What spreadsheets and word processors make of hyphens, arrows and spaces; U+F0E0 is Wingdings.
+        ("a:m.py —CALLS→ b", [("a:m.py", "CALLS", "b")]),
+        ("a–CALLS→b", [("a", "CALLS", "b")]),
+        ("a ←CALLS— b ⇒ c", [("b", "CALLS", "a"), ("b", None, "c")]),
+        ("a\u00a0–calls→\u00a0b\u200b", [("a", "calls", "b")]),
+        ("The\u00a0Lake \uf0e0 b", [("The Lake", None, "b")]),
+        ("a → b ⟶ c", [("a", None, "b"), ("b", None, "c")]),
+        ("web:my-PAGE→b", [("web:my-PAGE", None, "b")]),
+        # A dash of a title is no arrow.
+        ("War – Peace -WROTE-> b", [("War – Peace", "WROTE", "b")]),
+        # Cypher, with variables, labels and properties; lower-case relations may have a prefix.
+        ("(a)-[:CALLS]->(b)<-[r:OWNS {x: 1}]-(c)-->(d)", [("a", "CALLS", "b"), ("c", "OWNS", "b"), ("c", None, "d")]),
+        ("(x:File {line: 3, id: 'web:a.ts'})-[:A]->({name: \"b\"})", [("web:a.ts", "A", "b")]),
+        ("(web:a.ts)-[rdf:type]->(b)", [("web:a.ts", "rdf:type", "b")]),
+        ("f() -CALLS-> (anonymous)", [("f()", "CALLS", "(anonymous)")]),
+        # Mermaid.
+        ("a -- calls --> b", [("a", "calls", "b")]),
     ],
 )
 def test_forms_of_arrows(text: str, steps: list[tuple[str, str | None, str]]) -> None:
@@ -50,7 +71,12 @@ def test_forms_of_arrows(text: str, steps: list[tuple[str, str | None, str]]) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["a", "a->b", "-X-> b", "a -X->", "a -X-> -Y-> b", "a::operator-> -X-> b", "a -[X] b", ""]
+    "text",
+    [
+        *("a", "a->b", "-X-> b", "a -X->", "a -X-> -Y-> b", "a::operator-> -X-> b", "a -[X] b", ""),
+        # The dash of a title or of an arrow; an id or a variable; no id; several relations.
+        *("a – calls → b", "(x:Label)-[:A]->(b)", "(:Label)-[:A]->(b)", "(a)-[:A|B]->(b)", "(a)-[:A*1..3]->(b)"),
+    ],
 )
 def test_no_half_paths(text: str) -> None:
     """What isn't wholly understood is refused."""
@@ -60,8 +86,48 @@ def test_no_half_paths(text: str) -> None:
 
 def test_long_texts_are_read_at_once() -> None:
     """The time grows with the length of the text, whatever it holds."""
-    for text in (" -x" * 200_000, "-[" * 200_000, "-A" * 200_000, " " * 400_000 + "a", "<" * 400_000):
+    for text in (" -x" * 100_000, "-[" * 100_000, "-A" * 100_000, " " * 200_000 + "a", "<" * 200_000, " —a" * 100_000):
         begin = time.process_time()
         with pytest.raises(ValueError):
             steps_of_text(text)
         assert time.process_time() - begin < 10
+
+
+def _read(*texts: str, ids: Container[str] = ()) -> str | None:
+    """Return what every second name of paths is."""
+    return SecondNamesOf([path for text in texts for path in paths_of_text(text)], ids.__contains__).decided()
+
+
+@pytest.mark.parametrize(
+    ("texts", "ids", "decided"),
+    [
+        # Five names in one path, and no second name stands elsewhere.
+        (["Norland -> official language -> Norse", "Ole -> parent -> Kari -> child -> Per"], (), "relations"),
+        # Paths of three names may be either, unless the graph knows.
+        (["Norland -> language -> Norse", "Ole -> parent -> Kari"], (), None),
+        (["Ole -> parent -> Kari"], ("Ole", "Kari"), "relations"),
+        (["Ole -> parent -> Kari"], ("Ole", "Kari", "parent"), "nodes"),
+        # A second name that begins another path is a node, as is one that looks like a path as the others do.
+        (["Ole -> Ida -> Kari", "Ida -> child -> Per -> child -> Jo"], (), "nodes"),
+        (["web:a.ts -> api:b.py -> db:c.sql"], (), "nodes"),
+        (["flask.app -> flask.ctx -> flask.globals -> flask.json -> flask.cli"], (), "nodes"),
+        # Relations of Freebase look like paths where no name of a node does; words between paths are relations.
+        (["Ole -> people.person.parents -> Kari -> people.person.spouse -> Per"], (), "relations"),
+        (["web:a.ts -> calls -> api:b.py"], (), "relations"),
+        # Other paths of the file have nodes only, or relations of their own.
+        (["Ole -> Ida -> Kari", "Ole -> Per"], (), "nodes"),
+        (["Ole -> Ida -> Kari", "Ole -likes-> Per"], (), "nodes"),
+        (["Ole -likes-> Per"], (), "nodes"),
+    ],
+)
+def test_every_second_name(texts: list[str], ids: tuple[str, ...], decided: str | None) -> None:
+    """All paths of a file decide whether names and relations alternate; where nothing does, nothing is decided."""
+    assert _read(*texts, ids=ids) == decided
+
+
+def test_both_readings() -> None:
+    """A path is read either way, and both readings can be shown."""
+    [path] = paths_of_text("Ole -> parent -> Kari")
+    assert path.steps("relations") == [{"source": "Ole", "target": "Kari", "relation": "parent"}]
+    assert path.steps() == [{"source": "Ole", "target": "parent"}, {"source": "parent", "target": "Kari"}]
+    assert SecondNamesOf([path]).examples() == ("Ole -parent-> Kari", "Ole -> parent -> Kari")
