@@ -27,11 +27,13 @@ import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import zstandard
 
 from tests.helpers.datasets import write_jsonl
+from tests.helpers.workbooks import FAR, sheet_of_xlsx, write_parts
 
 MEMORY, SECONDS = 500, 20.0
 GIB = 1 << 30
@@ -355,6 +357,10 @@ def doors(folder: Path) -> Iterator[tuple[str, Callable[[], Ended]]]:
         yield files(f"import gold, Parquet of {kind}", *gold, parquet(folder / f"{kind}.parquet", kind))
     yield files("import gold, gz of an array", *gold, gz(folder / "gold.json.gz", *ARRAY))
     graph: list[object] = ["import", "graph", "-d", data]
+    for kind, parts in (("far cell", sheet_of_xlsx(FAR)), ("long part", sheet_of_xlsx(" " * (32 << 20)))):
+        book = partial(write_parts, folder / f"{kind[:4].strip()}.xlsx", parts)
+        yield files(f"init, a workbook with a {kind}", "init", folder / "made", book)
+        yield files(f"import graph, a workbook with a {kind}", *graph, book)
     yield files("import graph, gz of GraphML", *graph, gz(folder / "g.graphml.gz", b"<graphml>", b"<graph/>"))
     yield files("import graph, gz of node-link", *graph, gz(folder / "g.json.gz", b'{"nodes": [', b"{},"))
     yield files("evaluate, /dev/zero", *evaluate, "/dev/zero")

@@ -24,7 +24,7 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
 from graphkit.files.run_files import read_run
 from graphkit.files.score_files import read_scores, write_scores
-from graphkit.files.tables import meant, read_table, write_table
+from graphkit.files.tables import is_table, meant, read_table, write_table
 from graphkit.files.verdict_files import grades_folder
 from graphkit.measures.case import Case
 from graphkit.measures.unscored import NO_RETRIEVAL
@@ -247,7 +247,7 @@ def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> li
 
 
 def _raw_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
-    if path.suffix == ".csv":
+    if path.suffix == ".csv" or is_table(path):
         for number, cells in read_table(path):
             yield f"{path}:{number}", {name: _cell(name, text) for name, text in cells.items()}
         return

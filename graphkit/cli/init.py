@@ -15,7 +15,7 @@ def init(
     folder: Path = argument("DATASET", "Make this folder; no file in it is overwritten."),
     questions: Path | None = argument(
         "QUESTIONS",
-        "Read the questions in this CSV, YAML, JSON or JSON Lines file.  [default: two examples]",
+        "Read the questions in this XLSX, ODS, CSV, Parquet, YAML or JSON file.  [default: two examples]",
         default=None,
         show_default=False,
     ),

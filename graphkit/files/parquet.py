@@ -49,6 +49,12 @@ def parquet_rows(
                 yield from batch.to_pylist()
 
 
+def parquet_columns(path: Path) -> list[str]:
+    """Return the columns of a file; raise what :func:`parquet_rows` raises."""
+    with _opened(path, None) as file:
+        return list(file.schema_arrow.names)
+
+
 def group_sizes(path: Path | str, stream: IO[bytes] | None = None) -> list[int]:
     """Return the number of rows in each row group of a file; it takes and raises what :func:`parquet_rows` does."""
     with _opened(path, stream) as file:

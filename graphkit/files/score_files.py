@@ -12,7 +12,7 @@ from graphkit.files.atomic import written
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problems
 from graphkit.files.reading import each_once, parse_record, read_records
-from graphkit.files.tables import meant, read_table, write_table
+from graphkit.files.tables import is_table, meant, read_table, write_table
 from graphkit.records.scores import VALUES, Score
 
 
@@ -33,10 +33,10 @@ def read_scores(files: Iterable[str | Path], problems: Problems) -> list[Score]:
 
 
 def _records(path: Path, problems: Problems) -> Iterator[tuple[str, Score]]:
-    if path.suffix == ".csv":
-        yield from _checked(path, _csv_rows(path), problems)
-    elif path.suffix == ".parquet":
+    if path.suffix == ".parquet":
         yield from _checked(path, _parquet_rows(path), problems)
+    elif path.suffix == ".csv" or is_table(path):
+        yield from _checked(path, _csv_rows(path), problems)
     else:
         yield from read_records(path, Score, problems)
 

@@ -1,17 +1,36 @@
-"""Tables as CSV: cells that no spreadsheet mistakes for a formula, and cells of any length."""
+"""Tables: CSV, sheets of workbooks and Parquet; CSV is written so that no spreadsheet takes a cell for a formula."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import io
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
+from graphkit.files.parquet import parquet_columns, parquet_rows
+from graphkit.files.workbooks import is_workbook, sheet_rows, shown
+
+#: Returns whether a row is the header of a table.
+Header = Callable[[Sequence[str]], bool]
+
+#: What may separate the cells of a row.
+_DELIMITERS = (",", ";", "\t", "|")
+
+#: A first line by which spreadsheets say what separates the cells.
+_STATED = re.compile(r"sep=(?P<sign>[^\s\w\"]|\t)\s*\Z", re.IGNORECASE)
+
+#: The number of rows among which the header is looked for.
+_ABOVE = 10
 
 #: The beginning of a cell that a spreadsheet mistakes for a formula, also behind the quotes that prevent it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -39,51 +58,142 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
         table.writerows({name: escape_formula(value) for name, value in row.items()} for row in rows)
 
 
-def read_table(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (number of its last line, cells by column) of each row; skip columns without a name.
+def is_table(path: Path) -> bool:
+    """Return whether a file holds a table that isn't CSV in UTF-8: a workbook, Parquet, or text in UTF-16.
 
     Raises
     ------
     InputError
-        The file can't be read, isn't UTF-8, has no columns, or is no CSV; or a row has more cells than columns.
+        The file is missing or can't be read.
     """
+    if is_workbook(path) or path.suffix.lower() == ".parquet":
+        return True
+    return path.is_file() and not is_pipe(path) and _encoding(path) == "utf-16"
+
+
+def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (number of its last line, cells by column) of each row that isn't blank; skip columns without a name.
+
+    A table is CSV in UTF-8 or UTF-16, whose cells commas, semicolons, tabs or bars separate, as its header or a first
+    line ``sep=;`` says; the sheet of a workbook (``questions.xlsx#Sheet``); or Parquet. A title above the header is
+    skipped.
+
+    Parameters
+    ----------
+    header
+        Returns whether a row is the header. By default it is the first row, or the second if the first is one cell.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, has no columns, or one twice; or a row has more cells than columns.
+    """
+    if path.suffix.lower() == ".parquet":
+        for number, row in enumerate(parquet_rows(path), 2):
+            yield number, {name: _text(cell) for name, cell in row.items() if cell is not None}
+        return
+    delimiter, skipped, columns = _layout(path, header)
+    if not any(columns):
+        for _ in _rows(path, delimiter):  # it may be no CSV
+            pass
+        raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
+    twice = [name for name, count in Counter(columns).items() if name and count > 1]
+    if twice:
+        remedy = "Rename or remove one of them; `path 2` is a further column of paths."
+        raise InputError(f"the column {twice[0]!r} stands twice", where=str(path), remedy=remedy)
+    for number, cells in islice(_rows(path, delimiter), skipped + 1, None):
+        if not any(cell.strip() for cell in cells):
+            continue
+        if any(cells[len(columns) :]):
+            what = "the row has more cells than there are columns"
+            remedy = "Put text with a comma between quotes."
+            raise InputError(what, where=f"{path}:{number}", remedy=remedy)
+        yield number, {name: cell for name, cell in zip(columns, cells, strict=False) if name}
+
+
+def columns_of(path: Path) -> list[str]:
+    """Return the columns of a table; raise the errors of :func:`read_table`."""
+    return parquet_columns(path) if path.suffix.lower() == ".parquet" else _layout(path, None)[2]
+
+
+def _layout(path: Path, header: Header | None) -> tuple[str, int, list[str]]:
+    """Return what separates cells, the number of rows above the header, and the columns in it.
+
+    Of the signs that may separate cells it is the one that gives the most columns, if possible in the first row.
+    """
+    best: tuple[tuple[bool, bool, bool, int], str, int, list[str]] | None = None
+    for delimiter in _DELIMITERS[:1] if is_workbook(path) else _DELIMITERS:
+        rows: list[list[str]] = []
+        with contextlib.suppress(_NoTableError):  # what comes after the header is refused when it is read
+            for _, cells in islice(_rows(path, delimiter), _ABOVE):
+                rows.append(cells)
+        filled = [place for place, cells in enumerate(rows) if _width(cells)]
+        known = [place for place in filled if header is not None and header(rows[place])]
+        at = (known or filled or [0])[0]
+        if header is None and len(filled) > 1 and _width(rows[at]) == 1 < _width(rows[filled[1]]):
+            at = filled[1]
+        columns = [cell.strip() for cell in rows[at]] if filled else []
+        rank = bool(known), _width(columns) > 1, at in filled[:1], _width(columns)
+        if best is None or rank > best[0]:
+            best = rank, delimiter, at, columns
+    assert best is not None
+    return best[1:]
+
+
+def _width(cells: Sequence[str]) -> int:
+    return sum(bool(cell.strip()) for cell in cells)
+
+
+class _NoTableError(InputError):
+    """The file can't be read as CSV with this sign between its cells."""
+
+
+def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number of its last line, cells) of each row of a sheet or of CSV, without a line ``sep=;``."""
+    if is_workbook(path):
+        yield from enumerate(sheet_rows(path), 1)
+        return
     limit = csv.field_size_limit(MAX_LINE)
     with _text_of(path) as lines:
-        table = csv.DictReader(
-            lines, strict=True, delimiter=delimiter
-        )  # otherwise an open quote would include all following rows
+        done = 0
         try:
-            if not table.fieldnames:
-                raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
+            first = lines.readline()
+            if (stated := _STATED.match(first)) is not None:
+                delimiter, done = stated["sign"], 1
+            # Without `strict` an open quote would include all following rows.
+            table = csv.reader(
+                lines if stated else chain([first] * bool(first), lines), strict=True, delimiter=delimiter
+            )
+            begin = done
             for row in table:
-                if any(row.get(None) or ()):
-                    what = "the row has more cells than there are columns"
-                    remedy = "Put text with a comma between quotes."
-                    raise InputError(what, where=f"{path}:{table.line_num}", remedy=remedy)
-                yield table.line_num, {name: cell for name, cell in row.items() if name and cell is not None}
-        except UnicodeDecodeError:
-            where = f"{path}:{table.line_num + 1}"
-            raise InputError("the file isn't text in UTF-8", where=where, remedy="Save it as UTF-8.") from None
+                done = begin + table.line_num
+                yield done, row
+        except UnicodeError:
+            remedy = "Save it as UTF-8 or UTF-16."
+            raise InputError("the file isn't text in UTF-8", where=f"{path}:{done + 1}", remedy=remedy) from None
         except csv.Error as error:
-            raise InputError(f"the file can't be read as CSV: {error}", where=f"{path}:{table.line_num}") from None
+            what = f"the file can't be read as CSV: {error}"
+            raise _NoTableError(what, where=f"{path}:{begin + table.line_num}") from None
         finally:
             csv.field_size_limit(limit)
 
 
-def columns_of(path: Path, delimiter: str = ",") -> list[str]:
-    """Return the columns in the first line of a table; raise the errors of :func:`read_table`."""
-    with _text_of(path) as lines:
-        try:
-            return next(csv.reader(lines, strict=True, delimiter=delimiter), [])
-        except UnicodeDecodeError:
-            raise InputError("the file isn't text in UTF-8", where=str(path), remedy="Save it as UTF-8.") from None
-        except csv.Error as error:
-            raise InputError(f"the file can't be read as CSV: {error}", where=f"{path}:1") from None
+def _text(cell: Any) -> str:
+    """Return a cell of Parquet as text; lists and maps are JSON."""
+    return json.dumps(cell, ensure_ascii=False, default=shown) if isinstance(cell, list | dict) else shown(cell)
 
 
 def _text_of(path: Path) -> io.TextIOWrapper:
     """Open a file as text, decompressed by its suffix, with unchanged line ends."""
-    return io.TextIOWrapper(io.BufferedReader(_Blocks(path)), "utf-8-sig", newline="")
+    return io.TextIOWrapper(io.BufferedReader(_Blocks(path)), _encoding(path), newline="")
+
+
+def _encoding(path: Path) -> str:
+    """Return the encoding of a file by its first bytes."""
+    with open_binary(path) as stream:
+        return (
+            "utf-16" if read_block(stream, path, 0)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+        )
 
 
 class _Blocks(io.RawIOBase):

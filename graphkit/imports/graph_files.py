@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.jsonl import first_block, open_binary
-from graphkit.files.tables import columns_of, read_table
+from graphkit.files.tables import columns_of, is_table, read_table
 from graphkit.imports.graphml import read_graphml
 from graphkit.imports.sources import values_of
 from graphkit.readers.graph_names import edge_of
@@ -49,7 +49,7 @@ def read_file(
     return _node_link(path, columns, notes)
 
 
-def format_of(path: Path) -> Literal["GraphML", "node-link JSON", "CSV"]:
+def format_of(path: Path) -> Literal["GraphML", "node-link JSON", "table"]:
     """Return the format of a file by its beginning.
 
     Raises
@@ -57,10 +57,12 @@ def format_of(path: Path) -> Literal["GraphML", "node-link JSON", "CSV"]:
     InputError
         The file is missing, empty, binary or damaged.
     """
+    if is_table(path):
+        return "table"
     with open_binary(path) as stream:
         _, block = first_block(stream, path)
     begin = block.lstrip()[:1]
-    return "GraphML" if begin == b"<" else "node-link JSON" if begin in (b"{", b"[") else "CSV"
+    return "GraphML" if begin == b"<" else "node-link JSON" if begin in (b"{", b"[") else "table"
 
 
 def _node_link(path: Path, columns: Columns | None, notes: Counter[str]) -> Iterator[GraphNode | GraphEdge]:
@@ -108,7 +110,6 @@ class GraphTable:
     """
 
     path: Path
-    delimiter: str
     roles: Mapping[str, str]
     names: Mapping[str, str]
     spaces: Mapping[str, str]
@@ -122,14 +123,11 @@ class GraphTable:
         InputError
             The file can't be read, or lacks one of the ``columns``.
         """
-        with open_binary(path) as stream:
-            line = first_block(stream, path)[1].partition(b"\n")[0]
-        delimiter = max(",\t;|", key=lambda one: line.count(one.encode()))
-        held = columns_of(path, delimiter)
+        held = columns_of(path)
         roles, names, spaces = _admin(held)
         if columns is not None and not roles:
             if all(one not in held for one in columns):
-                return cls(path, delimiter, {}, names, {})
+                return cls(path, {}, names, {})
             for one in columns:
                 if one not in held:
                     raise _unknown_column(one, held, str(path))
@@ -138,7 +136,7 @@ class GraphTable:
             roles = {"source": edge.source, "target": edge.target}
             roles |= {"relation": edge.relation} if edge.relation else {}
         ends = {roles.get(role) for role in ("source", "relation", "target")}
-        return cls(path, delimiter, roles, {one: name for one, name in names.items() if one not in ends}, spaces)
+        return cls(path, roles, {one: name for one, name in names.items() if one not in ends}, spaces)
 
     @property
     def has_edges(self) -> bool:
@@ -147,7 +145,7 @@ class GraphTable:
 
     def read(self) -> Iterator[GraphNode | GraphEdge]:
         """Yield the rows. Raises the errors of :func:`graphkit.files.tables.read_table`."""
-        for _, row in read_table(self.path, self.delimiter):
+        for _, row in read_table(self.path):
             cell = {role: row.get(column, "").strip() for role, column in self.roles.items()}
             properties = {name: row[column] for column, name in self.names.items() if row.get(column)}
             if self.has_edges:

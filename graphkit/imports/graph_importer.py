@@ -229,7 +229,7 @@ def _from_database(chosen: GraphImportOptions, report: GraphReport) -> Parts:
 
 def _from_files(paths: Sequence[Path], columns: Columns | None, report: GraphReport) -> Parts:
     formats = {path: format_of(path) for path in paths}
-    tables = {path: GraphTable.opened(path, columns) for path, form in formats.items() if form == "CSV"}
+    tables = {path: GraphTable.opened(path, columns) for path, form in formats.items() if form == "table"}
     if columns is not None and len(tables) == len(paths) and not any(table.has_edges for table in tables.values()):
         held = [name for table in tables.values() for name in table.names]
         remedy = f"{did_you_mean(columns[0], held)}There are: {', '.join(held)}."

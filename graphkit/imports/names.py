@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.files.tables import meant, read_table
+from graphkit.files.tables import is_table, meant, read_table
 from graphkit.imports.sources import values_of
 from graphkit.records.ids import Places
 from graphkit.records.words import shortened
@@ -83,7 +83,7 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
 
 
 def read_ids(path: Path) -> dict[str, str]:
-    """Read a table of ids: JSON Lines or CSV with ``name`` and ``id``, or one JSON object.
+    """Read ids: a table or JSON Lines with ``name`` and ``id``, or one JSON object.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def read_ids(path: Path) -> dict[str, str]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Any, Any]]:
-    if ".csv" in path.suffixes:
+    if ".csv" in path.suffixes or is_table(path):
         for number, row in read_table(path):
             yield f"{path}:{number}", meant(row.get("name", "")), meant(row.get("id", ""))
         return

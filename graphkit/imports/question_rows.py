@@ -8,15 +8,13 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
-from graphkit.files.tables import columns_of, meant, read_table
+from graphkit.files.tables import is_table, meant, read_table
+from graphkit.imports.question_fields import field_of
 from graphkit.imports.sources import is_json, values_of
-
-#: What may separate the cells of a table.
-_DELIMITERS = (",", ";", "\t")
 
 
 def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (``file:line``, row) of each question: CSV, YAML by its ending, else JSON or JSON Lines.
+    """Yield (``file:line``, row) of each question: a table, YAML by its ending, else JSON or JSON Lines.
 
     Raises
     ------
@@ -27,9 +25,11 @@ def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         remedy = "Save it as a file: it is read more than once."
         raise InputError("questions aren't read from a pipe", where=str(path), remedy=remedy)
     name = path.name.removesuffix(".gz").removesuffix(".zst").lower()
-    for where, row in (
-        _yaml(path) if name.endswith((".yaml", ".yml")) else _json(path) if is_json(path) else _table(path)
-    ):
+    if name.endswith((".yaml", ".yml")):
+        rows = _yaml(path)
+    else:
+        rows = _table(path) if is_table(path) or not is_json(path) else _json(path)
+    for where, row in rows:
         if not isinstance(row, dict):
             remedy = "Write each question as an object with a question and its gold."
             raise InputError("a question must be an object with named fields", where=where, remedy=remedy)
@@ -54,9 +54,8 @@ def _json(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _table(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a table whose first line says by what its cells are separated."""
-    delimiter = max(_DELIMITERS, key=lambda one: len(columns_of(path, one)))
-    for number, row in read_table(path, delimiter):
-        cells = {name: meant(cell.strip()) for name, cell in row.items()}
-        if any(cells.values()):
-            yield f"{path}:{number}", cells
+    """Yield the rows of a table; a row above the names of its columns is a title."""
+    for number, row in read_table(
+        path, lambda cells: any((field_of(cell) or ("",))[0] == "question" for cell in cells)
+    ):
+        yield f"{path}:{number}", {name: meant(cell.strip()) for name, cell in row.items()}

@@ -16,6 +16,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from tests.helpers.cli import COMMAND, Row, environment, inside, write_lines
 from tests.helpers.datasets import read_jsonl
+from tests.helpers.workbooks import Cell, write_workbook
 
 STEP = {"source": "web:a.ts#f", "relation": "CALLS", "target": "api:b.py#g"}
 #: f calls g, and g reads the table.
@@ -153,6 +154,7 @@ def test_two_examples(tmp_path: Path) -> None:
         ("q.csv", "id,question\n1,x\n1,y\n", "q.csv:3", "the id is already used by q.csv:2"),
         ("q.csv", "question,path\n", "q.csv", "the file holds no question"),
         ("q.csv", "question\nx,y\n", "q.csv:2", "more cells than there are columns"),
+        ("q.csv", "question,path,path\nx,a -> b,b -> c\n", "q.csv", "the column 'path' stands twice"),
         ("q.yaml", "- question: x\n- question: y\n  path: a b\n", "q.yaml:2", "the path has no arrow"),
         ("q.yaml", "- question: x: y\n", "q.yaml:1", "not valid YAML"),
         ("q.yaml", "- &a x\n- *a\n", "q.yaml:1", "anchors and aliases"),
@@ -224,6 +226,17 @@ def edges_of(folder: Path) -> list[list[tuple[str, str | None, str]]]:
         [(step["source"], step.get("relation"), step["target"]) for path in steps(one) for step in path]
         for one in questions(folder)
     ]
+
+
+def test_a_workbook_of_questions(tmp_path: Path) -> None:
+    """A sheet of an Excel file, below a title, gives questions whose ids are as typed; a sheet may be a graph."""
+    rows: list[list[Cell]] = [["Questions"], ["id", "question", "path"], [7, "?", "web:a.ts#f → api:b.py#g"]]
+    edges = [["source", "relation", "target"], ["web:a.ts#f", "CALLS", "api:b.py#g"]]
+    write_workbook(tmp_path / "q.xlsx", {"Ask": rows, "Edges": edges})
+    assert "There are: Ask, Edges" in inside("init", "mine", "q.xlsx", cwd=tmp_path, code=2).err
+    inside("init", "mine", "q.xlsx#Ask", "--graph", "q.xlsx#Edges", cwd=tmp_path, code=0)
+    assert questions(tmp_path / "mine")[0]["id"] == "7"
+    assert edges_of(tmp_path / "mine") == [[("web:a.ts#f", "CALLS", "api:b.py#g")]]
 
 
 def test_paths_as_people_write_them(tmp_path: Path) -> None:

@@ -1,0 +1,130 @@
+"""Tables: CSV as spreadsheets write it, sheets of workbooks, and Parquet."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from graphkit.errors import InputError
+from graphkit.files.tables import columns_of, is_table, read_table
+from tests.helpers.workbooks import FAR, Cell, sheet_of_ods, sheet_of_xlsx, write_parts, write_workbook
+
+#: A title, an empty row, the columns, and ids of each kind.
+ROWS: list[list[Cell]] = [
+    ["Our questions"],
+    [None],
+    ["id", "question"],
+    [7, "A?"],
+    [date(2026, 1, 2), "B?"],
+    [None, None],
+    ["007", "C?"],
+    [1.5, "D?"],
+]
+IDS = [(4, "7"), (5, "2026-01-02"), (7, "007"), (8, "1.5")]
+
+
+def ids(path: Path) -> list[tuple[int, str]]:
+    """Return the row and the id of each question of a table."""
+    return [(number, row["id"]) for number, row in read_table(path)]
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".ods"])
+def test_sheets_of_workbooks(suffix: str, tmp_path: Path) -> None:
+    """Numbers and days are read as they are shown, with the row in the sheet; the sheet is the only one or is named."""
+    one = write_workbook(tmp_path / f"one{suffix}", {"Questions": ROWS, "Empty": []})
+    assert is_table(one)
+    assert columns_of(one) == ["id", "question"]
+    assert ids(one) == IDS
+    two = write_workbook(tmp_path / f"two{suffix}", {"Questions": ROWS, "Notes": [["x"]]})
+    with pytest.raises(InputError, match=r"several sheets\n.*#Questions'. There are: Questions, Notes"):
+        ids(two)
+    assert ids(tmp_path / f"two{suffix}#Questions") == IDS
+    with pytest.raises(InputError, match=r"no sheet 'Question'\n.*Did you mean Questions?"):
+        ids(tmp_path / f"two{suffix}#Question")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id;question\n1;A, b?\n".encode("utf-16"),
+        b"sep=;\nid;question\n1;A, b?\n",
+        b'\xef\xbb\xbfsep=,\r\nid,question\r\n1,"A, b?"\r\n',
+        b"Our questions;\n;;;\nid;question\n;\n1;A, b?;;\n;;;\n",
+        b"id|question\n1|A, b?\n",
+        b"id\tquestion\n1\tA, b?\n",
+    ],
+)
+def test_what_spreadsheets_write(content: bytes, tmp_path: Path) -> None:
+    """UTF-16, a line that names the separator, a title, rows of separators alone, and each separator."""
+    (tmp_path / "q.csv").write_bytes(content)
+    assert [row for _, row in read_table(tmp_path / "q.csv")] == [{"id": "1", "question": "A, b?"}]
+
+
+def test_parquet(tmp_path: Path) -> None:
+    """Numbers and days are texts as typed, and lists are JSON."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table({"id": [7.0, None], "day": [date(2026, 1, 2)] * 2, "path": [["a", "b"], None]})
+    parquet.write_table(table, tmp_path / "q.parquet")
+    assert columns_of(tmp_path / "q.parquet") == ["id", "day", "path"]
+    assert list(read_table(tmp_path / "q.parquet")) == [
+        (2, {"id": "7", "day": "2026-01-02", "path": '["a", "b"]'}),
+        (3, {"day": "2026-01-02"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"id,path,path\n1,a,b\n", "'path' stands twice\n.*`path 2` is a further column"),
+        (b"id,question\n1,a,b\n", ":2: the row has more cells"),
+        (b'id,question\n1,"a\n', ":2: the file can't be read as CSV"),
+        (b"", "the file is empty"),
+        (b"\n\n", "the file is empty"),
+        (b"id\xff\n", "isn't text in UTF-8"),
+        ("id,question\n1,a".encode("utf-16")[:-1], "isn't text in UTF-8"),
+    ],
+)
+def test_no_table(content: bytes, what: str, tmp_path: Path) -> None:
+    """A column that stands twice, and what isn't a table, is refused with its line."""
+    (tmp_path / "q.csv").write_bytes(content)
+    with pytest.raises(InputError, match=what):
+        list(read_table(tmp_path / "q.csv"))
+
+
+#: A row that stands for all rows of a sheet, with all of its columns.
+MANY = (
+    '<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384" '
+    'office:value-type="float" office:value="1"/></table:table-row>'
+)
+BOMBS = {
+    "far.xlsx": (sheet_of_xlsx(FAR), "takes more than"),
+    "many.ods": (sheet_of_ods(MANY), "takes more than|can't be read as a workbook"),
+    "long.xlsx": (sheet_of_xlsx(" " * (16 << 20)), "compressed implausibly well"),
+    "entity.xlsx": (sheet_of_xlsx("&x;"), "can't be read as a workbook|is empty"),
+    "torn.xlsx": ({"xl/workbook.xml": "<"}, "can't be read as a workbook"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_hostile_workbooks(name: str, tmp_path: Path) -> None:
+    """A sheet beyond all memory and one that unpacks implausibly are refused in words."""
+    parts, what = BOMBS[name]
+    with pytest.raises(InputError, match=what):
+        list(read_table(write_parts(tmp_path / name, parts)))
+
+
+def test_other_files_as_workbooks(tmp_path: Path) -> None:
+    """A missing file, a folder and a text under the name of a workbook are refused."""
+    (tmp_path / "q.xlsx").write_text("question\n")
+    (tmp_path / "d.ods").mkdir()
+    for name, what in (
+        ("q.xlsx", "can't be read as a workbook"),
+        ("d.ods", "no such file"),
+        ("n.xlsx", "no such file"),
+    ):
+        with pytest.raises(InputError, match=what):
+            list(read_table(tmp_path / name))
