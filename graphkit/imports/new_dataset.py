@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +15,14 @@ from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.dataset_settings import FILE as SETTINGS
 from graphkit.files.dataset_settings import set_repositories
 from graphkit.files.jsonl import find_file
-from graphkit.files.known_ids import read_known
 from graphkit.files.leftovers import held_folder
-from graphkit.files.problems import Problem, Problems
-from graphkit.files.reading import RecordReader, parse_record
+from graphkit.files.problems import Problems
+from graphkit.files.reading import RecordReader
+from graphkit.imports.given_questions import GivenQuestions, GraphNames, with_relevant
 from graphkit.imports.graph_importer import ImportedGraph, import_graph
-from graphkit.imports.names import IdPattern, Names, id_sources
+from graphkit.imports.names import id_sources
 from graphkit.imports.placing import place_folder
-from graphkit.imports.question_fields import fields_of, gold_kinds
-from graphkit.imports.question_rows import question_rows
+from graphkit.imports.question_fields import gold_kinds
 from graphkit.imports.repository_sources import (
     RepositorySource,
     repository_counts,
@@ -34,13 +31,8 @@ from graphkit.imports.repository_sources import (
 )
 from graphkit.records.models import Question
 from graphkit.records.path_texts import (
-    FORM,
     SecondNames,
-    SecondNamesOf,
-    WrittenPath,
-    chained,
     paths_of_text,
-    text_of_steps,
 )
 from graphkit.records.structs import EdgeStruct
 from graphkit.records.words import counted
@@ -50,6 +42,8 @@ FILES = ("artifacts", "edges", "questions")
 
 #: Reads a whole database.
 EVERYTHING = "MATCH (a)-[r]->(b) RETURN a, r, b"
+
+DERIVED = "the nodes of the required steps, since no question states any"
 
 #: The questions of a dataset that is made without any.
 EXAMPLES = (
@@ -64,17 +58,6 @@ EXAMPLES = (
         "billing:worker.py#run -CALLS-> mail:send.py#send",
     ),
 )
-
-_NO_GOLD = "the question has no gold: only measures of cost and time can score it"
-_AS_RELATIONS = (
-    "every second name of paths such as `A -> b -> C` is read as a relation, since none of them is a node elsewhere "
-    "(`--second-names nodes` reads them as nodes)"
-)
-_UNKNOWN = {
-    "unknown": "the knowledge graph doesn't hold an edge of the path, so the question won't be scored",
-    "reversed": "the knowledge graph holds an edge of the path the other way round, so the question won't be scored",
-    "other": "the knowledge graph holds an edge of the path with another relation, so the question won't be scored",
-}
 
 #: The measures and the bounds of the gate by the kind of gold that most questions have. None is of recall without a
 #: limit to what is retrieved: a walk over every edge of the graph, or a list of all files, has a recall of 1.
@@ -110,6 +93,8 @@ class NewDataset:
         The number of gold steps by how the knowledge graph holds them.
     named
         The number of names in the gold by how their ids in the knowledge graph were found.
+    derived
+        Whether the relevant ids are the nodes of the required steps.
     """
 
     folder: Path
@@ -122,6 +107,7 @@ class NewDataset:
     steps: Counter[str]
     named: dict[str, int]
     examples: bool
+    derived: bool
 
     def lines(self) -> list[str]:
         """Return what was made, in words."""
@@ -137,6 +123,8 @@ class NewDataset:
             lines.append(f"knowledge graph: {artifacts}, {edges}{held}")
         if ways := [f"{count} {how}" for how, count in self.named.items() if how != "as they are"]:
             lines.append(f"ids found for names in the gold: {', '.join(ways)}")
+        if self.derived:
+            lines.append(f"relevant ids: {DERIVED}")
         if self.repositories:
             lines.append(repository_line(self.repositories))
         if self.relations:
@@ -146,10 +134,9 @@ class NewDataset:
 
     def commands(self) -> list[tuple[str, str]]:
         """Return the three commands to run next, each with its purpose."""
-        kind = max(self.gold, key=lambda one: self.gold[one])
         return [
             (command_text("run", self.folder, options=" --system mine=my_system:answer"), "your system"),
-            (command_text("evaluate", self.folder, options=f" {_GATES[kind]}"), _PURPOSES.get(kind, "the gate")),
+            gate_command(self.folder, self.gold),
             (command_text("report", self.folder), "the page"),
         ]
 
@@ -166,6 +153,7 @@ class NewDataset:
             "graph": {"artifacts": self.graph.artifacts, "edges": self.graph.edges} if self.graph is not None else None,
             "steps": dict(self.steps),
             "names": self.named,
+            "derived": self.derived,
             "next": [command for command, _ in self.commands()],
         }
 
@@ -214,9 +202,9 @@ def create_dataset(
         staged = held / target.resolve().name
         staged.mkdir()
         imported = _import(staged, sources, options) if sources else None
-        names = _GraphNames(staged if sources else None, *id_sources(options.get("ids"), options.get("id_pattern")))
-        rows = _rows(Path(questions), found, names, second_names) if questions is not None else _examples(staged)
-        asked = [names.named(question, where, found) for where, question in rows]
+        names = GraphNames(staged if sources else None, *id_sources(options.get("ids"), options.get("id_pattern")))
+        given = GivenQuestions(Path(questions), names, second_names).read(found) if questions is not None else ()
+        asked, derived = with_relevant([one for _, one in given] if questions is not None else _examples(staged))
         found.raise_if_refused(usable=len(asked))
         if not asked:
             raise InputError("the file holds no question", where=str(questions), remedy="Add a row for each question.")
@@ -241,7 +229,14 @@ def create_dataset(
         names.steps,
         names.how,
         questions is None,
+        derived,
     )
+
+
+def gate_command(folder: Path, gold: Mapping[str, int]) -> tuple[str, str]:
+    """Return the command of the gate that fits most questions, and its purpose."""
+    kind = max(gold, key=lambda one: gold[one])
+    return command_text("evaluate", folder, options=f" {_GATES[kind]}"), _PURPOSES.get(kind, "the gate")
 
 
 def _nearest_folder(path: Path) -> Path:
@@ -277,136 +272,25 @@ def _import(staged: Path, sources: Sequence[str], options: dict[str, Any]) -> Im
     return import_graph(staged, (), uri=addresses[0], **{"query": EVERYTHING, **options})
 
 
-def _rows(
-    path: Path, problems: Problems, names: _GraphNames, second: SecondNames | None
-) -> Iterator[tuple[str, Question]]:
-    """Yield the question of each usable row with its place; the others are added to the problems."""
-    rows: list[tuple[str, dict[str, Any]]] = []
-    for where, row in question_rows(path):
-        try:
-            fields, unused = fields_of(row)
-        except ValueError as error:
-            problems.add(Problem(where, str(error), _name(row), FORM))
-            continue
-        for name in unused:
-            problems.ignore(where, name)
-        rows.append((where, fields))
-    _read_paths(rows, problems, names, second)
-    taken: dict[str, str] = {}
-    given = {str(fields["id"]) for _, fields in rows if "id" in fields}
-    free = (name for name in (f"q{number}" for number in range(1, 2 * len(rows) + 2)) if name not in given)
-    for where, fields in rows:
-        fields.setdefault("id", next(free))
-        question = parse_record(Question, json.dumps(fields).encode(), where, problems)
-        if question is None:
-            continue
-        if (first := taken.setdefault(question.id, where)) != where:
-            remedy = "Give each question an id of its own, or leave the ids out."
-            problems.add(Problem(where, f"the id is already used by {first}", question.id, remedy))
-            continue
-        if not any(gold_kinds([question]).values()):
-            problems.note(Problem(where, _NO_GOLD, question.id))
-        yield where, question
-
-
-def _read_paths(
-    rows: list[tuple[str, dict[str, Any]]], problems: Problems, names: _GraphNames, second: SecondNames | None
-) -> None:
-    """Turn the written paths of all rows into those of records."""
-    written = [(where, path) for where, row in rows for path in row.get("paths", ()) if isinstance(path, WrittenPath)]
-    alternation = SecondNamesOf([path for _, path in written], names.holds)
-    decided = second or alternation.decided()
-    if decided is None:
-        where = next(where for where, path in written if path is alternation.paths[0])
-        relations, nodes = alternation.examples()
-        what = "every second name of the paths may be a relation or a node, and nothing in the file decides it"
-        details = [f"--second-names relations reads {relations}", f"--second-names nodes reads {nodes}"]
-        raise InputError(what, where=where, details=details, remedy="Add one of these options.")
-    for where, row in rows:
-        paths = row.get("paths", ())
-        read = [path for path in paths if isinstance(path, WrittenPath) and path.may_alternate and not path.stated]
-        if second is None and decided == "relations" and read:
-            text = text_of_steps([(one["source"], one["relation"], one["target"]) for one in read[0].steps(decided)])
-            problems.note(Problem(where, _AS_RELATIONS, text))
-        if paths:
-            row["paths"] = list(_as_records(paths, decided))
-
-
-def _as_records(paths: Sequence[Any], second: SecondNames) -> Iterator[Any]:
-    for listed, group in groupby(paths, lambda path: isinstance(path, WrittenPath)):
-        if not listed:
-            yield from group
-        elif second == "nodes":
-            yield from ({"steps": path.steps("relations" if path.stated else "nodes")} for path in group)
-        else:
-            yield from (
-                {"steps": [step for path in triples for step in path.steps(second)]} for triples in chained([*group])
-            )
-
-
-def _name(row: dict[str, Any]) -> str | None:
-    return next((str(row[name]) for name in row if name.casefold() == "id" and row[name]), None)
-
-
-def _examples(staged: Path) -> Iterator[tuple[str, Question]]:
-    """Yield two example questions: about edges of the knowledge graph, if there is one."""
+def _examples(staged: Path) -> list[Question]:
+    """Return two example questions: about edges of the knowledge graph, if there is one."""
     found = find_file(staged, "edges")
     edges = [edge for _, edge in RecordReader(found, EdgeStruct, Problems("skip"))][:10_000] if found else []
     if not edges:
-        for number, (question, answer, path) in enumerate(EXAMPLES, 1):
-            paths = [{"steps": written.steps()} for written in paths_of_text(path)]
-            fields = {"id": f"q{number}", "question": question, "gold_answer": answer, "paths": paths}
-            yield "example", Question.model_validate(fields)
-        return
-    onwards = {edge.source: edge for edge in edges if edge.source != edge.target}
-    chains = ([edge, onwards[edge.target]] for edge in edges if edge.target in onwards and edge.source != edge.target)
-    chain = next((both for both in chains if both[1].target != both[0].source), edges[:1])
-    for number, steps in enumerate((chain, edges[-1:]), 1):
-        written = [{"source": one.source, "relation": one.relation, "target": one.target} for one in steps]
-        text = f"How does {steps[0].source} reach {steps[-1].target}?"
-        yield "example", Question.model_validate({"id": f"q{number}", "question": text, "paths": [{"steps": written}]})
-
-
-@dataclass
-class _GraphNames:
-    """Ids and edges of a knowledge graph, for the names in gold. Without a graph, names stay as they are."""
-
-    folder: Path | None
-    table: Mapping[str, str] | None = None
-    pattern: IdPattern | None = None
-    steps: Counter[str] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        self.ids: set[str] = set()
-        self.how: dict[str, int] = {}
-        if self.folder is not None:
-            known, self._edges = read_known(Dataset(self.folder, questions=False), ())
-            self.ids = known.artifacts | known.edges
-            self._names = Names(self.ids, self.table, self.pattern)
-            self.how = self._names.how
-
-    def holds(self, name: str) -> bool:
-        """Return whether a name is that of a node of the knowledge graph."""
-        return self.folder is not None and self._names.of(self.ids).id_of(name) in self.ids
-
-    def named(self, question: Question, where: str, problems: Problems) -> Question:
-        """Return the question with ids and relations of the knowledge graph."""
-        if self.folder is None:
-            return question
-        paths = []
-        for path in question.paths:
-            steps = []
-            for step in path.steps:
-                ends = self._names.id_of(step.source), self._names.id_of(step.target)
-                edge = self._edges.placed(ends[0], step.relation, ends[1])
-                self.steps[edge.held] += 1
-                if edge.held != "forward":
-                    text = f"{question.id}: {edge.source} -{edge.relation or ''}-> {edge.target}"
-                    problems.note(Problem(where, _UNKNOWN[edge.held], text))
-                named = {"source": edge.source, "relation": edge.relation, "target": edge.target}
-                steps.append(step.model_copy(update=named))
-            paths.append(path.model_copy(update={"steps": tuple(steps)}))
-        relevant = {self._names.id_of(name): gain for name, gain in question.relevant.items()}
-        evidence = tuple(tuple(map(self._names.id_of, one)) for one in question.evidence_sets)
-        update = {"paths": tuple(paths), "relevant": relevant, "evidence_sets": evidence}
-        return question.model_copy(update=update)
+        texts = [(question, answer, paths_of_text(path)) for question, answer, path in EXAMPLES]
+        fields: list[dict[str, Any]] = [
+            {"question": question, "gold_answer": answer, "paths": [{"steps": path.steps()} for path in paths]}
+            for question, answer, paths in texts
+        ]
+    else:
+        onwards = {edge.source: edge for edge in edges if edge.source != edge.target}
+        twos = ([edge, onwards[edge.target]] for edge in edges if edge.target in onwards and edge.source != edge.target)
+        chain = next((both for both in twos if both[1].target != both[0].source), edges[:1])
+        fields = [
+            {
+                "question": f"How does {steps[0].source} reach {steps[-1].target}?",
+                "paths": [[(one.source, one.relation, one.target) for one in steps]],
+            }
+            for steps in (chain, edges[-1:])
+        ]
+    return [Question.model_validate({"id": f"q{number}", **one}) for number, one in enumerate(fields, 1)]

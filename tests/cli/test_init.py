@@ -335,3 +335,96 @@ def test_a_killed_command_leaves_no_half(tmp_path: Path) -> None:
             shutil.rmtree(tmp_path / "mine")
     inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "q.csv"}
+
+
+def test_relevant_ids_from_paths(tmp_path: Path) -> None:
+    """Without relevant ids, the nodes of the required steps are relevant; of alternatives, those that all have."""
+    optional = {"source": "db:t.sql", "target": "db:u.sql", "optional": True}
+    alternatives = [{"group": "g", "steps": [TWO[0]]}, {"group": "g", "steps": [{**TWO[0], "target": "api:c.py"}]}]
+    rows: list[Row] = [
+        {"question": "x", "paths": [{"steps": [*TWO, optional]}]},
+        {"question": "y", "paths": alternatives},
+        {"question": "z", "answer": "4"},
+    ]
+    write_lines(tmp_path / "q.jsonl", rows)
+    done = inside("init", "mine", "q.jsonl", cwd=tmp_path, code=0)
+    assert [one.get("relevant") for one in questions(tmp_path / "mine")] == [
+        {"web:a.ts#f": 1, "api:b.py#g": 1, "db:t.sql": 1},
+        {"web:a.ts#f": 1},
+        None,
+    ]
+    assert "relevant ids: the nodes of the required steps, since no question states any\n" in done.out
+    write_lines(tmp_path / "q.jsonl", [*rows[:2], {"question": "z", "documents": ["d"]}])
+    done = inside("init", "own", "q.jsonl", cwd=tmp_path, code=0)
+    assert [one.get("relevant") for one in questions(tmp_path / "own")] == [None, None, {"d": 1}]
+    assert "relevant ids:" not in done.out
+
+
+BEFORE = (
+    "question,path,category\n"
+    "What does f call?,web:a.ts#f -CALLS-> api:b.py#g,x\n"
+    "What does f read?,web:a.ts#f -CALLS-> api:b.py#g -READS-> db:t.sql,x\n"
+    "What calls f?,web:m.ts -CALLS-> web:a.ts#f,x\n"
+    "Gone?,web:a.ts#f -CALLS-> api:b.py#g,x\n"
+)
+#: A path corrected, a question between two, a category changed, and the last question gone.
+AFTER = (
+    "question,path,category\n"
+    "What does f call?,web:a.ts#f -CALLS-> api:b.py#h,x\n"
+    "New?,web:a.ts#f -CALLS-> api:b.py#g,x\n"
+    "What does f read?,web:a.ts#f -CALLS-> api:b.py#g -READS-> db:t.sql,y\n"
+    "What calls f?,web:m.ts -CALLS-> web:a.ts#f,x\n"
+)
+
+
+def test_a_corrected_spreadsheet(tmp_path: Path) -> None:
+    """An update shows what changes, keeps ids, runs, graph and own fields, and does nothing a second time."""
+    mine = tmp_path / "mine"
+    (tmp_path / "q.csv").write_text(BEFORE)
+    inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    first, *others = questions(mine)
+    write_lines(mine / "questions.jsonl", [{**first, "owner": "me", "commits": {"web": "c1"}}, *others])
+    records = [{"run": "r", "question_id": f"q{number}", "traversal": []} for number in range(1, 5)]
+    write_lines(mine / "runs" / "r.jsonl", records)
+    write_lines(mine / "edges.jsonl", [STEP])
+    inside("evaluate", "mine", "--no-store", "-o", "old.jsonl", cwd=tmp_path, code=0)
+    before = {path: path.read_bytes() for path in mine.rglob("*.jsonl") if path.name != "questions.jsonl"}
+    (tmp_path / "q.csv").write_text(AFTER)
+    done = inside("init", "mine", "q.csv", "--update", cwd=tmp_path, code=0)
+    # The new question gets a free id, since q2 to q4 are known by their texts or are gone.
+    assert [one["id"] for one in questions(mine)] == ["q1", "q5", "q2", "q3"]
+    assert "added 1: q5\nchanged 2: q1 (paths, relevant), q2 (category)\ngone 1: q4\ngold: " in done.out
+    assert "earlier results of r (in old.jsonl) don't compare with new ones on q1, q4, whose gold differs" in done.out
+    assert (questions(mine)[0]["owner"], questions(mine)[0]["commits"]) == ("me", {"web": "c1"})
+    assert {path: path.read_bytes() for path in before} == before
+    written = (mine / "questions.jsonl").stat()
+    again = inside("init", "mine", "q.csv", "--update", cwd=tmp_path, code=0)
+    assert "nothing changes in 4 questions" in again.out
+    assert (mine / "questions.jsonl").stat() == written
+    facts = inside("init", "mine", "q.csv", "--update", "--json", cwd=tmp_path, code=0).object()
+    assert (facts["added"], facts["changed"], facts["gone"], facts["next"]) == ([], {}, [], [])
+
+
+def test_a_text_corrected_in_its_row(tmp_path: Path) -> None:
+    """A question without an id whose text changed keeps the id of its row; its gold, and results, stay."""
+    (tmp_path / "q.csv").write_text(BEFORE)
+    inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    (tmp_path / "q.csv").write_text(BEFORE.replace("What calls f?", "Who calls f?"))
+    done = inside("init", "mine", "q.csv", "--update", cwd=tmp_path, code=0)
+    assert "changed 1: q3 (question)\ngold: " in done.out
+    assert ", as before\n" in done.out
+    assert "earlier results" not in done.out
+
+
+def test_an_update_refused(tmp_path: Path) -> None:
+    """A bad row, no dataset, no file and a graph refuse an update, and nothing is written."""
+    (tmp_path / "q.csv").write_text(BEFORE)
+    assert "no questions.jsonl to update" in inside("init", "mine", "q.csv", "--update", cwd=tmp_path, code=2).err
+    inside("init", "mine", "q.csv", cwd=tmp_path, code=0)
+    before = (tmp_path / "mine" / "questions.jsonl").read_bytes()
+    (tmp_path / "q.csv").write_text("question,path\nx,a b\n")
+    assert "has no arrow" in inside("init", "mine", "q.csv", "--update", cwd=tmp_path, code=2).err
+    assert "needs the file" in inside("init", "mine", "--update", cwd=tmp_path, code=2).err
+    done = inside("init", "mine", "q.csv", "--update", "--graph", "g.csv", cwd=tmp_path, code=2)
+    assert "--update keeps the knowledge graph" in done.err
+    assert (tmp_path / "mine" / "questions.jsonl").read_bytes() == before
