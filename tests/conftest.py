@@ -259,8 +259,8 @@ def cases() -> Path:
 
 
 @pytest.fixture(scope="session")
-def text_data() -> Path:
-    """The folder of graphs of documents, whose ids are titles and names."""
+def texts() -> Path:
+    """The folder of graphs of documents: small inputs made by hand, with what is right of each."""
     return _data("text")
 
 

@@ -132,9 +132,9 @@ SMALL: dict[str, tuple[str, Callable[[Path], None], list[str]]] = {
         _gnn_rag,
         # Precision 2/2 and recall 2/2 of one of two questions; the first line has no answer.
         [
-            "AnswerHit 0.5000 2/2 0.5000 2/2",
-            "AnswerHit(first=True) 0.0000 2/2 0.0000 2/2",
-            "AnswerF1(joined=True) 0.5000 2/2 0.5000 2/2",
+            "AnswerHit(words=False) 0.5000 2/2 0.5000 2/2",
+            "AnswerHit(first=True, words=False) 0.0000 2/2 0.0000 2/2",
+            "AnswerF1(joined=True, words=False) 0.5000 2/2 0.5000 2/2",
         ],
     ),
     "RAGChecker": ("RAGChecker/data/meta_evaluation", _ragchecker, ["ragchecker on pairs by overall: 8 of 8 checked"]),

@@ -216,9 +216,9 @@ def test_repo_stated_by_graph(cases: Path, tmp_path: Path) -> None:
     assert "instead" not in why
 
 
-def test_titles_are_ids(text_data: Path, tmp_path: Path) -> None:
+def test_titles_are_ids(texts: Path, tmp_path: Path) -> None:
     """A colon in a title makes no repository, so that no measure of repositories turns the verdict."""
-    shutil.copytree(text_data / "titles", tmp_path / "titles", copy_function=shutil.copyfile)
+    shutil.copytree(texts / "titles", tmp_path / "titles", copy_function=shutil.copyfile)
     chosen = ("-m", "Recall@5", "-m", "CrossRepoPrecision", "--no-store")
     out = inside("evaluate", "runs/good.jsonl", "runs/bad.jsonl", *chosen, "--json", cwd=tmp_path / "titles", code=0)
     good, bad = out.objects()[:2]

@@ -22,7 +22,13 @@ WITH q, a, COLLECT {
   UNION
   MATCH (a)-[:JUDGED]->(v:Verdict) WHERE v.grader = 'rubric' AND v.grade IS NOT NULL
   RETURN {by: v.judge + ': ' + v.grade, right: v.grade = 'fully_correct'} AS one
-} AS judged
+} AS judged, COLLECT {
+  MATCH (a)-[:SCORED]->(s:Score) WHERE s.measure = 'AnswerHit' AND s.value IS NOT NULL
+  RETURN {by: s.measure, right: s.value >= 1} AS one
+} AS words
+// Gold answers decide where nobody says anything, and the question has neither facts nor an expected output.
+WITH q, a, CASE WHEN size(judged) > 0 OR size(coalesce(q.facts, [])) > 0 OR trim(coalesce(q.expected_output, '')) <> ''
+  THEN judged ELSE words END AS judged
 WHERE size(judged) > 0 AND all(one IN judged WHERE one.right)
 WITH q, a, [one IN judged | one.by] AS judged, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from graphkit.analysis.config import Config
+from graphkit.analysis.config import BY_WORDS, Config
 from graphkit.analysis.layers import NOT_GRADED, Layer, Scorecard
 from graphkit.measures.base import Thresholds
 from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
@@ -15,8 +15,8 @@ from graphkit.scoring.measure_summaries import Summary, scored_in_words
 from graphkit.scoring.measured import Measured
 from graphkit.scoring.results import Evaluation
 
-#: Measures without a weight that the board shows among the first; the others are folded.
-SHOWN = ("BoundaryRecall",)
+#: Measures without a weight that the board shows among the first; the others are folded unless someone asked for them.
+SHOWN = ("BoundaryRecall", BY_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,16 @@ class Board:
 
 
 def board(
-    results: Sequence[Evaluation], cards: Sequence[Scorecard], config: Config, resamples: int = RESAMPLES
+    results: Sequence[Evaluation],
+    cards: Sequence[Scorecard],
+    config: Config,
+    resamples: int = RESAMPLES,
+    asked: Collection[str] = (),
 ) -> Board:
-    """Return the board of some results, which hold their rows, and of their scorecards."""
+    """Return the board of some results, which hold their rows, and of their scorecards.
+
+    Of the measures without a weight those that someone ``asked`` for aren't folded.
+    """
     layers, weighed = [], set()
     for layers_of in zip(*(card.layers for card in cards), strict=True):
         names = [component.measure for component in layers_of[0].components]
@@ -129,7 +136,7 @@ def board(
         layers.append(_layer(layers_of, [_row(name, results, config, resamples) for name in names]))
     names = [name for name in dict.fromkeys(name for one in results for name in one.measures) if name not in weighed]
     rows = [_row(name, results, config, resamples) for name in names]
-    shown = [row for row in rows if row.scored and row.measure in SHOWN]
+    shown = [row for row in rows if row.measure in asked or (row.scored and row.measure in SHOWN)]
     return Board(
         tuple(layers),
         tuple(shown),

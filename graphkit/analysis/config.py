@@ -30,6 +30,9 @@ COMPARED = (
     *("nDCG@10", "Recall@20", "RR", "Success@5"),
 )
 
+#: What two runs are compared by beside these where gold answers decide what is right.
+BY_WORDS = "AnswerHit"
+
 
 def family_of(names: Iterable[str]) -> list[str]:
     """Return the measures over which p-values are corrected: the compared ones if all are there, else all that are."""
@@ -41,7 +44,8 @@ def _by_default(names: Iterable[str]) -> list[str]:
     """Return the measures compared by default, perhaps without direction, if all are there; else nothing."""
     given = set(names)
     families = (COMPARED, [str(parse_measure(name).undirected()) for name in COMPARED])
-    return next((list(family) for family in families if given.issuperset(family)), [])
+    by_words = [BY_WORDS] if BY_WORDS in given else []
+    return next(([*family, *by_words] for family in families if given.issuperset(family)), [])
 
 
 @dataclass(frozen=True)
@@ -78,17 +82,25 @@ class Config:
         """Return measures in the order in which they decide between runs: the first that both have a value by does.
 
         Where the names hold all that are compared by default, that is the order of the weights: layer by layer, the
-        heaviest first, and of equal weights in the order of display; then the others. Else someone chose the measures,
-        and their order stands.
+        heaviest first, and of equal weights in the order of display; then the others, but none that is weighed with 0.
+        Else someone chose the measures, and their order stands.
         """
         given = list(dict.fromkeys(names))
         if not _by_default(given):
             return given
+        given = [name for name in given if name not in self.weightless]
         weighed = [
             sorted((name for name in given if name in weights), key=lambda name: -weights[name])
             for weights in self.weights.values()
         ]
         return list(dict.fromkeys([*itertools.chain(*weighed), *given]))
+
+    @property
+    def weightless(self) -> frozenset[str]:
+        """The measures that every layer which names them weighs with 0."""
+        weights = list(self.weights.values())
+        named = {name for of_layer in weights for name in of_layer}
+        return frozenset(name for name in named if not any(of_layer.get(name) for of_layer in weights))
 
     def renamed(self, name: Callable[[str], str]) -> Config:
         """Return a copy with the computed measures of the layers renamed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from graphkit.analysis.config import BY_WORDS
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
@@ -42,8 +43,8 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     lead = leading(results, evaluated.plan.layers)
     verdict = runs_verdict(evaluated, lead)
     findings = [*gate_findings(evaluated.gates)]
-    for card in evaluated.cards:
-        findings += severe_findings(card)
+    for card, result in zip(evaluated.cards, results, strict=False):
+        findings += severe_findings(card, any(one.scored for one in result.measures.values()))
     findings += unanswered_findings(results)
     findings += stale_findings(results)
     findings += zero_findings(results)
@@ -83,9 +84,9 @@ def gate_findings(gates: Sequence[GateOutcome]) -> Iterator[BriefLine]:
         yield BriefLine("gate", text, 79)
 
 
-def severe_findings(card: Scorecard) -> Iterator[BriefLine]:
-    """Yield the measures of a run below their severe thresholds, in one line, or that nothing was scored."""
-    if not card.judged:
+def severe_findings(card: Scorecard, scored: bool) -> Iterator[BriefLine]:
+    """Yield the measures of a run below their severe thresholds, in one line, or that nothing was ``scored``."""
+    if not card.judged and not scored:
         yield BriefLine("unscored", f"{card.run}: {NOT_JUDGED}", 95)
     if card.following:
         yield BriefLine("severe", f"{card.run}: {card.unknown}, from which {listed(card.following)} follow", 95)
@@ -253,7 +254,8 @@ def _table(evaluated: EvaluatedRuns) -> BriefTable:
             rows.append((layers[0].name, *(two(layer.score) for layer in layers)))
         partial = any(card.partial for card in cards)
         rows.append((PARTIAL if partial else "overall", *(two(card.overall) for card in cards)))
-    shown = [*names[:1], *(score for score in names if score in _given(results))] if cards else names
+    given = _given(results)
+    shown = [*names[:1], *(one for one in names[1:] if one == BY_WORDS or one in given)] if cards else names
     rows += [(name, *(two(_held(result, name)) for result in results)) for name in shown[:MEASURES]]
     runs = tuple(result.run for result in results)
     return BriefTable(("", *runs), tuple(rows), across=True, runs=runs)

@@ -76,10 +76,9 @@ class EvaluationPlan:
     Attributes
     ----------
     options
-        As in :func:`graphkit.evaluate`. Without measures, these are the defaults, those of the layers and, if a run
-        logs its tool calls, those of :attr:`graphkit.scoring.run_pass.RunPass.tool_measures`; each run then has a
-        scorecard. Rows are kept if anything here needs them; several runs are compared, so they always have rows and
-        the hash of their gold.
+        As in :func:`graphkit.evaluate`. Without measures, these are the defaults, those of the layers and those of
+        :attr:`graphkit.scoring.run_pass.RunPass.further_measures`; each run then has a scorecard. Rows are kept if
+        anything here needs them; several runs are compared, so they always have rows and the hash of their gold.
     scores
         Scores that others gave. A gate may name their measures. A judge of the family of the answering model becomes a
         warning.
@@ -128,7 +127,7 @@ class EvaluationPlan:
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """The measures to compute, before those of a run's tool calls.
+        """The measures to compute, before those that apply to a run by what it logs and its questions hold.
 
         Raises
         ------
@@ -263,15 +262,15 @@ class EvaluationPlan:
         return EvaluatedRuns(self, (result,), tuple(cards), tuple(outcomes))
 
     def _chosen(self, runs: Sequence[RunPass | RunShards], notify: Callable[[str], None]) -> tuple[Measure, ...]:
-        """Return the measures with those of tool calls, and notify what is special about them."""
+        """Return the measures with those that apply to the runs, and notify what is special about them."""
         chosen = self.measures
         if self.undirected:
             notify(f"note: {UNDIRECTED}")
         if self.untyped:
             notify(f"note: {UNTYPED}")
         if self.layered:
-            called = [name for run in runs for name in run.tool_measures]
-            chosen = tuple(dict.fromkeys([*chosen, *(resolve_measures(called) if called else ())]))
+            further = [name for run in runs for name in run.further_measures]
+            chosen = tuple(dict.fromkeys([*chosen, *(resolve_measures(further) if further else ())]))
         if self.options.engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
             notify(f"note: computed in Python, because they have no Cypher query: {', '.join(others)}")
         return chosen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from graphkit.analysis.config import Config, family_of
@@ -65,6 +65,8 @@ class Standings:
         How many measures and pairs of runs the correction covers.
     resamples
         How many resamples each interval and test took.
+    weightless
+        The measures that the configuration weighs with 0, by which there is no verdict.
     """
 
     results: tuple[Evaluation, ...]
@@ -73,6 +75,7 @@ class Standings:
     differences: dict[tuple[int, int], dict[str, PairedResult]] = field(repr=False)
     tests: tuple[int, int] = (1, 1)
     resamples: int = RESAMPLES
+    weightless: frozenset[str] = frozenset()
 
     @property
     def baseline(self) -> int | None:
@@ -106,7 +109,7 @@ class Standings:
         """Return the verdict: the best other run against a baseline, by default the second best run."""
         base = self.baseline if baseline is None else baseline
         if len(self.results) == 1:
-            return of_one(self.results[0])
+            return of_one(self.results[0], self.weightless)
         if self.headline is None or base is None:
             return RunVerdict(f"{incomparable(self.results)}.")
         found = self.pair(base, next(run for run in self.order if run != base))
@@ -128,10 +131,10 @@ class Standings:
         return None if found is None else found.second
 
 
-def of_one(result: Evaluation) -> RunVerdict:
-    """Return the verdict on a run without another: its first measure with a value, and the interval of it."""
+def of_one(result: Evaluation, weightless: Collection[str] = ()) -> RunVerdict:
+    """Return the verdict on a run without another: its first measure with a value and a weight, with the interval."""
     for measure, summary in result.measures.items():
-        if summary.held(result.failed_as) is not None:
+        if measure not in weightless and summary.held(result.failed_as) is not None:
             value, found = _value(measure, result), None
             if len(sample := result.sample(measure)) > 1:
                 found = mean_interval(sample, *bounds_of(measure))
@@ -149,16 +152,18 @@ def standings(results: Sequence[Evaluation], measures: Sequence[str], config: Co
     every = len(pairs)
     if len(results) > BASELINES:
         pairs = [(min(order[1], run), max(order[1], run)) for run in order if run != order[1]]
-    names = list(dict.fromkeys([*measures, *family_of(shared_by(results))]))
+    family = _family(results, headline)
+    names = list(dict.fromkeys([*measures, *family]))
     resamples = resamples_for(len(pairs) * len(names) * max(result.questions for result in results))
     differences: dict[tuple[int, int], dict[str, PairedResult]] = {}
     for base, run in pairs:
-        some = differences_of_pair(results[base], results[run], names, pairs=every, resamples=resamples)
+        some = differences_of_pair(results[base], results[run], names, pairs=every, resamples=resamples, family=family)
         if some:
             differences[base, run] = {each.measure: each for each in some}
             differences[run, base] = {each.measure: mirrored(each) for each in some}
     tests = max((in_family(some.values()) for some in differences.values()), default=1), max(every, 1)
-    return Standings(tuple(results), headline, tuple(order), differences, tests, resamples)
+    weightless = (config if config is not None else Config()).weightless
+    return Standings(tuple(results), headline, tuple(order), differences, tests, resamples, weightless)
 
 
 def differences_of_pair(
@@ -169,8 +174,11 @@ def differences_of_pair(
     pairs: int = 1,
     resamples: int = RESAMPLES,
     clusters: QuestionClusters | None = None,
+    family: Sequence[str] = (),
 ) -> list[PairedResult]:
     """Return the differences of two of several runs (second minus first), corrected over measures and pairs of runs.
+
+    The measures are those of ``family``, by default the usual ones.
 
     There are none if no question was scored in both. Where there are many pairs and many questions, nothing is drawn:
     see :func:`~graphkit.analysis.paired.compare_pairs`.
@@ -187,11 +195,17 @@ def differences_of_pair(
                 movers=0,
                 resamples=0 if quick else resamples,
                 failed_as="worst" if first.failed_as == "zero" else first.failed_as,
-                family=family_of(shared_by([first, second])),
+                family=family or family_of(shared_by([first, second])),
                 pairs=pairs,
             )
             return list(compared.with_failed)
     return []
+
+
+def _family(results: Sequence[Evaluation], headline: str | None) -> list[str]:
+    """Return the measures over which p-values are corrected, the one that decides among them."""
+    names = family_of(shared_by(results))
+    return names if headline is None or headline in names else [*names, headline]
 
 
 def shared_by(results: Sequence[Evaluation]) -> list[str]:
@@ -225,8 +239,8 @@ def leading(results: Sequence[Evaluation], config: Config | None = None) -> Lead
     pairs = len(results) * (len(results) - 1) // 2
     clusters = None if first.clustered is None else first.clustered.clusters
     ordered = [one for one in results if one.run in (first.run, second.run)]
-    names = family_of(shared_by(results))
-    some = differences_of_pair(ordered[0], ordered[1], names, pairs=pairs, clusters=clusters)
+    names = _family(results, measure)
+    some = differences_of_pair(ordered[0], ordered[1], names, pairs=pairs, clusters=clusters, family=names)
     result = next((one for one in some if one.measure == measure), None)
     tests = _corrected_over(in_family(some), pairs)
     return Lead(first, second, PairVerdict.of(ordered[0].run, ordered[1].run, result, first.questions, tests))

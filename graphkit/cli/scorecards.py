@@ -150,11 +150,17 @@ def print_outcomes(result: Evaluation) -> None:
     cells = two_by_two(outcomes)
     counts = cells.counts
     rows = [["right answer", counts["sound"], counts["luck"]], ["wrong answer", counts["misread"], counts["lost"]]]
-    print_table(f"Answers and paths of {result.run}", ("", "right path", "wrong path"), rows)
+    columns = ["", "right path", "wrong path"]
+    pathless = [one.answer for one in outcomes if one.path is None and one.answer is not None]
+    if pathless:
+        columns.append("path undecided")
+        rows = [[*row, pathless.count(right)] for row, right in zip(rows, (True, False), strict=True)]
+    print_table(f"Answers and paths of {result.run}", columns, rows)
     if cells.luck:
         print_line(f"right answers by a wrong path (luck): {named(cells.luck)}")
     stages = ", ".join(f"{name} {count}" for name, count in stage_counts(outcomes).items() if count)
-    print_line(f"{counts['undecided']} of {len(outcomes)} are undecided; stages at which questions ended: {stages}")
+    undecided = counts["undecided"] - len(pathless)
+    print_line(f"{undecided} of {len(outcomes)} are undecided; stages at which questions ended: {stages}")
     print_line()
 
 

@@ -30,6 +30,7 @@ class Kilt(GoldFormat):
             "id": row.name("id"),
             "question": row.text("input"),
             "gold_answer": answers[0] if answers else None,
+            "gold_answers": list(dict.fromkeys(answers)) if answers[1:] else [],
             "relevant": {page: 1.0 for pages in sets for page in pages},
             "evidence_sets": list(map(list, dict.fromkeys(map(tuple, sets)))),
         }

@@ -32,8 +32,11 @@ class MuSiQue(GoldFormat):
             raise UnusableRowError(f"'question_decomposition' names a paragraph that isn't there: {unknown[0]!r}")
         if order and set(order) != set(supporting):
             row.notes.append("the decomposition and 'is_supporting' name other paragraphs: those of both are relevant")
+        answer, aliases = row.optional_text("answer"), row.get("answer_aliases")
+        spellings = [one for one in (answer, *(aliases if isinstance(aliases, list) else ())) if isinstance(one, str)]
         return question | {
-            "gold_answer": row.optional_text("answer"),
+            "gold_answer": answer,
+            "gold_answers": list(dict.fromkeys(filter(None, spellings))) if aliases else [],
             "relevant": {titles[index]: 1.0 for index in dict.fromkeys([*order, *supporting])},
         }
 

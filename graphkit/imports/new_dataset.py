@@ -252,7 +252,7 @@ def _refuse_place(folder: Path, repositories: RepositorySource) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError("this is a file", where=str(folder), remedy="Name a new folder.")
     if repositories.setting is not None and (folder / SETTINGS).exists():
-        remedy = f'Write {{"repositories": {json.dumps(repositories.setting)}}} there, and leave out --repo-from.'
+        remedy = f'Write {{"repositories": "{repositories.setting}"}} there, and leave out --repo-from.'
         raise InputError(
             "the file is there already, and isn't overwritten", where=str(folder / SETTINGS), remedy=remedy
         )

@@ -1,53 +1,103 @@
-"""Measures of an answer's text that lists answers, one a line: which gold answers occur in it."""
+"""Gold answers in the text of an answer: as whole words, yes and no as the answer's own."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
-from graphkit.measures.text import without_articles
+from graphkit.measures.text import decision, in_words, without_articles
 from graphkit.measures.unscored import Unscored
+from graphkit.records.structs import QuestionStruct
 
 NO_GOLD_ANSWER = "no gold answer"
+LONG_GOLD_ANSWER = "the gold answer is longer than 5 words, so an answer may say it in others"
+
+#: The words of the longest gold answer that is looked for as it stands, as of a short answer in Natural Questions.
+LONGEST = 5
 
 
-def _gold_answers(case: Case) -> list[str]:
-    """Return the normalised gold answers; without ``gold_answers``, the expected answer is the only one."""
-    question = case.question
+def gold_answers(question: QuestionStruct) -> list[str] | Unscored:
+    """Return the texts any of which makes an answer right by its words, or the reason why there is none.
+
+    They are the ``gold_answers``, else the ``expected_output``, else a ``gold_answer`` of at most 5 words.
+    """
     given = question.gold_answers or [question.expected_output or question.gold_answer or ""]
-    return [one for one in map(without_articles, given) if one]
+    found = [one for one in given if in_words(one)[0]]
+    if not found:
+        return Unscored(NO_GOLD_ANSWER, of_question=True)
+    if not (question.gold_answers or question.expected_output) and len(found[0].split()) > LONGEST:
+        return Unscored(LONG_GOLD_ANSWER, of_question=True)
+    return found
 
 
-def _answer_lines(case: Case) -> list[str] | None:
-    """Return the normalised lines of the answer, blank ones included, or None if no answer is logged."""
+def decides_by_words(question: QuestionStruct) -> bool:
+    """Return whether the gold answers of a question decide what is right: nothing better does."""
+    better = question.facts or (question.expected_output or "").strip() or question.test_cases
+    return not better and not isinstance(gold_answers(question), Unscored)
+
+
+class AnswerText:
+    """A text in which gold answers are looked for: as whole words, or with ``words=False`` also inside words."""
+
+    def __init__(self, text: str, words: bool = True) -> None:
+        self._text = text
+        self._whole = words
+        self._words = in_words(text) if words else ()
+        self._plain = "" if words else " ".join(without_articles(text).split())
+
+    def holds(self, gold: str) -> bool:
+        """Return whether a gold answer occurs; yes and no must be the answer's own."""
+        if not self._whole:
+            return without_articles(gold) in self._plain
+        wanted = in_words(gold)
+        if (own := wanted[0].strip()) in ("yes", "no"):
+            return decision(self._text) == own
+        return any(one and one in text for one, text in zip(wanted, self._words, strict=True))
+
+    def holds_any(self, gold: Collection[str]) -> bool:
+        """Return whether any of some gold answers occurs."""
+        return any(map(self.holds, gold))
+
+
+def _compared(case: Case, words: bool) -> tuple[list[str], list[str]] | Unscored:
+    """Return the gold answers and the lines of the answer, or the reason why there are none."""
+    gold = gold_answers(case.question)
+    if isinstance(gold, Unscored):
+        return gold
+    if not words and not (gold := [one for one in gold if without_articles(one)]):
+        return Unscored(NO_GOLD_ANSWER, of_question=True)
     text = case.answer.answer if case.answer is not None else None
-    return None if text is None else [without_articles(line) for line in text.strip().split("\n")]
+    return Unscored(NO_ANSWER) if text is None else (gold, text.strip().split("\n"))
 
 
 @dataclass(frozen=True)
 class AnswerHit(Measure):
     """1 if a gold answer occurs in the answer, else 0.
 
-    The gold answers are the question's ``gold_answers``, else its ``expected_output`` or ``gold_answer``. Texts are
-    compared without regard to case, punctuation, white space and the words a, an and the; an occurrence may be part of
-    a word. With ``first`` only the first line counts: Hit@1 of answers that are lists.
+    The gold answers are the question's ``gold_answers``, else its ``expected_output``, else a ``gold_answer`` of at
+    most 5 words: a longer one may be said in other words. They occur as whole words, without regard to case,
+    punctuation, white space and the words a, an and the: ``Ann`` isn't in ``Joanna``, nor ``2`` in ``1925`` or ``2.5``.
+    Scripts written without spaces have no whole words, so that any occurrence counts. The gold answers yes and no are
+    compared with the answer's own, the first that stands for itself: *no* before a noun (no evidence) doesn't. With
+    ``first`` only the first line counts: Hit@1 of answers that are lists. With ``words=False`` an occurrence may be
+    part of a word, as RoG and GNN-RAG compute it.
     """
 
     first: bool = False
+    words: bool = True
 
     source = "Hit and Hit@1 of question answering over knowledge graphs (RoG, GNN-RAG)"
     layer = "generation"
 
     def value(self, case: Case) -> float | Unscored:
-        gold, lines = _gold_answers(case), _answer_lines(case)
-        if not gold:
-            return Unscored(NO_GOLD_ANSWER, of_question=True)
-        if lines is None:
-            return Unscored(NO_ANSWER)
-        text = lines[0] if self.first else " ".join(" ".join(lines).split())
-        return float(any(one in text for one in gold))
+        found = _compared(case, self.words)
+        if isinstance(found, Unscored):
+            return found
+        gold, lines = found
+        return float(AnswerText(lines[0] if self.first else "\n".join(lines), self.words).holds_any(gold))
 
 
 @dataclass(frozen=True)
@@ -56,30 +106,30 @@ class AnswerF1(Measure):
 
     Precision is the lines that contain a gold answer / lines, without blank ones; recall is the gold answers that occur
     in the answer / gold answers, compared as by ``AnswerHit``. With ``joined`` precision is the gold answers that occur
-    in the answer / lines, blank ones included, as RoG and GNN-RAG compute it: a line that holds several gold answers
-    then gives more than 1.
+    in the answer / lines, blank ones included, as RoG and GNN-RAG compute it (they take parts of words, too:
+    ``words=False``): a line that holds several gold answers then gives more than 1.
     """
 
     joined: bool = False
+    words: bool = True
 
     source = "F1 of question answering over knowledge graphs (RoG, GNN-RAG)"
     layer = "generation"
     highest = None
 
     def value(self, case: Case) -> float | Unscored:
-        gold, lines = _gold_answers(case), _answer_lines(case)
-        if not gold:
-            return Unscored(NO_GOLD_ANSWER, of_question=True)
-        if lines is None:
-            return Unscored(NO_ANSWER)
-        text = " ".join(" ".join(lines).split())
-        found = sum(one in text for one in gold)
+        compared = _compared(case, self.words)
+        if isinstance(compared, Unscored):
+            return compared
+        gold, lines = compared
+        whole = AnswerText("\n".join(lines), self.words)
+        found = sum(map(whole.holds, gold))
         if not found:
             return 0.0
         if self.joined:
             precision = found / len(lines)
         else:
-            kept = list(filter(None, lines))
-            precision = sum(any(one in line for one in gold) for line in kept) / len(kept)
+            kept = [line for line in lines if (without_articles(line) if not self.words else in_words(line)[0])]
+            precision = sum(AnswerText(line, self.words).holds_any(gold) for line in kept) / len(kept)
         recall = found / len(gold)
         return 2 * precision * recall / (precision + recall)

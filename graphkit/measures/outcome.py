@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, fields
 
+from graphkit.measures.answer_matching import NO_GOLD_ANSWER, AnswerText, gold_answers
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.completeness import Completeness
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.missed import counted_paths
-from graphkit.measures.text import last_component, named, normalised, words_of
+from graphkit.measures.text import contained, last_component, named, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.words import counted
 
@@ -26,6 +27,9 @@ NOT_USED = "retrieved but unused"
 WRONG = "used but wrong"
 RIGHT = "right"
 UNDECIDED = "undecided"
+
+#: Why nothing decides whether an answer is right.
+UNDECIDABLE = "the question has neither facts, nor an expected output, nor a gold answer"
 
 #: Every stage, in the order in which a question passes them.
 STAGES = (NOT_IN_GRAPH, NOT_RETRIEVED, NOT_USED, WRONG, RIGHT, UNDECIDED)
@@ -189,21 +193,26 @@ def stage_counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def right_answer(case: Case) -> bool | Unscored:
-    """Return whether the answer is right: it addresses all required facts or, without facts, has the expected output.
+    """Return whether the answer is right, by the first of these that the question has.
 
-    Facts are searched as in :class:`~graphkit.measures.completeness.Completeness`. The expected output is compared
-    after Unicode normalisation, without regard to case and white space. A question with neither is undecided.
+    Its *facts*, all of which the answer must address, as :class:`~graphkit.measures.completeness.Completeness` searches
+    them; its *expected output*, which the answer must hold as whole words; its *gold answers*, one of which the answer
+    must hold, as :class:`~graphkit.measures.answer_matching.AnswerHit` has it. A question with none is undecided.
     """
-    if list(case.question.facts):
+    question = case.question
+    if list(question.facts):
         complete = Completeness().score(case)
         return complete if isinstance(complete, Unscored) else complete == 1
     if (reason := case.failure) is not None:
         return Unscored(reason)
-    span = case.question.expected_output
-    if not span or not span.strip():
-        return Unscored("the question has neither facts nor an expected output")
     answer = case.answer.answer if case.answer is not None else None
-    return Unscored(NO_ANSWER) if answer is None else normalised(span) in normalised(answer)
+    span = question.expected_output
+    if span and span.strip():
+        return Unscored(NO_ANSWER) if answer is None else contained(span, answer)
+    gold = Unscored(NO_GOLD_ANSWER) if question.test_cases else gold_answers(question)
+    if isinstance(gold, Unscored):
+        return Unscored(UNDECIDABLE if gold.reason == NO_GOLD_ANSWER else gold.reason)
+    return Unscored(NO_ANSWER) if answer is None else AnswerText(answer).holds_any(gold)
 
 
 def right_path(case: Case) -> bool | Unscored:

@@ -244,7 +244,7 @@ class Question(Record):
     expected_tool_calls
         The tool calls of a good run, in order.
     gold_answers
-        The answers of a question with several, all of which are asked for.
+        The answers of a question with several, or the spellings of one; an answer that holds any of them is right.
     evidence_sets
         Sets of ids any one of which suffices as evidence, for measures with ``sets=True``.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ class BoardView:
     """The content of the templates of the verdict and of the board, computed once.
 
     The others are compared with the run of the number ``baseline``, by default the second best one; where the reader
-    may ``choose``, with each run that can be a baseline.
+    may ``choose``, with each run that can be a baseline. Measures that someone ``asked`` for are never folded.
     """
 
     def __init__(
@@ -35,8 +35,9 @@ class BoardView:
         config: Config,
         baseline: int | None = None,
         choose: bool = False,
+        asked: Collection[str] = (),
     ) -> None:
-        self.results = list(results)
+        self.results, self._asked = list(results), asked
         self._cards, self._config, self._baseline, self._choose = cards, config, baseline, choose
 
     @cached_property
@@ -58,7 +59,7 @@ class BoardView:
     def board(self) -> Board:
         """The measures of all runs."""
         values = sum(len(one.measures) * one.questions for one in self.results)
-        return board(self.results, self._cards, self._config, resamples_for(values))
+        return board(self.results, self._cards, self._config, resamples_for(values), self._asked)
 
     @cached_property
     def standings(self) -> Standings:

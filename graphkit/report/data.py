@@ -149,7 +149,10 @@ class RunData:
 
 @dataclass
 class ReportData:
-    """The dataset and its runs, completely read; ``backbones`` holds the packed gold side of each question's spine."""
+    """The dataset and its runs, completely read.
+
+    ``backbones`` holds the packed gold side of each question's spine, and ``asked`` the measures that someone named.
+    """
 
     title: str
     dataset: Dataset
@@ -160,3 +163,4 @@ class ReportData:
     undirected: bool = False
     questions: list[ListedQuestion] = field(default_factory=list)
     backbones: dict[int, bytes] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()

@@ -48,7 +48,7 @@ class FirstScreen(BoardView):
 
     def __init__(self, data: ReportData) -> None:
         cards = [run.card for run in data.runs]
-        super().__init__([run.evaluation for run in data.runs], cards, data.config, choose=True)
+        super().__init__([run.evaluation for run in data.runs], cards, data.config, choose=True, asked=data.asked)
         self._data = data
 
     @cached_property
@@ -89,11 +89,16 @@ class FirstScreen(BoardView):
 
     @cached_property
     def cells(self) -> list[CountRow]:
-        """The answers by path; empty if none is decided."""
+        """The answers by path, of which no path is decided alone; empty if no answer is."""
         found = [
             self._counts(name, name, lambda one, judged=(answer, path): (one.answer, one.path) == judged)
             for name, answer, path in CELLS
         ]
+        if not any(count for row in found for count, _ in row.counts):
+            found = [
+                self._counts(f"{name} answer", name, lambda one, name=name: one.answer == name)
+                for name in ("right", "wrong")
+            ]
         return found if any(count for row in found for count, _ in row.counts) else []
 
     def _counts(self, name: str, what: str, holds: Any) -> CountRow:

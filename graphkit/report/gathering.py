@@ -91,10 +91,11 @@ def gather(
         if not file.exists():
             raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
     passes = [RunPass(_dataset(options, file), file) for file in runs]
-    logged = [name for one in passes for name in one.tool_measures]
+    logged = [name for one in passes for name in one.further_measures]
     computed, config = _measures(options.config, [*logged, *options.measures]), options.config
+    asked = resolve_measures(options.measures) if options.measures else ()
     if options.undirected:
-        computed = tuple(dict.fromkeys(one.undirected() for one in computed))
+        computed, asked = (tuple(dict.fromkeys(one.undirected() for one in some)) for some in (computed, asked))
         config = config.renamed(lambda name: str(parse_measure(name).undirected()))
     data: ReportData | None = None
     dataset_problems = Problems(options.on_error, strict=options.strict)
@@ -105,6 +106,7 @@ def gather(
         if data is None:
             title = options.title or f"graphkit: {own.name}"
             data = ReportData(title, own, computed, [], config, options.unordered, options.undirected)
+            data.asked = tuple(map(str, asked))
             known = known_from_files(own, computed, dataset_problems)
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)

@@ -139,8 +139,8 @@ def evaluate_pass(
     require_computed(chosen)
     if options.name is not None:
         given_run_name(options.name)
-    if not options.measures and run.tool_measures:
-        chosen += resolve_measures(run.tool_measures)
+    if not options.measures and run.further_measures:
+        chosen += resolve_measures(run.further_measures)
     if options.engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
     selection = None

@@ -23,7 +23,8 @@ class EvaluationOptions:
     ----------
     measures
         Names or values. By default those of ``graphkit.measures.registry.DEFAULT_MEASURES`` and, if the run logs its
-        tool calls, those of :meth:`graphkit.scoring.run_pass.RunPass.tool_measures`.
+        tool calls or its questions are decided by gold answers, those of
+        :attr:`graphkit.scoring.run_pass.RunPass.further_measures`.
     k
         The cut-off of measures that name none; 5 by default.
     engine

@@ -1,4 +1,4 @@
-"""One pass over a run and its dataset: scores, id coverage, gold hash and the tool measures that apply."""
+"""One pass over a run and its dataset: scores, id coverage, gold hash and the further measures that apply."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.file_scoring import Descriptions, score_file
 from graphkit.scoring.first_records import FirstRecords
+from graphkit.scoring.further_measures import further_measures
 from graphkit.scoring.known_share import GoldSeen, known_share
-from graphkit.scoring.logged_tools import tool_measures
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.scorer import Job
@@ -44,9 +44,9 @@ class RunPass:
         return self.first.answers[0].run if self.first is not None and self.first.answers else None
 
     @cached_property
-    def tool_measures(self) -> tuple[str, ...]:
-        """The measures of tool calls that score this run by default; see :mod:`graphkit.scoring.logged_tools`."""
-        return tool_measures(self.dataset, self.first)
+    def further_measures(self) -> tuple[str, ...]:
+        """The measures beside the usual ones by default; see :mod:`graphkit.scoring.further_measures`."""
+        return further_measures(self.dataset, self.first)
 
     def score_by(
         self,

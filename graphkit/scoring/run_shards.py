@@ -27,7 +27,7 @@ from graphkit.records.commits import CommitGraph, ReadAt
 from graphkit.records.ids import Places
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.first_records import RECORDS, FirstRecords
-from graphkit.scoring.logged_tools import measures_of_calls
+from graphkit.scoring.further_measures import measures_that_apply
 from graphkit.scoring.run_pass import known_from_files
 from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_scoring import ShardContext, Survey, usable_records
@@ -216,9 +216,9 @@ class RunShards:
         return self.first.answers[0].run if self.first.answers else None
 
     @property
-    def tool_measures(self) -> tuple[str, ...]:
-        """The measures of tool calls that score this run by default."""
-        return measures_of_calls(self.first, lambda: self.survey.tools)
+    def further_measures(self) -> tuple[str, ...]:
+        """The measures that score this run by default beside the usual ones."""
+        return measures_that_apply(self.first, lambda: self.survey.tools, by_words=self.survey.by_words)
 
     def known(self, measures: Sequence[Measure], problems: Problems) -> tuple[CommitGraph, dict[str, str]]:
         """Return the commits that a measure reads, and the reason of each question that isn't scored."""
@@ -310,7 +310,7 @@ def _above(run: Location) -> Location:
 
 def surveyed(parts: Iterator[Path]) -> Survey:
     """Return the survey of all shards of questions."""
-    every = Survey([], [], False)
+    every = Survey([], [], False, False)
     files: set[str] = set()
     strange: set[str] = set()
     for path in parts:
@@ -318,4 +318,5 @@ def surveyed(parts: Iterator[Path]) -> Survey:
         files.update(one.files)
         strange.update(one.not_ascii)
         every.tools |= one.tools
-    return Survey(sorted(files), sorted(strange), every.tools)
+        every.by_words |= one.by_words
+    return Survey(sorted(files), sorted(strange), every.tools, every.by_words)

@@ -270,6 +270,9 @@ def score(value: float | None, measure: str = "RubricGrade", question: str = "q1
         ([], [], None),
         ([], [verdict("q1", grader="rubric", grade="fully_correct")], ["lexical: fully_correct"]),
         ([score(1.0, "PersonGrade")], [], ["PersonGrade"]),
+        # A gold answer in the text decides where nobody says anything.
+        ([score(1.0, "AnswerHit")], [], ["AnswerHit"]),
+        ([score(1.0, "AnswerHit"), score(0.0, "PersonGrade")], [], None),
         # Of a judge and a person, or of two judges, one says less.
         ([score(0.0, "PersonGrade"), score(1.0)], [], None),
         ([score(1.0)], [verdict("q1", grader="rubric", grade="partially_correct")], None),

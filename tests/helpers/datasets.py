@@ -23,7 +23,7 @@ SCORED = ("questions.jsonl", "commits.jsonl", "compatibility.jsonl", "runs")
 
 
 def find_data(name: str) -> Path | None:
-    """Return a folder of the team's data (pallets, logs or traced), or None if it is absent.
+    """Return a folder of the team's data (pallets, logs, text, ...), or None if it is absent.
 
     ``GRAPHKIT_DATA`` names the folder around them, ``../shared/data`` by default.
     """

@@ -14,6 +14,7 @@ from graphkit.measures.outcome import (
     NOT_RETRIEVED,
     NOT_USED,
     RIGHT,
+    UNDECIDABLE,
     UNDECIDED,
     WRONG,
     TwoByTwo,
@@ -108,7 +109,7 @@ def test_reasons_count_their_nouns() -> None:
         (asked(), None, MISSING),
         (asked(), answer(error="timeout"), "failed: timeout"),
         (asked(), answer([STEP]), NO_ANSWER),  # walked all of it, and logged no answer
-        (asked(facts=[]), answer([STEP], answer="customers"), "the question has neither facts nor an expected output"),
+        (asked(facts=[]), answer([STEP], answer="customers"), UNDECIDABLE),
         (
             question(facts=[FACT]),
             answer(answer="404"),

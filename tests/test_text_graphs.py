@@ -1,0 +1,167 @@
+"""Graphs of documents: what is right of small inputs made by hand after released result sets of text GraphRAG.
+
+The inputs of the data set, and what is right of each, are those of its own README.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.measures.case import Case
+from graphkit.measures.outcome import UNDECIDABLE, right_answer
+from graphkit.measures.unscored import Unscored
+from graphkit.records.models import Answer, Question
+from graphkit.report import PageOptions, write_report
+from tests.helpers.cases import answer, question, reason, unlogged, value
+from tests.helpers.cli import inside
+from tests.helpers.datasets import read_jsonl, write_jsonl
+from tests.helpers.gold_rows import one
+from tests.helpers.pages import Page
+
+
+@pytest.fixture
+def place(texts: Path, tmp_path: Path) -> Path:
+    """A copy of the data set that may be written to."""
+    return Path(shutil.copytree(texts, tmp_path / "text"))
+
+
+# Gold answers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gold", "said", "right"),
+    [
+        # A part of a word is none.
+        ("no", "I don't know; both are unknown to me.", False),
+        ("2", "1925", False),
+        ("2", "2.5", False),
+        ("25", "2.5", False),
+        ("1000", "There are 1,000.", True),
+        ("Ann", "Joanna Smith", False),
+        ("Ann Lee", "It was “Ann Lee”.", True),
+        ("Ann", "Bob/Ann", True),
+        ("U2", "the U-2", True),
+        ("C++", "It is written in C.", False),
+        ("1925", "12.05.1925", True),
+        # Yes and no are the answer's own.
+        ("yes", "Yesterday", False),
+        ("no", "There is no evidence that they differ, so yes.", False),
+        ("yes", "There is no evidence that they differ, so yes.", True),
+        ("no", "**No**, they aren't.", True),
+        ("No.", "The answer is no", True),
+        ("no", "no one knows", False),
+        ("yes", "Is it yes or no? No.", False),
+        # Scripts without spaces have no whole words.
+        ("奥斯陆", "他出生于奥斯陆。", True),
+    ],
+)
+def test_a_gold_answer_is_found_as_whole_words(gold: str, said: str, right: bool) -> None:
+    """A gold answer occurs as whole words, yes and no as the answer's own."""
+    assert value("AnswerHit", question(gold_answers=[gold]), answer(answer=said)) == right
+
+
+def test_a_part_of_a_word_counts_as_published() -> None:
+    """RoG and GNN-RAG look for gold answers in words, too."""
+    assert value("AnswerHit(words=False)", question(gold_answers=["Ann"]), answer(answer="Joanna")) == 1
+    assert value("AnswerF1(words=False)", question(gold_answers=["Ann"]), answer(answer="Joanna\nBob")) == 2 / 3
+    assert value("AnswerF1", question(gold_answers=["Ann"]), answer(answer="Joanna\nBob")) == 0
+
+
+def test_a_long_gold_answer_decides_nothing() -> None:
+    """Six words may be said in others; listed as gold answers they are looked for as they stand."""
+    text = "It was born in Oslo then"
+    why = "the gold answer is longer than 5 words, so an answer may say it in others"
+    assert reason("AnswerHit", question(gold_answer=text), answer(answer=text)) == why
+    assert value("AnswerHit", question(gold_answers=[text]), answer(answer=text)) == 1
+    assert reason("AnswerHit", question(gold_answer="Oslo"), unlogged()) == "the run logs no answer text (not logged)"
+
+
+def test_gold_answers_decide_where_nothing_better_does(place: Path) -> None:
+    """Of five answers only the last holds a gold answer; all five are decided, though nothing says of the path."""
+    folder = place / "answers"
+    answers = {one["question_id"]: Answer.model_validate(one) for one in read_jsonl(folder / "runs" / "r.jsonl")}
+    asked = [Question.model_validate(one) for one in read_jsonl(folder / "questions.jsonl")]
+    rights = {one.id: right_answer(Case(one, answers[one.id])) for one in asked}
+    assert rights == {"a1": False, "a2": False, "a3": False, "a4": False, "a5": True}
+    result = json.loads(inside("evaluate", folder, "--no-store", "--json", cwd=place).out)
+    assert result["measures"]["AnswerHit"]["mean"] == 0.2
+    done = inside("evaluate", place / "answers", "--no-store", cwd=place)
+    assert "1 right answer" in done.out
+    assert "nothing could be judged" not in done.out
+    full = inside("evaluate", place / "answers", "--no-store", "--full", cwd=place).out
+    assert "0 of 5 are undecided" in full
+
+
+def test_facts_and_the_expected_output_come_first() -> None:
+    """An answer with a gold answer is wrong if it lacks a fact or the expected output, which are whole words, too."""
+    facts = question(facts=["status 409"], gold_answers=["Oslo"])
+    span = question(expected_output="Ann", gold_answers=["Oslo"])
+    coded = question(test_cases=[{"name": "t", "assertion": "True"}], gold_answers=["Oslo"])
+    plain = question(gold_answers=["Oslo"])
+    given = answer(answer="Joanna, Oslo")
+    assert [right_answer(Case(one, given)) for one in (facts, span, plain)] == [False, False, True]
+    assert right_answer(Case(span, answer(answer="Ann"))) is True
+    assert right_answer(Case(coded, given)) == Unscored(UNDECIDABLE)
+
+
+def test_aliases_are_gold_answers(tmp_path: Path) -> None:
+    """MuSiQue's aliases are other spellings of the answer, and KILT's outputs hold several answers."""
+    row = {"id": "2hop__1", "question": "?", "answer": "Ann Lee", "answer_aliases": ["A. Lee"], "answerable": True}
+    row |= {"paragraphs": [], "question_decomposition": []}
+    found, _ = one("musique", tmp_path, row)
+    assert (found.gold_answer, found.gold_answers) == ("Ann Lee", ("Ann Lee", "A. Lee"))
+    found, _ = one(
+        "kilt", tmp_path, {"id": "k", "input": "?", "output": [{"answer": "Oslo"}, {"answer": "Kristiania"}]}
+    )
+    assert (found.gold_answer, found.gold_answers) == ("Oslo", ("Oslo", "Kristiania"))
+
+
+# The page ------------------------------------------------------------------------------------------------------------
+
+#: Of 30 questions a has 15 right and b 10: .5 and .33, and the difference of b to a is -.17.
+VERDICT = "a and b don't clearly differ: AnswerHit 0.50 to 0.33, +0.17"
+
+
+def _text(page: Path) -> str:
+    return " ".join(Page(page.read_text("utf-8")).text.split())
+
+
+def test_one_verdict_in_every_output(place: Path) -> None:
+    """All 30 questions are scored in both runs, so terminal, comparison and page say by how much these differ."""
+    a, b = (place / "page" / "runs" / f"{name}.jsonl" for name in "ab")
+    assert VERDICT in inside("evaluate", place / "page", "--no-store", cwd=place).out
+    assert VERDICT in inside("compare", a, b, cwd=place).out
+    (row,) = json.loads(inside("compare", a, b, "--json", cwd=place).out)["groups"][0]["measures"]
+    assert (row["measure"], row["questions"], round(row["delta"], 4)) == ("AnswerHit", 30, -0.1667)
+    page = _text(write_report([a, b], place / "page.html", PageOptions(measures=("AnswerF1",))))
+    assert VERDICT in page
+    assert "no question was scored in both" not in page
+    # A measure that somebody asked for stands before the folded ones.
+    board = page[page.index("Board") :]
+    assert board.index("AnswerF1") < board.index("more measures")
+
+
+def test_no_verdict_by_a_measure_without_weight(tmp_path: Path) -> None:
+    """The run that finds all nodes and walks nothing leads by nDCG@10, until it weighs 0; then EdgeRecall decides."""
+    gold = [{"id": f"q{n}", "question": "?", "relevant": ["x"], "paths": [[["x", "R", "y"]]]} for n in range(20)]
+    write_jsonl(tmp_path / "questions.jsonl", gold)
+    both: dict[str, dict[str, Any]] = {
+        "found": {"retrieved": ["x"], "traversal": []},
+        "walked": {"retrieved": [], "traversal": [["x", "R", "y"]]},
+    }
+    runs = [
+        write_jsonl(tmp_path / f"{name}.jsonl", [{"run": name, "question_id": f"q{n}", **what} for n in range(20)])
+        for name, what in both.items()
+    ]
+    config = tmp_path / "graphkit.toml"
+    config.write_text(
+        '[weights.retrieval]\n"nDCG@10" = 0\n"Recall@20" = 0\nRR = 0\nCrossRepoPrecision = 0\nEdgeRecall = 1\n'
+    )
+    options = ("--dataset", tmp_path, "--no-store")
+    assert "found beats walked: nDCG@10" in inside("evaluate", *runs, *options, cwd=tmp_path).out
+    assert "walked beats found: EdgeRecall" in inside("evaluate", *runs, *options, "--config", config, cwd=tmp_path).out
