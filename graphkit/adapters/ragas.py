@@ -117,7 +117,7 @@ def samples_of_run(
         A file or a record is unusable and not skipped, or the file doesn't hold exactly one run.
     """
     questions = {question.id: question for _, question in dataset.questions(problems)}
-    run, answers = read_run(run_file, problems, questions)
+    run, answers = read_run(run_file, problems, questions, gold=dataset.questions_file)
     known = {
         chunk.id: chunk.text for one in answers.values() for chunk in one.retrieved or () if chunk.text is not None
     }

@@ -184,7 +184,7 @@ class ComparisonPlan:
         first, second = (
             mean_usage(
                 usage_of(
-                    (answer for _, answer in records_of(file, Problems("skip"))),
+                    (answer for _, answer in records_of(file, Problems("skip"), questions=dataset.questions_file)),
                     {question.id for question in dataset.every_question()},
                 )
                 for file, dataset in some

@@ -77,7 +77,7 @@ class RunOnFiles:
         chosen = Dataset.of_run(path, dataset)
         commits, invalid = known_from_files(chosen, _READS, problems)
         questions = {question.id: question for _, question in chosen.questions(problems)}
-        run, answers = read_run(path, problems, questions)
+        run, answers = read_run(path, problems, questions, gold=chosen.questions_file)
         spelling = GoldSpelling(chosen.questions_file)
         for answer in answers.values():
             respell(answer, spelling)

@@ -49,7 +49,7 @@ class SubjectOptions:
         """Return what the judge gave the run."""
         from graphkit.trust.subjects import read_answers
 
-        return self.given(read_answers(self.run, problems)[0], self.judge, self.scores, model, problems)
+        return self.given(read_answers(self.run, problems, self.dataset)[0], self.judge, self.scores, model, problems)
 
     def given(
         self, run: str, judge: str | None, files: Sequence[Path] | None, model: str | None, problems: Problems
@@ -188,7 +188,7 @@ def _check_by_grades(about: SubjectOptions, sheet: SheetOptions, reading: Readin
     if sheet.grades is None or sheet.csv is not None:
         raise InputError("--grades and --csv both name your grades", remedy="Leave one of them out.")
     problems = reading.problems()
-    name, answers = read_answers(about.run, problems)
+    name, answers = read_answers(about.run, problems, about.dataset)
     subject = about.given(name, about.judge, about.scores, model, problems)
     checked = grade_check(subject, answers, sheet.grades, problems, sheet.measure, sheet.scale)
     print_problems(problems)
@@ -215,7 +215,7 @@ def _opened_sheet(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOp
     from graphkit.trust.subjects import read_answers, read_questions
 
     problems = reading.problems()
-    name, answers = read_answers(about.run, problems)
+    name, answers = read_answers(about.run, problems, about.dataset)
     subject = about.given(name, about.judge, about.scores, model, problems)
     path = sheet.csv or grades_folder(about.run) / "human.csv"
     checked = SheetCheck(subject, answers, path, sheet.csv is not None, sheet.measure, sheet.scale)

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from graphkit.records.aliases import ANSWER, EDGE, QUESTION, Spellings, fields_by_other_name
+from graphkit.records.shapes import OUTPUTS
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, Name, QuestionStruct, RunName
 
 S = TypeVar("S", bound=Struct)
@@ -34,6 +35,12 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
     return msgspec.field(default_factory=field.default_factory)
 
 
+#: The fields whose content belongs into others (``in_own_fields`` of the models): the models read lines with them.
+_ELSEWHERE: dict[type[Struct], frozenset[str]] = {
+    QuestionStruct: frozenset(("metadata",)),
+    AnswerStruct: frozenset(OUTPUTS),
+}
+
 #: The most unknown names of a file that the decoder accepts; lines with others go to the model.
 MOST_UNKNOWN = 32
 
@@ -47,6 +54,11 @@ class LineDecoder(Generic[S]):
 
     It accepts a blank name of a run, and the caller checks for it, which is quicker than a pattern.
 
+    Parameters
+    ----------
+    run
+        The name of the run of records that state none; by default they are refused.
+
     Attributes
     ----------
     known
@@ -55,8 +67,9 @@ class LineDecoder(Generic[S]):
         The unknown names of some lines, by the attribute of the struct that holds each.
     """
 
-    def __init__(self, kind: type[S]) -> None:
+    def __init__(self, kind: type[S], run: str | None = None) -> None:
         self._kind = kind
+        self._run = run
         self._others = fields_by_other_name(_SPELLINGS[kind])
         self.known = frozenset((*kind.__struct_fields__, *self._others))
         self.unknown: dict[str, str] = {}
@@ -69,7 +82,10 @@ class LineDecoder(Generic[S]):
         fields: list[Any] = []
         for field in msgspec.structs.fields(self._kind):
             kind = Name if field.type == RunName else field.type
-            fields.append((field.name, kind) if field.required else (field.name, kind, _default(field)))
+            if field.name == "run" and self._run is not None:
+                fields.append((field.name, kind, msgspec.field(default=self._run)))
+            else:
+                fields.append((field.name, kind) if field.required else (field.name, kind, _default(field)))
         fields += [(attribute, msgspec.Raw, UNSET) for attribute in self.unknown]
         spelled: Any = msgspec.defstruct(
             f"{self._kind.__name__}Spelled",
@@ -78,6 +94,7 @@ class LineDecoder(Generic[S]):
             rename={**self._spelling, **self.unknown},
             gc=False,
             forbid_unknown_fields=True,
+            kw_only=True,
         )
         #: Returns the struct of a line, or raises one of ``UNDECODED`` if the model must read it.
         self.decode: Callable[[bytes], S] = msgspec.json.Decoder(spelled).decode
@@ -95,6 +112,8 @@ class LineDecoder(Generic[S]):
         try:
             keys = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
         except UNDECODED:
+            return None
+        if not _ELSEWHERE.get(self._kind, frozenset()).isdisjoint(keys):
             return None
         spelling: dict[str, str] = {}
         for name, field in self._others.items():

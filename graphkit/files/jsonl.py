@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import stat
 from collections.abc import Iterator
@@ -420,3 +421,16 @@ def stem_of(path: Path) -> str:
     'bm25'
     """
     return path.name.split(".jsonl")[0]
+
+
+def run_of_file(path: Path) -> str | None:
+    """Return the name of a run by its file, for records that state none; None for a pipe.
+
+    A run in several files is named by their folder.
+
+    >>> run_of_file(Path("runs/harness-2026-03-25.jsonl")), run_of_file(Path("runs/mine/*.jsonl"))
+    ('harness-2026-03-25', 'mine')
+    """
+    if path.exists():
+        return None if is_pipe(path) else stem_of(path)
+    return stem_of(path.parent if glob.has_magic(path.name) else path) or None

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from graphkit.errors import InputError
 from graphkit.files.decoding import UNDECODED, LineDecoder
 from graphkit.files.intake import is_too_dense
-from graphkit.files.jsonl import find_file, read_lines
+from graphkit.files.jsonl import find_file, read_lines, run_of_file
 from graphkit.files.problems import Problem, Problems, shortened
+from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
+from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, QuestionStruct, model_of, struct_of
 from graphkit.records.three_texts import ThreeTexts, doubtful
 
@@ -28,6 +32,9 @@ S = TypeVar("S", bound=Struct)
 
 #: The fields that name a broken record in messages.
 _ID_FIELDS = ("id", "question_id", "query_id", "sha")
+
+#: The fields of a run's record that may hold the text of its question.
+_TEXTS = ("question", *QUESTION["question"])
 
 #: The number of mistakes of a record that are reported; the others are counted.
 _MISTAKES = 3
@@ -42,7 +49,12 @@ _REMEDIES = {
 
 
 def parse_record(
-    model: type[R], line: bytes, where: str, problems: Problems, lists: Callable[[], ThreeTexts] | None = None
+    model: type[R],
+    line: bytes,
+    where: str,
+    problems: Problems,
+    lists: Callable[[], ThreeTexts] | None = None,
+    complete: Callable[[dict[str, Any]], dict[str, Any]] = lambda given: given,
 ) -> R | None:
     """Validate one line, or add a problem that describes its mistake and return None.
 
@@ -50,6 +62,8 @@ def parse_record(
     ----------
     lists
         Returns the meaning of lists of three texts in the file of the line; by default the line alone decides.
+    complete
+        Adds what the file of the line says of it, or raises an InputError without a place.
     """
     from pydantic import ValidationError
 
@@ -64,6 +78,11 @@ def parse_record(
     if "id" not in model.model_fields:
         ids.append("question")  # the id in a score or a verdict, but the text in a question
     name = next((shortened(str(value[key])) for key in ids if isinstance(value.get(key), str | int)), None)
+    try:
+        value = complete(model.in_own_fields(value))
+    except InputError as error:
+        problems.add(Problem(where, error.what, record=name, remedy=error.remedy))
+        return None
     if b"\\ud" in line.lower() and _has_half_character(value):
         what = "a text holds half of a character (a lone surrogate, \\ud800 to \\udfff)"
         problems.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
@@ -84,8 +103,14 @@ def parse_record(
     if context.get(NUMBERS):
         problems.note(Problem(where, f"{_file_of(where)}: {NUMBERS_ARE_IDS}", record=name))
     for unknown, known in unknown_fields(model, value).items():
-        problems.ignore(where, unknown.name, known, unknown.within)
+        if unknown.within or unknown.name not in model.beside:
+            problems.ignore(where, unknown.name, known, unknown.within)
     return record
+
+
+def _has(given: Mapping[str, Any], field: str) -> bool:
+    """Return whether a run's record has a field by any of its names."""
+    return any(given.get(name) is not None for name in (field, *ANSWER[field]))
 
 
 def _object(model: type[Record], line: bytes, where: str, problems: Problems) -> dict[str, Any] | None:
@@ -250,16 +275,26 @@ class RecordReader(Generic[S]):
     ----------
     questions
         The file with the gold of a run; by default ``questions.jsonl`` in the run's folder, or in the one above.
+    run
+        The name of the run of records that state none; by default that of the file, unless it is a pipe.
     """
 
-    def __init__(self, path: Path, kind: type[S], problems: Problems, questions: Path | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        kind: type[S],
+        problems: Problems,
+        questions: Path | None = None,
+        run: str | None = None,
+    ) -> None:
         self.path = path
         self._questions = questions
         self._lists: ThreeTexts | None = None
         self.problems = problems
         self._kind = kind
         self._of_run = kind is AnswerStruct
-        self._lines = LineDecoder(kind)
+        self._run = run if run is not None or not self._of_run else run_of_file(path)
+        self._lines = LineDecoder(kind, self._run)
 
     def parse(self, number: int, line: bytes) -> S | None:
         """Return the record of a line; None for a blank line, or after adding a problem."""
@@ -285,13 +320,34 @@ class RecordReader(Generic[S]):
         return found
 
     def _by_model(self, number: int, line: bytes) -> S | None:
-        lists = self.lists if self._of_run else None
-        model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.problems, lists)
+        more = (self.lists, self.complete) if self._of_run else ()
+        model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.problems, *more)
         return struct_of(self._kind, model) if model is not None else None
+
+    def complete(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return a run's record with the name of its run, and with the id of the question that its text names."""
+        found = given
+        if self._run is not None and not _has(given, "run"):
+            found = {**found, "run": self._run}
+        if not _has(given, "question_id"):
+            named = next((name for name in _TEXTS if isinstance(given.get(name), str)), None)
+            if named is not None:
+                found = {field: value for field, value in found.items() if field != named}
+                found["question_id"] = self._asked.required(given[named])
+        return found
+
+    @cached_property
+    def _asked(self) -> QuestionTexts:
+        """The questions of the dataset by their texts; the first call reads the file."""
+        found = QuestionTexts()
+        for question in self._gold():
+            found.add(question.id, question.question)
+        return found
 
     def _note_unknown(self, number: int, record: S) -> None:
         for name in self._lines.pop_unknown(record):
-            self.problems.ignore(f"{self.path}:{number}", name, self._lines.known)
+            if not (self._of_run and name in BESIDE_ANSWER):
+                self.problems.ignore(f"{self.path}:{number}", name, self._lines.known)
 
     def lists(self) -> ThreeTexts:
         """Return the meaning of lists of three texts in the traversals of this file; the first call reads the file."""
@@ -299,12 +355,15 @@ class RecordReader(Generic[S]):
             self._lists = ThreeTexts(_values(self.path), self._gold_nodes())
         return self._lists
 
-    def _gold_nodes(self) -> Iterator[str]:
+    def _gold(self) -> Iterator[QuestionStruct]:
+        """Yield the usable questions of the run's dataset, as far as its place is known."""
         beside = (find_file(folder, "questions") for folder in self.path.resolve().parents[:2])
         questions = self._questions or next(filter(None, beside), None)
-        if questions is None or not questions.exists():
-            return
-        for _, question in RecordReader(questions, QuestionStruct, Problems("skip")):
+        if questions is not None and questions.exists():
+            yield from (one for _, one in RecordReader(questions, QuestionStruct, Problems("skip")))
+
+    def _gold_nodes(self) -> Iterator[str]:
+        for question in self._gold():
             yield from question.relevant
             for path in question.paths:
                 for step in path.steps:

@@ -56,9 +56,14 @@ def is_run_file(run: str | Path) -> bool:
     return os.path.isfile(run)  # noqa: PTH113 - a name may be too long for a path
 
 
-def records_of(run_file: Path, problems: Problems, run: str | None = None) -> Iterator[tuple[int, AnswerStruct]]:
-    """Yield (line number, record) of each usable line; ``run`` replaces the name in the records."""
-    for number, answer in RecordReader(run_file, AnswerStruct, problems):
+def records_of(
+    run_file: Path, problems: Problems, run: str | None = None, questions: Path | None = None
+) -> Iterator[tuple[int, AnswerStruct]]:
+    """Yield (line number, record) of each usable line; ``run`` replaces the name in the records.
+
+    ``questions`` is the file of the questions, which records may name by their texts.
+    """
+    for number, answer in RecordReader(run_file, AnswerStruct, problems, questions, run):
         if run is not None:
             answer.run = run
         yield number, answer
@@ -72,12 +77,16 @@ def first_run(run_file: Path) -> str | None:
 
 
 def read_run(
-    run_file: Path, problems: Problems, questions: Collection[str] | None = None, name: str | None = None
+    run_file: Path,
+    problems: Problems,
+    questions: Collection[str] | None = None,
+    name: str | None = None,
+    gold: Path | None = None,
 ) -> tuple[str, dict[str, AnswerStruct]]:
     """Return the name of the run in a file, and its records by question.
 
     A second record of a question is a problem, as is one of a question that isn't among ``questions``. A ``name``
-    replaces the name in the records.
+    replaces the name in the records. ``gold`` is the file of the questions, which records may name by their texts.
 
     Raises
     ------
@@ -85,7 +94,7 @@ def read_run(
         A record is unusable and not skipped, or the file doesn't hold exactly one run.
     """
     answers: dict[str, AnswerStruct] = {}
-    for number, answer in RecordReader(run_file, AnswerStruct, problems):
+    for number, answer in RecordReader(run_file, AnswerStruct, problems, gold, name):
         question, where = answer.question_id, f"{run_file}:{number}"
         if questions is not None and question not in questions:
             what = "the question id is not in the dataset"

@@ -96,7 +96,7 @@ class RunElements:
 
     def _usable(self, run_file: Path, seen: set[str], problems: Problems) -> Iterator[AnswerStruct]:
         """Yield the first record of each question."""
-        for line, answer in records_of(run_file, problems):
+        for line, answer in records_of(run_file, problems, questions=self.dataset.dataset.questions_file):
             question, where = answer.question_id, f"{run_file}:{line}"
             if question not in self.questions:
                 what = "the question id is not in the dataset"

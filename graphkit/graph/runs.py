@@ -14,6 +14,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.jsonl import find_file
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph import rows as to_rows
@@ -108,14 +109,14 @@ class RunRecords:
     @classmethod
     def of_file(cls, store: Store, dataset: str, run: str, run_file: Path) -> RunRecords:
         """Return the records of a checked file under the name of the run, without unusable lines."""
-        answers = records_of(run_file, Problems("skip"), run)
+        answers = records_of(run_file, Problems("skip"), run, _questions_file(store, dataset))
         return cls((answer for _, answer in answers), question_ids(store, dataset), content_digest(run_file))
 
-    def in_part(self, part: RunPart, run_file: Path, run: str) -> RunRecords:
+    def in_part(self, part: RunPart, run_file: Path, run: str, questions: Path | None = None) -> RunRecords:
         """Return the records of a part of the run; those that weren't collected are read again."""
         answers = self.answers
         if not self.wanted:
-            answers = (answer for _, answer in records_of(run_file, Problems("skip"), run))
+            answers = (answer for _, answer in records_of(run_file, Problems("skip"), run, questions))
         return dataclasses.replace(self, answers=answers, part=part, wanted=True)
 
     @property
@@ -123,6 +124,12 @@ class RunRecords:
         """The digest of the run, from the file and from the questions, which decide the records to load."""
         part = self.part
         return run_digest(self.content, self.questions if part is None else [part.rule, *part.questions])
+
+
+def _questions_file(store: Store, dataset: str) -> Path | None:
+    """Return the questions of a loaded dataset, by whose texts records may name them."""
+    folders = [row["folder"] for row in store.read(cypher("read/datasets")) if row["name"] == dataset]
+    return find_file(Path(str(folders[0])), "questions") if folders and folders[0] else None
 
 
 @quiet_collector()

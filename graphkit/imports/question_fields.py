@@ -57,6 +57,7 @@ def fields_of(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     ValueError
         A path can't be read.
     """
+    row = Question.in_own_fields(row)
     found: dict[str, tuple[int, Any]] = {}
     paths: list[Any] = []
     unused: list[str] = []

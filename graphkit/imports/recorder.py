@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from graphkit.imports.import_report import ImportReport
@@ -16,6 +15,7 @@ from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names
 from graphkit.records.doubts import DRAWN_IDS, OPENED_FILES, UNKNOWN_NAMES, UNKNOWN_WALK
 from graphkit.records.ids import Places
+from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.words import shortened
 
 _AMOUNTS = ("latency_ms", "cost")
@@ -25,37 +25,30 @@ _COUNTS = ("model_calls", "prompt_tokens", "output_tokens")
 _TRACED = {"trace_id": "trace", "span_id": "span", "response_id": "response"}
 
 
-@dataclass(slots=True)
-class Questions:
-    """The questions of a dataset: their ids, and the id of each text, or None if several questions have the text."""
+class Questions(QuestionTexts):
+    """The questions of a dataset, by their ids and their texts."""
 
-    ids: set[str] = field(default_factory=set)
-    by_text: dict[str, str | None] = field(default_factory=dict)
-    places: Places = field(default_factory=Places)
-    #: By question, the files whose symbols are in the gold.
-    files_of_symbols: dict[str, frozenset[str]] = field(default_factory=dict)
+    def __init__(self, places: Places | None = None) -> None:
+        super().__init__()
+        self.places = Places() if places is None else places
+        #: By question, the files whose symbols are in the gold.
+        self.files_of_symbols: dict[str, frozenset[str]] = {}
 
     def add(self, name: str, text: str, gold: Iterable[str] = ()) -> None:
         """Add a question with the ids in its gold."""
-        self.ids.add(name)
+        super().add(name, text)
         places = self.places
         files = frozenset(places.file_id(one) for one in gold if places.symbol(one) is not None)
         if files:
             self.files_of_symbols[name] = files
-        if self.by_text.setdefault(_text_key(text), name) != name:
-            self.by_text[_text_key(text)] = None
 
     def of(self, logged: LoggedAnswer) -> tuple[str | None, bool]:
         """Return the id of an answer's question, and whether it was found by the question's text."""
         for named in (logged.question, logged.question_text):  # {"query": "q1"} names it as well
             if named in self.ids:
                 return named, False
-        found = self.by_text.get(_text_key(logged.question_text)) if logged.question_text is not None else None
+        found = self.id_of(logged.question_text) if logged.question_text is not None else None
         return found, found is not None
-
-
-def _text_key(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 class Recorder:

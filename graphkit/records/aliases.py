@@ -54,6 +54,15 @@ ANSWER: Spellings = {
     "tool_calls": ("tools_called",),
 }
 
+#: The fields that harnesses write beside an answer and that aren't an answer's: those of its question, and a person's
+#: grade of it. The text of the question names it where no id does.
+BESIDE_ANSWER = frozenset(
+    (
+        *("question", *QUESTION["question"], "category", "difficulty", "group", *QUESTION["group"]),
+        *("grade", "failure_label", "grading_notes"),
+    )
+)
+
 TOOL_CALL: Spellings = {
     "name": ("tool_name", "function_name"),
     "arguments": ("args", "input_parameters"),

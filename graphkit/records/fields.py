@@ -98,6 +98,14 @@ class Record(BaseModel):
     #: By field, the objects that it may be written with and that aren't records.
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {}
 
+    #: The fields that others write beside those of the record; they aren't reported as unknown.
+    beside: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def in_own_fields(cls, given: Any) -> Any:
+        """Return a record as written with its content in the fields of the model, wherever else it may stand."""
+        return given
+
     def __getitem__(self, field: str) -> Any:
         """Return a field as a mapping does: ``question["id"]`` is ``question.id``."""
         if field not in type(self).model_fields:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field, model_validator
 from pydantic.types import StrictBool, StrictStr
 
-from graphkit.records.aliases import ANSWER, CODE_TEST, EDGE, QUESTION, TOOL_CALL, Spellings
+from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, CODE_TEST, EDGE, QUESTION, TOOL_CALL, Spellings
 from graphkit.records.arguments import arguments_of_text, checked_arguments
 from graphkit.records.fields import (
     Amount,
@@ -41,6 +41,8 @@ from graphkit.records.shapes import (
     retrieved_chunks,
     tool_calls,
     traversal_steps,
+    with_gold,
+    with_output,
 )
 
 Difficulty = Literal["easy", "medium", "hard"]
@@ -201,6 +203,13 @@ Gains = Annotated[
     dict[Name, Number],
     BeforeValidator(gains, json_schema_input_type=dict[Name, Number] | list[Id | RelevantForm] | None),
 ]
+#: An answer span; the gold of a ranking (ids, or gains by id) goes to ``relevant``: see :func:`with_gold`.
+Expected = Annotated[
+    StrictStr | None,
+    BeforeValidator(
+        lambda value: value, json_schema_input_type=StrictStr | dict[Name, Number] | list[Id | RelevantForm] | None
+    ),
+]
 Facts = Annotated[
     tuple[Component, ...],
     BeforeValidator(_objects("text"), json_schema_input_type=list[Text | Component] | None),
@@ -230,7 +239,8 @@ class Question(Record):
     commits
         The commit of the annotation by repository.
     expected_output
-        A span of text in an answering document. The default is the gold answer.
+        A span of text in an answering document. The default is the gold answer. A list of ids, or a map of ids to
+        gains, is another way to write ``relevant``, and ``metadata.k`` one to write ``k``.
     k
         The cut-off for this question, which overrides that of the measure.
     test_cases
@@ -261,7 +271,7 @@ class Question(Record):
     group: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "group"))
     stack: Label | None = None
     gold_answer: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
-    expected_output: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))
+    expected_output: Expected = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))
     commits: dict[Name, Name] = Field(default_factory=dict)
     paths: GoldPaths = Field(default=(), validation_alias=_names(QUESTION, "paths"))
     relevant: Gains = Field(default_factory=dict, validation_alias=_names(QUESTION, "relevant"))
@@ -279,6 +289,16 @@ class Question(Record):
     expected_tool_calls: ExpectedToolCalls = Field(default=(), validation_alias=_names(QUESTION, "expected_tool_calls"))
     gold_answers: tuple[StrictStr, ...] = ()
     evidence_sets: tuple[Annotated[tuple[Id, ...], Field(min_length=1)], ...] = ()
+
+    @classmethod
+    def in_own_fields(cls, given: Any) -> Any:
+        """Read the gold of a ranking where harnesses keep it."""
+        return with_gold(given)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_own_fields(cls, given: Any) -> Any:
+        return with_gold(given)
 
 
 class Chunk(Record):
@@ -433,6 +453,7 @@ class Answer(Record):
     is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of the record,
     which an import writes; ``evaluate`` repeats each once per run, with the number of its records. ``rankings`` are the
     ids that a system ranked at the level of files, modules or symbols, if they don't follow from ``retrieved``.
+    An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields of the record as an object.
     ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the model's response in the
     system's traces, to which ``export`` attaches scores.
     """
@@ -442,6 +463,7 @@ class Answer(Record):
         "error": ErrorForm,
         "tool_calls": ToolCallForm,
     }
+    beside: ClassVar[frozenset[str]] = BESIDE_ANSWER
 
     run: RunName = Field(validation_alias=_names(ANSWER, "run"))
     question_id: Id = Field(validation_alias=_names(ANSWER, "question_id"))
@@ -465,6 +487,16 @@ class Answer(Record):
     trace_id: Label | None = None
     span_id: Label | None = None
     response_id: Label | None = None
+
+    @classmethod
+    def in_own_fields(cls, given: Any) -> Any:
+        """Read a system's output where harnesses keep it."""
+        return with_output(given)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_own_fields(cls, given: Any) -> Any:
+        return with_output(given)
 
 
 class Commit(Record):

@@ -6,8 +6,10 @@ the models to check.
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
+from graphkit.records.aliases import ANSWER, QUESTION
 from graphkit.records.ids import id_of
 from graphkit.records.three_texts import are_triples
 
@@ -190,3 +192,66 @@ def error_text(value: Any) -> Any:
         kind, message = value.get("type") or "error", value.get("message") or ""
         return f"{kind}: {message}" if message else str(kind)
     return value
+
+
+#: The fields that name a record, which its output can't.
+_NAMES_OF_A_RECORD = {one for field in ("run", "question_id") for one in (field, *ANSWER[field])}
+
+#: The names of a question's relevant ids.
+_RELEVANT = ("relevant", *QUESTION["relevant"])
+
+#: Where harnesses keep what a system returned: words, a ranking, or an object with the fields of a record.
+OUTPUTS = ("actual_output", "actualOutput")
+
+
+def with_output(given: Any) -> Any:
+    """Return a run's record whose output stands in the record's own fields, which precede it.
+
+    Words are the answer and a list is what was retrieved, also as JSON in a text; an object holds fields of a record.
+
+    >>> with_output({"id": "q1", "actualOutput": '["a", "b"]'}), with_output({"actual_output": "No."})
+    ({'retrieved': ['a', 'b'], 'id': 'q1'}, {'answer': 'No.'})
+    """
+    name = next((one for one in OUTPUTS if one in given), None) if isinstance(given, dict) else None
+    if name is None:
+        return given
+    output = _json_of(given[name])
+    if isinstance(output, dict):
+        held = {field: value for field, value in output.items() if field not in _NAMES_OF_A_RECORD}
+    else:
+        held = {"retrieved" if isinstance(output, list) else "answer": output}
+    return {**held, **{field: value for field, value in given.items() if field != name}}
+
+
+def _json_of(value: Any) -> Any:
+    """Return the object, or the list of ids or objects, that a text is the JSON of; any other value as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return found if isinstance(found, dict) or all(isinstance(one, str | dict) for one in found) else value
+
+
+def with_gold(given: Any) -> Any:
+    """Return a question whose ranking gold stands in the record's own fields, which precede it.
+
+    An ``expected_output`` that isn't a text holds relevant ids or gains; ``metadata`` may hold ``k``.
+
+    >>> with_gold({"id": "q1", "expected_output": ["a"], "metadata": {"k": 3, "by": "ann"}})
+    {'id': 'q1', 'relevant': ['a'], 'k': 3, 'metadata': {'by': 'ann'}}
+    """
+    if not isinstance(given, dict):
+        return given
+    found = dict(given)
+    for name in ("expected_output", *QUESTION["expected_output"]):
+        if isinstance(found.get(name), list | dict) and not any(one in found for one in _RELEVANT):
+            found["relevant"] = found.pop(name)
+    metadata = found.get("metadata")
+    if isinstance(metadata, dict) and type(metadata.get("k")) is int and metadata["k"] > 0 and "k" not in found:
+        found["k"] = metadata["k"]
+        rest = {name: value for name, value in metadata.items() if name != "k"}
+        del found["metadata"]
+        found |= {"metadata": rest} if rest else {}
+    return found

@@ -173,7 +173,7 @@ class _Scoring:
         commits, invalid = self.known
         return Job(
             Path(),
-            Path(),
+            self.run.run_file,
             measures,
             commits,
             invalid,

@@ -100,7 +100,7 @@ class GraphScoring:
                 counts = result.questions, result.questions - result.missing, result.failed
                 part = RunPart(str(self.selection), scored.chosen, *counts)
                 add_questions(store, run.dataset, part.questions, *known, progress)
-                records = records.in_part(part, run.run_file, result.run)
+                records = records.in_part(part, run.run_file, result.run, run.dataset.questions_file)
             loaded = load_run(
                 store,
                 dataset,

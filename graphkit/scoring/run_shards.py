@@ -17,6 +17,7 @@ from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.dataset_settings import extra_fields
+from graphkit.files.jsonl import run_of_file
 from graphkit.files.leftovers import held_folder
 from graphkit.files.named_places import NamedPlaces
 from graphkit.files.normal_forms import GoldSpelling, respell
@@ -169,7 +170,7 @@ class RunShards:
 
     def records(self, name: str) -> Iterator[AnswerStruct]:
         """Yield the usable records in their order, as they are scored, under the name of the run."""
-        job = Job(Path(), Path(), (), CommitGraph(), name=name, spelling=self.spelling)
+        job = Job(Path(), self.run_file, (), CommitGraph(), name=name, spelling=self.spelling)
         return usable_records(ShardContext(job, tuple(self.questions), tuple(self.answers), self.extra))
 
     def content(self) -> Iterator[bytes]:
@@ -190,7 +191,9 @@ class RunShards:
     def _first(self) -> tuple[FirstRecords, int]:
         def records() -> Iterator[AnswerStruct]:
             for shard in self.answers:
-                reader = RecordReader(Path(str(shard.location)), AnswerStruct, Problems("skip"))
+                reader = RecordReader(
+                    Path(str(shard.location)), AnswerStruct, Problems("skip"), run=run_of_file(self.run_file)
+                )
                 for number, line in shard_lines(shard):
                     answer = reader.parse(number, line)
                     if answer is not None:

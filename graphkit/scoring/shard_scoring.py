@@ -18,6 +18,7 @@ from msgspec import Struct
 from graphkit.errors import InputError
 from graphkit.files.decoding import UNDECODED
 from graphkit.files.named_places import files_expected
+from graphkit.files.jsonl import run_of_file
 from graphkit.files.normal_forms import BACKSLASH, not_ascii
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
@@ -272,7 +273,7 @@ def score_shard(work: ShardWork, path: Path) -> None:
 def usable_records(context: ShardContext) -> Iterator[AnswerStruct]:
     """Yield the usable records of the run in their order, as they are scored."""
     scorer = Scorer(context.job, digest)
-    scorer.answers = reader = _ShardReader(Path(), AnswerStruct, Problems())
+    scorer.answers = reader = _ShardReader(Path(), AnswerStruct, Problems(), run=run_of_file(context.job.run_file))
     reader.context = context
     for shard in context.answers:
         scorer.begin()  # what is wrong was reported when they were scored
@@ -293,7 +294,7 @@ class _ShardScorer:
         self.scorer = scorer = Scorer(job, digest)
         self.measures = [str(measure) for measure in job.measures]
         scorer.questions = _ShardReader(Path(), QuestionStruct, Problems())
-        scorer.answers = reader = _ShardReader(Path(), AnswerStruct, Problems())
+        scorer.answers = reader = _ShardReader(Path(), AnswerStruct, Problems(), run=run_of_file(job.run_file))
         reader.context = context
         scorer.begin()
         self.of_questions, self.of_answers = _ShardProblems(context.extra), _ShardProblems(context.extra)

@@ -66,7 +66,7 @@ class RunToGrade:
             given_run_name(name)
         _, invalid = known_from_files(source, (), problems)
         questions = {question.id: question for _, question in source.questions(problems)}
-        run, answers = read_run(run_file, problems, questions, name)
+        run, answers = read_run(run_file, problems, questions, name, source.questions_file)
         return cls(run, questions, answers, invalid)
 
     def only(self, questions: Iterable[str]) -> RunToGrade:

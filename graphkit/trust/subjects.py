@@ -124,12 +124,13 @@ def _of_model(run_file: Path, judge: str, scores: Sequence[Score], model: str | 
     return chosen
 
 
-def read_answers(run_file: Path, problems: Problems) -> tuple[str, dict[str, str | None]]:
+def read_answers(run_file: Path, problems: Problems, dataset: Path | None = None) -> tuple[str, dict[str, str | None]]:
     """Return the name of a run and its answers by question, None for a record with an error.
 
     Raise an InputError if a record can't be used, or the file doesn't hold just one run.
     """
-    run, answers = read_run(run_file, problems)
+    gold = None if dataset is None else Dataset(dataset).questions_file
+    run, answers = read_run(run_file, problems, gold=gold)
     return run, {name: None if one.error is not None else one.answer for name, one in answers.items()}
 
 
