@@ -188,7 +188,10 @@ def import_log(
 def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:
     """Raise an InputError if a file, recognised by its content, holds graphkit's own records: it is a run already."""
     for path in paths:
-        if _reader(path, AUTO)[0].name == OwnRecordsReader.name:
+        if _reader(path, AUTO)[0].name != OwnRecordsReader.name:
+            continue
+        _, first = next(values_of(path), ("", None))
+        if OwnRecordsReader.names_run(first):
             beside = any(find_file(folder, "questions") for folder in (path.parent.parent, path.parent))
             where = "" if beside else option_text("dataset", dataset or "DATASET")
             what = f"this is already a run: {command_text('evaluate', path, options=where)}"

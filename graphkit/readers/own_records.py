@@ -14,13 +14,14 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import identifier
-from graphkit.records.aliases import ANSWER
+from graphkit.records.aliases import ANSWER, BESIDE_ANSWER
+from graphkit.records.shapes import with_output
 from graphkit.records.structs import AnswerStruct, struct_of
 
 #: The names under which a record has each field.
 _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
-_KNOWN = frozenset(one for names in _NAMES.values() for one in names)
-_CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings")
+_KNOWN = frozenset(one for names in _NAMES.values() for one in names) | BESIDE_ANSWER
+_CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings", "evidence_files")
 
 
 class OwnRecordsReader(Reader):
@@ -32,12 +33,19 @@ class OwnRecordsReader(Reader):
     title = "graphkit's own records, whose ids may be the system's own names"
 
     def recognises(self, value: Any) -> bool:
+        if not isinstance(value, dict):
+            return False
+        value = with_output(value)
         return (
-            isinstance(value, dict)
-            and value.keys() <= _KNOWN
-            and all(_first(value, name) is not None for name in ("run", "question_id"))
+            value.keys() <= _KNOWN
+            and _first(value, "question_id") is not None
             and any(name in value for one in _CONTENT for name in _NAMES[one])
         )
+
+    @staticmethod
+    def names_run(value: Any) -> bool:
+        """Return whether a record names its run, so that the file is a run already."""
+        return isinstance(value, dict) and _first(value, "run") is not None
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
