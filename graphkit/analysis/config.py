@@ -56,12 +56,15 @@ class Config:
     ----------
     targets, severe
         Replacements for a measure's own thresholds.
+    k
+        The cut-off of measures that name none.
     """
 
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: WEIGHTS)
     targets: Mapping[str, float] = field(default_factory=dict)
     severe: Mapping[str, float] = field(default_factory=dict)
     source: str = "defaults"
+    k: int | None = None
 
     @property
     def digest(self) -> str:
@@ -118,12 +121,12 @@ class Config:
         return Thresholds(self.targets.get(measure, own.target), self.severe.get(measure, own.severe))
 
 
-#: The sections of a file; ``[ci]`` is read by ``graphkit ci``.
-SECTIONS = ("weights", "targets", "severe", "ci")
+#: The cut-off and the sections of a file; ``[ci]`` is read by ``graphkit ci``.
+SECTIONS = ("k", "weights", "targets", "severe", "ci")
 
 
 def load_config(path: Path | None) -> Config:
-    """Read ``[weights.LAYER]``, ``[targets]`` and ``[severe]``; missing entries keep their defaults.
+    """Read ``k``, ``[weights.LAYER]``, ``[targets]`` and ``[severe]``; missing entries keep their defaults.
 
     Raises
     ------
@@ -137,6 +140,10 @@ def load_config(path: Path | None) -> Config:
     for name in content:
         if name not in SECTIONS:
             _unknown(path, name, SECTIONS, "section")
+    k = content.get("k")
+    if k is not None and (type(k) is not int or k < 1):
+        remedy = "Write it before the sections, such as `k = 10`."
+        raise InputError(f"k must be a whole number of at least 1, not {k!r}", where=str(path), remedy=remedy)
     weights: dict[str, Mapping[str, float]] = dict(WEIGHTS)
     for layer, values in _table(path, content, "weights").items():
         if layer not in WEIGHTS:
@@ -151,7 +158,7 @@ def load_config(path: Path | None) -> Config:
             )
     targets = _numbers(path, "targets", _table(path, content, "targets"))
     severe = _numbers(path, "severe", _table(path, content, "severe"))
-    return Config(weights, targets, severe, str(path))
+    return Config(weights, targets, severe, str(path), k)
 
 
 def _table(path: Path, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:

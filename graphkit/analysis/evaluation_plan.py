@@ -158,7 +158,7 @@ class EvaluationPlan:
         return self.config.renamed(lambda name: str(self._compared(parse_measure(name))))
 
     def _resolved(self, names: Sequence[str | Measure]) -> list[Measure]:
-        found = resolve_measures(names, k=self.options.k) if names else ()
+        found = resolve_measures(names, k=self.options.k or self.config.k) if names else ()
         return [self._compared(one) for one in found]
 
     def _compared(self, measure: Measure) -> Measure:

@@ -73,6 +73,8 @@ GIVEN = (
 
 #: The classes that a text may name: built-in, registered, and named by the user before.
 _BY_NAME = {name.casefold(): kind for kind in MEASURES for name in (kind.__name__, *kind.aliases)}
+#: A measure as harnesses name it: `retrieval-hit-at-k`, `recall_at_5`, `precision@k`.
+_HARNESS = re.compile(r"(?:retrieval[-_ ])?(?P<name>[a-z]\w*?(?:[-_ ]\w+?)*?)(?:(?:[-_ ]at[-_ ]|@)(?P<k>k|\d+))?", re.I)
 _TEXT = re.compile(r"\s*(?P<name>\w+|[\w.]+:[\w.<>]+)\s*(?:\((?P<args>.*)\))?\s*(?:@\s*(?P<k>-?\d+))?\s*\Z", re.DOTALL)
 
 
@@ -150,6 +152,8 @@ def parse_measure(text: str) -> Measure:
     ('nDCG@10', 'Success@5')
     >>> str(parse_measure("traversal_accuracy(relation=False)"))
     'EdgeRecall(relation=False)'
+    >>> str(parse_measure("retrieval-hit-at-5")), str(parse_measure("precision@k"))
+    ('Success@5', 'P')
 
     Raises
     ------
@@ -157,7 +161,7 @@ def parse_measure(text: str) -> Measure:
         The name or a parameter is unknown (the closest name is suggested), a value doesn't fit, or a user's measure
         can't be imported.
     """
-    match = _TEXT.match(text)
+    match = _TEXT.match(_as_harnesses_name(text))
     kind = None
     if match is not None:
         name = match["name"]
@@ -171,6 +175,15 @@ def parse_measure(text: str) -> Measure:
     if match["k"] is not None:
         arguments["k"] = int(match["k"])
     return _build(text, kind, arguments)
+
+
+def _as_harnesses_name(text: str) -> str:
+    """Return the text of a measure that harnesses name in their way; any other text as it is."""
+    found = _HARNESS.fullmatch(text.strip())
+    name = re.sub(r"[- ]", "_", found["name"]).casefold() if found else ""
+    if found is None or name not in _BY_NAME or text.casefold() in _BY_NAME:
+        return text
+    return name if found["k"] is None or found["k"].casefold() == "k" else f"{name}@{found['k']}"
 
 
 def measure_class(text: str) -> type[Measure] | None:

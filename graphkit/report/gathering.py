@@ -134,7 +134,7 @@ def _dataset(options: PageOptions, file: Path) -> Dataset:
 
 
 def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
-    return resolve_measures([*config.default_measures(), "Incoherent", "OffPin", *more])
+    return resolve_measures([*config.default_measures(), "Incoherent", "OffPin", *more], k=config.k)
 
 
 def _scored(
