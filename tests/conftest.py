@@ -265,6 +265,12 @@ def texts() -> Path:
 
 
 @pytest.fixture(scope="session")
+def forms_data() -> Path:
+    """The folder of small files in the forms that published write-ups use."""
+    return _data("forms")
+
+
+@pytest.fixture(scope="session")
 def real_logs() -> Path:
     """The folder of logs that real libraries wrote, with the dataset that they are about."""
     return _data("logs")

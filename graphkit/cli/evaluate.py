@@ -32,7 +32,10 @@ from graphkit.cli.options import (
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
+    from graphkit.records.scores import Score
     from graphkit.scoring.runs_verdict import RunsVerdict
 
 
@@ -127,7 +130,8 @@ def evaluate(
         _refuse_contradictions(scoring, gates, storing)
         files = run_files(given.runs or ())
         one_run(storing.run_name, files, "Evaluate")
-        plan = planned(given, scoring, gates, storing, reading)
+        graded = [] if given.format is not None else _graded_in_logs(files, given, storing, reading)
+        plan = planned(given, scoring, gates, storing, reading, graded)
 
     with (
         read_once(),
@@ -235,8 +239,9 @@ def planned(
     gates: RunGateOptions,
     storing: StoringOptions,
     reading: ReadingOptions,
+    graded: Sequence[Score] = (),
 ) -> EvaluationPlan:
-    """Return the evaluation that the options ask for."""
+    """Return the evaluation that the options ask for, with scores from the logs beside those of files."""
     from graphkit.analysis.config import load_config
     from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
     from graphkit.files.score_files import read_scores
@@ -257,17 +262,38 @@ def planned(
         hash_gold=as_json(),
         keep=storing.keep or (),
     )
+    scores = reading.read(read_scores, given.scores or [])
+    held = {(one.run, one.question, one.measure) for one in scores}
     return EvaluationPlan(
         options,
         config=load_config(scoring.config),
         gates=PlannedGates(**vars(gates)),
-        scores=reading.read(read_scores, given.scores or []),
+        scores=[*scores, *(one for one in graded if (one.run, one.question, one.measure) not in held)],
         score_files=given.scores or (),
         answered_by=given.answered_by,
         undirected=scoring.undirected,
         untyped=scoring.untyped,
         by=scoring.by,
     )
+
+
+def _graded_in_logs(
+    files: Sequence[Path], given: InputOptions, storing: StoringOptions, reading: ReadingOptions
+) -> list[Score]:
+    """Return the grades that a person wrote into the records of the runs, and say what they are."""
+    from graphkit.files.dataset import Dataset
+    from graphkit.files.person_grades import grades_in_words, is_graded, logged_grades
+
+    found, problems = [], reading.problems()
+    for file in files:
+        if is_graded(file):
+            questions = Dataset.of_run(file, given.dataset).questions_file
+            grades = logged_grades(file, problems, run=storing.run_name, questions=questions)
+            found += grades
+            if grades:
+                say(f"note: {file.name} is graded by a person: {grades_in_words(grades)}")
+    print_problems(problems)
+    return found
 
 
 def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: int) -> None:

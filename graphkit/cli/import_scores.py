@@ -13,10 +13,12 @@ from graphkit.records.words import counted
 @command()
 def import_scores(
     *,
-    files: list[Path] = argument("FILE...", "Read these logs: Inspect's .eval and .json, promptfoo's results (.json)."),
+    files: list[Path] = argument(
+        "FILE...", "Read these logs: Inspect's .eval and .json, promptfoo's results (.json), or graded records."
+    ),
     run: str = option("--run NAME", "Give the scores to the run of this name.", required=True),
     out: Path = option("--out -o FILE", "Write the scores to FILE (.jsonl or .csv).", required=True, writes="scores"),
-    format: Literal["auto", "inspect", "promptfoo"] = option(  # noqa: A002
+    format: Literal["auto", "inspect", "promptfoo", "graded"] = option(  # noqa: A002
         "--format", "Read this format.", default="auto"
     ),
     dataset: Path | None = option(
@@ -27,7 +29,7 @@ def import_scores(
     ),
     on_error: OnError = ON_ERROR,
 ) -> None:
-    """Turn the scores in logs of Inspect or promptfoo into scores of a run."""
+    """Turn the scores in logs of Inspect or promptfoo, or a person's grades in a log, into scores of a run."""
     from graphkit.cli.progress import shown_progress
     from graphkit.files.assets import command_text, option_text
     from graphkit.files.problems import Problems

@@ -6,25 +6,61 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.person_grades import GRADE, is_binary, score_of
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import each_once, parse_record
 from graphkit.imports.inspect_scores import InspectScores
 from graphkit.imports.promptfoo_scores import PromptfooScores
 from graphkit.imports.recorder import Questions
-from graphkit.imports.scored_samples import ScoredSample, ScoreFormat
+from graphkit.imports.scored_samples import GivenScore, ScoredSample, ScoreFormat, question_id
 from graphkit.imports.sources import values_of
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.records.scores import Score
+from graphkit.readers.payloads import identifier, object_of, text
+from graphkit.records.scores import PERSON, Score
 from graphkit.records.unanswered import failed
 from graphkit.records.words import counted, shortened
 
 AUTO = "auto"
 
-FORMATS: Mapping[str, ScoreFormat] = {one.name: one for one in (InspectScores(), PromptfooScores())}
+
+class GradedLog:
+    """Reads the grades that a person wrote into the records of a run log."""
+
+    name: ClassVar[str] = "graded"
+    title: ClassVar[str] = "logs with a person's grade in each record"
+
+    def recognises(self, value: Any) -> bool:
+        """Return whether a value is a record with a field for a grade."""
+        return isinstance(value, dict) and GRADE in value
+
+    def samples(self, path: Path) -> Iterator[ScoredSample]:
+        """Yield the records of a file."""
+        records = [(where, object_of(value)) for where, value in values_of(path)]
+        binary = is_binary(value.get(GRADE) for _, value in records)
+        for where, value in records:
+            name = question_id(value) or identifier(value.get("id"))
+            score = score_of(value, "run", name or "question", binary)
+            given = None if score is None else score.number
+            if score is not None:
+                label, why = score.label, score.explanation
+                yield ScoredSample(
+                    where,
+                    name,
+                    text(value.get("question")),
+                    scores={score.measure: GivenScore(PERSON, given, None, score.grade, why, label)},
+                )
+            elif value.get(GRADE) is None:
+                yield ScoredSample(where, name, text(value.get("question")))
+            else:
+                shown = shortened(str(value[GRADE]))
+                yield ScoredSample(where, left_out=f"a grade that isn't known, such as {shown!r}")
+
+
+FORMATS: Mapping[str, ScoreFormat] = {one.name: one for one in (InspectScores(), PromptfooScores(), GradedLog())}
 
 #: The reason of a score that a sample lacks and others have.
 LACKS = "the log has no such score of this sample"
@@ -156,7 +192,7 @@ def _scores(
             row |= {"grader": chosen.name, "value": None, "reason": lacking}
         else:
             row |= {"grader": given.grader, "value": given.value, "reason": given.reason}
-            row |= {"grade": given.grade, "explanation": given.explanation}
+            row |= {"grade": given.grade, "explanation": given.explanation, "label": given.label}
         line = json.dumps({key: value for key, value in row.items() if value is not None or key == "value"})
         score = parse_record(Score, line.encode(), sample.where, problems)
         if score is not None:

@@ -24,6 +24,7 @@ class GivenScore:
     reason: str | None = None
     grade: str | None = None
     explanation: str | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,8 @@ from graphkit.judges.contract import Finding, Grader, Reading
 from graphkit.judges.forms import Unit, VerdictForm, Words, needs_gold_or_facts, unscored_if_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
+from graphkit.records.scores import FAILURES, GRADES, GRADING_ERROR
 from graphkit.records.words import shortened
-
-#: The grades with their values, best first.
-GRADES = {"fully_correct": 1.0, "partially_correct": 0.5, "unsupported": 0.0, "wrong": 0.0}
-
-#: The labels of failures.
-FAILURES = ("hallucination", "missing_evidence", "retrieval_miss", "wrong_chunk", "reasoning_error", "scope_confusion")
-
-#: The label of any other failure.
-GRADING_ERROR = "grading_error"
 
 
 class RubricVerdict(VerdictForm):

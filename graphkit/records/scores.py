@@ -24,6 +24,12 @@ PERSON = "person"
 PERSON_GRADE = "PersonGrade"
 NOTED = "noted, not graded"
 
+#: The measure of four grades; these with their values, best first; the labels of failures, and that of any other one.
+RUBRIC_GRADE = "RubricGrade"
+GRADES = {"fully_correct": 1.0, "partially_correct": 0.5, "unsupported": 0.0, "wrong": 0.0}
+FAILURES = ("hallucination", "missing_evidence", "retrieval_miss", "wrong_chunk", "reasoning_error", "scope_confusion")
+GRADING_ERROR = "grading_error"
+
 #: The largest score.
 LARGEST = WIDEST
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from graphkit.analysis import scales
 from graphkit.errors import InputError
-from graphkit.judges.rubric import GRADES
 from graphkit.measures.registry import lower_is_better
-from graphkit.records.scores import Score
+from graphkit.records.scores import GRADES, Score
 
 #: The grades of the rubric with their values, lowest first.
 RUBRIC = dict(reversed(GRADES.items()))

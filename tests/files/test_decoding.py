@@ -263,7 +263,9 @@ def agree(kind: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
         before, before_counted = len(problems.skipped), Counter(problems.ignored_fields)
         found = reader.parse(number, line)
         reported = Problems()
-        more = {"complete": reader.complete} if kind is AnswerStruct else {}  # the name of the run, by its file
+        more: dict[str, Any] = {}
+        if kind is AnswerStruct:  # the name of the run, by its file
+            more["complete"] = reader.complete
         expected = parse_record(model, line, f"f.jsonl:{number}", reported, **more)
         assert repr(plain(found)) == repr(plain(expected))
         assert problems.skipped[before:] == reported.skipped
