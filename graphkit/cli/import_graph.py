@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from graphkit.cli.base import argument, command, option, present
-from graphkit.cli.options import COLUMNS, Columns, NameOptions
+from graphkit.cli.options import ALLOW_LOAD_CSV, COLUMNS, Columns, NameOptions
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,9 @@ class SourceOptions:
         "--user NAME", "Log in as NAME, with GRAPHKIT_SOURCE_PASSWORD or a password asked for."
     )
     database: str | None = option("--database NAME", "Read this database. [default: the account's own]")
+    allow_load_csv: bool = ALLOW_LOAD_CSV
 
-    def keywords(self) -> dict[str, str | None]:
+    def keywords(self) -> dict[str, str | bool | None]:
         """Return them as keywords of :func:`graphkit.import_graph`, with the password."""
         return vars(self) | {"password": source_password(self.username) if self.uri is not None else None}
 

@@ -84,6 +84,7 @@ MIN_KAPPA = option(
 SCALE = option(
     "--scale LOW-HIGH", "Use these whole grades for the measure. [default: as declared, or as given]", parser=_scale
 )
+ALLOW_LOAD_CSV = option("--allow-load-csv", "Allow LOAD CSV and plug-ins, which can read files and send data.")
 QUESTION_KEY = option("--question-key KEY", "Read the question's id at KEY, such as metadata.ticket.")
 COLUMNS = option(
     "--columns S,R,T", "Read source, relation and target in these columns of a Cypher query's rows.", parser=_columns

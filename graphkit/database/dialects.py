@@ -48,6 +48,10 @@ class Dialect:
     out_of_memory_words: ClassVar[tuple[str, ...]] = ("outofmemory",)
     #: Whether the server refuses writes in a read session. Otherwise only a read-only account prevents them.
     reading_session_refuses_writes: ClassVar[bool] = True
+    #: Whether a query can reach beyond the graph, by LOAD CSV or by plug-ins, so that its plan is looked at first.
+    reaches_outside: ClassVar[bool] = True
+    #: Words in the message of a LOAD CSV that the server refuses as it does a write.
+    load_csv_refused_words: ClassVar[tuple[str, ...]] = ()
     #: Whether two simultaneous MERGEs of one key can violate the constraint. A retry then finds the node.
     merges_collide: ClassVar[bool] = False
 
@@ -92,6 +96,8 @@ class ArcadeDB(KnownDialect):
     wrong_query_codes = (*Dialect.wrong_query_codes, "Neo.DatabaseError.General.UnknownError")
     out_of_memory_words = (*Dialect.out_of_memory_words, "querymaxheap")
     reading_session_refuses_writes = False
+    reaches_outside = False  # the embedded server is started without LOAD CSV, and it has no plug-ins
+    load_csv_refused_words = ("LOAD CSV", "update security")
     merges_collide = True
 
     def version(self, agent: str) -> str | None:

@@ -10,6 +10,7 @@ from graphkit.database.access import DIRECT_RETRY_SECONDS, Access
 from graphkit.database.dialects import dialect_of
 from graphkit.database.driver import agent_of, connected, driver_errors
 from graphkit.database.messages import translated, write_refused
+from graphkit.database.outside import explaining, refuse_outside
 from graphkit.database.settings import checked_uri, query_timeout
 from graphkit.database.values import plain
 from graphkit.errors import InputError
@@ -50,14 +51,15 @@ class ForeignAccess(Access):
         self.retry_seconds = DIRECT_RETRY_SECONDS
 
 
-def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
+def read_rows(access: ForeignAccess, query: str, *, allow_load_csv: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the rows of a query as they come: nodes and relationships as parts of a graph, paths as lists of them.
 
     The query runs in a read session, in a transaction that is never committed, so it changes nothing, whichever
     account it uses. Any version of the server will do.
 
-    Raise InputError if the query isn't valid Cypher. Raise DatabaseError if the server can't be reached, refuses the
-    account, or the query would write.
+    Raise InputError if the query isn't valid Cypher, or reaches beyond the graph (:mod:`graphkit.database.outside`)
+    while ``allow_load_csv`` is false. Raise DatabaseError if the server can't be reached, refuses the account, or the
+    query would write.
     """
     import neo4j
 
@@ -73,6 +75,10 @@ def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
                 ) as session,
                 session.begin_transaction(timeout=timeout) as transaction,
             ):
+                if not allow_load_csv:
+                    explained = transaction.run(explaining(query))
+                    rows = [record.values() for record in explained]  # servers without a plan describe it in rows
+                    refuse_outside(explained.consume().plan, rows)
                 result = transaction.run(query)
                 for record in result:
                     yield {name: _part(value) for name, value in zip(record.keys(), record.values(), strict=True)}

@@ -32,6 +32,8 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
             remedy="It may be starting, paused or stopped: wait, or start it (in Aura, resume the instance), and run "
             "the command again.",
         )
+    if by_person and any(words in message for words in dialect.load_csv_refused_words):
+        return InputError("the query uses LOAD CSV, which the embedded database never runs")
     if not code:
         return access.stopped() or _unreachable(error, message, access)
     if found := _refused(code, access, dialect):

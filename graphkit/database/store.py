@@ -17,6 +17,7 @@ from graphkit.database.access import Access, access_to
 from graphkit.database.dialects import KnownDialect, recognized
 from graphkit.database.driver import agent_of, connected, driver_errors, session_of
 from graphkit.database.messages import translated, write_refused
+from graphkit.database.outside import explaining, refuse_outside
 from graphkit.database.settings import Settings, query_timeout
 from graphkit.database.values import Row, plain, rows
 from graphkit.errors import DatabaseError, GraphkitError, InputError
@@ -151,15 +152,23 @@ class Store:
         except driver_errors() as error:
             raise self._translated(error) from error
 
-    def query_readonly(self, cypher: str, parameters: Parameters | None = None) -> tuple[list[str], list[list[object]]]:
+    def query_readonly(
+        self, cypher: str, parameters: Parameters | None = None, *, allow_load_csv: bool = False
+    ) -> tuple[list[str], list[list[object]]]:
         """Run a query that a user wrote, and return its columns and rows; the server refuses it if it would write.
 
         The embedded engine names no columns if there are no rows.
 
+        Parameters
+        ----------
+        allow_load_csv
+            Also run LOAD CSV, and procedures and functions of plug-ins: they can read files and send data. (The
+            embedded engine never runs LOAD CSV.)
+
         Raises
         ------
         InputError
-            The query isn't valid Cypher.
+            The query isn't valid Cypher, or it reaches beyond the graph.
         DatabaseError
             The query would write, or the server fails.
         """
@@ -167,6 +176,9 @@ class Store:
             raise InputError("The query is empty", remedy="Write it as: MATCH (n) RETURN count(n)")
         try:
             with session_of(self._reading_driver(), self._access, read_only=True) as session:
+                if self._dialect.reaches_outside and not allow_load_csv:
+                    explained = session.run(self._query(explaining(cypher)), dict(parameters or {}))
+                    refuse_outside(explained.consume().plan)
                 result = session.run(self._query(cypher), dict(parameters or {}))
                 columns = list(result.keys())
                 rows = [[plain(value) for value in record.values()] for record in result]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,18 +49,20 @@ class UserQuery:
         named = {value for name, value in self.names.items() if name != "question"}
         return [words for name, words in partial.items() if name in named or not named]
 
-    def run(self, store: Store) -> QueryRows:
+    def run(self, store: Store, *, allow_load_csv: bool = False) -> QueryRows:
         """Return the rows.
+
+        ``allow_load_csv`` lets a query of the user's own reach beyond the graph, see :meth:`Store.query_readonly`.
 
         Raises
         ------
         InputError
-            A parameter holds a value that the database can't hold.
+            A parameter holds a value that the database can't hold, or the query reaches beyond the graph.
         """
         limit = self._limit()
         parameters = dict(self.parameters) if limit is None else {**self.parameters, "limit": NO_LIMIT}
         try:
-            columns, rows = store.query_readonly(self.text, parameters)
+            columns, rows = store.query_readonly(self.text, parameters, allow_load_csv=allow_load_csv or self.named)
         except (OverflowError, UnicodeEncodeError):
             raise InputError(
                 "a parameter holds what the database can't",
@@ -79,7 +82,7 @@ def user_query(source: str | None, expression: str | None, given: Mapping[str, s
     Parameters
     ----------
     source, expression
-        The name of a named query or a file, or the text of a query.
+        The name of a named query, a file, or the text of a query: a name has no spaces and brackets.
     given
         The parameters as texts, of which JSON becomes its value.
 
@@ -93,7 +96,8 @@ def user_query(source: str | None, expression: str | None, given: Mapping[str, s
             "give either a query's name or file, or its text by -e", remedy="`graphkit queries` lists the named ones."
         )
     values: dict[str, object] = {name: parse_value(value) for name, value in given.items()}
-    if source is None:
+    if source is None or _is_cypher(source):
+        expression = source if source is not None else expression
         return UserQuery(str(expression), values, _names(values, given), False)
     path = Path(source)
     if path.suffix in {".cypher", ".cql"} or path.is_file():
@@ -106,6 +110,16 @@ def user_query(source: str | None, expression: str | None, given: Mapping[str, s
     bound = named.bind(values)
     names = _names(bound, given, named=True)
     return UserQuery(named.text, {**bound, **names}, names, True)  # a run may be called 2026, which is a text there
+
+
+def _is_cypher(source: str) -> bool:
+    """Return whether this is the text of a query, and neither a name nor a file."""
+    if not re.search(r"[\s(]", source):
+        return False
+    try:
+        return not (Path(source).is_file() or re.search(r"\.(cypher|cql)$", source))
+    except (OSError, ValueError):  # too long for a path, or with a character that none has
+        return True
 
 
 def _names(bound: Mapping[str, object], given: Mapping[str, str], named: bool = False) -> dict[str, str]:

@@ -55,6 +55,8 @@ class GraphImportOptions:
         Where repositories come from (see :class:`graphkit.imports.repository_sources.RepositorySource`).
     replace
         Replace the files of an existing knowledge graph.
+    allow_load_csv
+        Let the query reach beyond the graph by LOAD CSV or plug-ins, see :meth:`Store.query_readonly`.
     """
 
     uri: str | None = None
@@ -71,6 +73,7 @@ class GraphImportOptions:
     commits: Mapping[str, str] | None = None
     repo_from: str | None = None
     replace: bool = False
+    allow_load_csv: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +217,7 @@ def _from_database(chosen: GraphImportOptions, report: GraphReport) -> Parts:
     def parts() -> Parts:
         rows = 0
         names: tuple[str, ...] = ()
-        for row in read_rows(access, str(chosen.query)):
+        for row in read_rows(access, str(chosen.query), allow_load_csv=chosen.allow_load_csv):
             rows, names = rows + 1, tuple(row)
             empty = True
             for part in edges_of_row(row, chosen.columns):

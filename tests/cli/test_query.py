@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from graphkit.database.store import Store
 from graphkit.graph.queries import named_queries
+from tests.helpers import engines
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, inside, tiny
 from tests.helpers.cli import inside as graphkit
+from tests.helpers.engines import Neo4jServer
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +21,13 @@ def held(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Graph:
     folder = tmp_path_factory.mktemp("held")
     graphkit("evaluate", "-m", "EdgeRecall", tiny(folder), cwd=folder, env=graph.env, code=0)
     return graph
+
+
+@pytest.fixture
+def neo4j_graph(neo4j_server: Neo4jServer) -> Iterator[Graph]:
+    """A Neo4j for commands, as it is."""
+    with Store.open(neo4j_server.settings) as opened:
+        yield Graph(engines.child_environment(neo4j_server.settings), opened)
 
 
 def query(graph: Graph, *arguments: object, cwd: Path, code: int = 0) -> Done:
@@ -174,6 +185,55 @@ def test_numbers_that_json_does_not_have(held: Graph, tmp_path: Path) -> None:
     """NaN and the infinities are null in JSON, so that every parser reads the line."""
     done = query(held, "-e", "RETURN 0.0 / 0.0 AS nan, [1.0 / 0.0, 1.5] AS list", "--json", cwd=tmp_path)
     assert done.out == '{"nan": null, "list": [null, 1.5]}\n'
+
+
+def test_text_without_the_option(held: Graph, tmp_path: Path) -> None:
+    """Text that can be neither a name nor a file is a query, even one too long for the name of a file."""
+    for text in ("MATCH (q:Question) RETURN count(q) AS n", "RETURN(2)AS n", f"RETURN 2 AS n // {'x' * 5000}"):
+        assert query(held, text, "--json", cwd=tmp_path).object() == {"n": 2}
+    (tmp_path / "my own.txt").write_text("RETURN 3 AS n")  # the name of a file may have a space
+    assert query(held, "my own.txt", "--json", cwd=tmp_path).object() == {"n": 3}
+    assert "no query is called 'count'" in query(held, "count", cwd=tmp_path, code=2).err
+
+
+#: LOAD CSV by itself, and where no operator of a plan stands for it: in a subquery inside an expression.
+LOADS = (
+    "LOAD CSV FROM $address AS line RETURN line",
+    "/**/ load /**/ csv FROM $address AS line RETURN line",
+    "RETURN [x IN [1] | COLLECT { LOAD CSV FROM $address AS line RETURN line }] AS lines",
+    "MATCH p=(a)-[*1..2]->() WHERE all(x IN nodes(p) WHERE EXISTS { LOAD CSV FROM $address AS l RETURN l }) RETURN p",
+)
+
+
+def test_load_csv_is_refused(any_graph: Graph, tmp_path: Path) -> None:
+    """On both engines, text and files read and send nothing by LOAD CSV; the text LOAD CSV itself is no reason."""
+    any_graph.store.write("CREATE (:Artifact)-[:EDGE]->(:Artifact)")
+    for number, text in enumerate(LOADS):
+        (tmp_path / "others.cypher").write_text(text)
+        for source in (("-e", text), ("others.cypher",)):
+            for address in ("file:///etc/passwd", "http://127.0.0.1:9/x"):
+                done = query(any_graph, *source, "-p", f"address={address}", cwd=tmp_path, code=2)
+                assert "the query uses LOAD CSV" in done.err, (number, source, address)
+    assert query(any_graph, "RETURN 'LOAD CSV' AS x", "--json", cwd=tmp_path).object() == {"x": "LOAD CSV"}
+
+
+def test_load_csv_that_is_allowed_is_run_by_the_server(neo4j_graph: Graph, tmp_path: Path) -> None:
+    """With the option the query reaches the server, which here finds no such file."""
+    given = ("-e", LOADS[0], "-p", "address=file:///none.csv", "--allow-load-csv")
+    done = query(neo4j_graph, *given, cwd=tmp_path, code=2)
+    assert "uses LOAD CSV" not in done.err
+    assert "none.csv" in done.err
+
+
+def test_procedures_that_are_not_the_databases_own(neo4j_graph: Graph, tmp_path: Path) -> None:
+    """Procedures of db are run; those that read the configuration or end connections are refused, however hidden."""
+    assert query(neo4j_graph, "CALL db.labels() YIELD label RETURN count(label) AS n", "--json", cwd=tmp_path).object()
+    query(neo4j_graph, "PROFILE RETURN date.truncate('day', date()) AS day", cwd=tmp_path)
+    hidden = "RETURN [x IN [1] | COLLECT { CALL `dbms`.`listConfig`() YIELD name RETURN name }] AS x"
+    for text in ("CALL dbms.listConfig() YIELD name RETURN name", "CALL dbms.listConfig('')", hidden):
+        assert "the query uses dbms.listConfig" in query(neo4j_graph, "-e", text, cwd=tmp_path, code=2).err
+    stop = query(neo4j_graph, "TERMINATE TRANSACTIONS 'neo4j-transaction-1'", cwd=tmp_path, code=2)
+    assert "TERMINATE TRANSACTIONS" in stop.err
 
 
 WRITES = (

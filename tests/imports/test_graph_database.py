@@ -212,6 +212,8 @@ def test_wrong_cypher(imported: Import) -> None:
         imported("MATCH (a)-[r]->(b) RETRUN a")
     with pytest.raises(InputError, match="query is empty"):
         imported("  ")
+    with pytest.raises(InputError, match="uses LOAD CSV"):
+        imported("LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line")
 
 
 def test_many_rows_in_little_memory(source: Source, store: Store) -> None:

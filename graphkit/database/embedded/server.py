@@ -45,6 +45,9 @@ _JVM_OPTIONS = (
     "-Darcadedb.txWalFlush=1",  # a commit is on the disk when it returns
     # A query is limited by memory (half of the heap), not by the 500 000 values that a comparison soon collects.
     "-Darcadedb.queryMaxHeapElementsAllowedPerOp=-1",
+    # LOAD CSV would read files and send data to any address, from whoever's query.
+    "-Darcadedb.opencypher.loadCsv.allowFileUrls=false",
+    "-Darcadedb.opencypher.loadCsv.allowRemoteUrls=false",
     "-Dpolyglot.engine.WarnInterpreterOnly=false",
     "--add-modules=jdk.incubator.vector",
     "--enable-native-access=ALL-UNNAMED",
