@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from graphkit import evaluate, failures
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
 from graphkit.measures.base import Unscored
 from graphkit.measures.coherence import Coherence, OffPin
 from graphkit.scoring.cypher_scoring import measure_values
@@ -321,6 +323,30 @@ def test_clone_with_remote_branches(graph: Graph, shop: Path) -> None:
 def test_folder_inside_a_repository(graph: Graph, shop: Path) -> None:
     """A folder inside a work tree stands for the repository around it."""
     assert list(read(graph, shop, "web/src")) == ["web"]
+
+
+def test_history_as_a_file(shop: Path) -> None:
+    """-o writes what git itself says into commits.jsonl, without a database, and a dataset reads it."""
+    folder = tiny(shop / "data").parent.parent
+    done = inside("git", "api", "web", "-o", "data/commits.jsonl", "--json", cwd=shop, code=0)
+    assert not (shop / ".graphkit").exists()
+    expected = {name: logged(shop / name) for name in ("api", "web")}
+    assert [(row["repository"], row["written"], row["shallow"]) for row in done.objects()] == [
+        (name, len(commits), False) for name, commits in expected.items()
+    ]
+    read_back = Dataset(folder).commits(Problems())
+    for name, commits in expected.items():
+        own = {one.sha: (one.committed_at.isoformat(), {*one.parents}) for one in read_back if one.repo == name}
+        assert own.keys() == commits.keys()
+        assert all(
+            same_moment(at, commits[sha][0]) and parents == commits[sha][1] for sha, (at, parents) in own.items()
+        )
+    git(shop, "clone", "-q", "--depth", "1", f"file://{shop}/api", "other/api")
+    twice = inside("git", "api", "other/api", "-o", "new.jsonl", cwd=shop, code=2)
+    assert "two repositories are called 'api'" in twice.err
+    assert not (shop / "new.jsonl").exists()
+    cut = inside("git", "other/api", "-o", "new.jsonl", cwd=shop, code=0)
+    assert "note: other/api is a shallow clone, so its history is cut" in cut.err
 
 
 def test_shallow_clone(graph: Graph, shop: Path) -> None:

@@ -78,7 +78,7 @@ COMMANDS: dict[Words, Command] = {
         folders=("folder",),
         needs=("questions",),
     ),
-    ("git",): Command({"repositories": "clone"}, graph=True),
+    ("git",): Command({"repositories": "clone", "--out": "history.jsonl"}, writes=("--out",), graph=True),
     ("evaluate",): Command(
         {
             **{"runs": RUN, "--dataset": DATASET, "--out": "results.jsonl", "--config": "config.toml"},
