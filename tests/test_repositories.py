@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "graph.json").write_text(json.dumps({"directed": True, "multigraph": True, **GRAPH}))
     (tmp_path / "questions.csv").write_text(f"id,question,path\nq1,How?,{PATH}\nq2,Where?,{INNER}\n")
     walked = ["werkzeug.serving:run_simple", "CALLS", "flask.app:Flask.wsgi_app"]
-    records = [
+    records: list[dict[str, Any]] = [
         {"run": "r", "question_id": "q1", "traversal": [walked]},
         {"run": "r", "question_id": "q2", "traversal": []},
     ]
@@ -167,10 +168,7 @@ def _entered(store: Store) -> list[object]:
 )
 def test_where_repositories_come_from(given: str, found: dict[str, int], folder: Path) -> None:
     """``--repo-from`` takes the form of ids, a pattern, an attribute of nodes, or a table."""
-    nodes = [
-        {"id": one["id"], "package": "one" if one["repo"] == "flask" else "two"}  # type: ignore[index]
-        for one in GRAPH["nodes"]
-    ]
+    nodes = [{"id": one["id"], "package": "one" if one["repo"] == "flask" else "two"} for one in GRAPH["nodes"]]
     (folder / "graph.json").write_text(json.dumps({"directed": True, "multigraph": True, **GRAPH, "nodes": nodes}))
     rows = "".join(f"{one['id']},one\n" for one in nodes)
     (folder / "table.csv").write_text(f"id,repo\n{rows}")

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from graphkit.errors import InputError
 from graphkit.files.decoding import UNDECODED
-from graphkit.files.named_places import files_expected
 from graphkit.files.jsonl import run_of_file
+from graphkit.files.named_places import files_expected
 from graphkit.files.normal_forms import BACKSLASH, not_ascii
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
