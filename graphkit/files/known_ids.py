@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import re
 from collections import Counter
@@ -21,6 +22,11 @@ from graphkit.records.words import counted, shortened
 
 #: A smaller known share of the ids or edges leads to a warning about its usual cause.
 HARDLY = 0.1
+
+#: How similar the nearest name is at least, from 0 to 1; among how many others, and for how many names, it is sought.
+NEAR = 0.6
+_OTHERS = 10_000
+_SOUGHT = 20
 
 _ELEMENT_ID = re.compile(r"\d+:[0-9a-fA-F-]{36}:\d+")
 
@@ -97,15 +103,55 @@ def read_known(
     return known, KnowledgeEdges(edges())
 
 
-def closest(name: str, known: Collection[str]) -> str | None:
-    """Return the known id that is most similar to a name: one with the same end, else one with similar letters."""
+def closest(name: str, known: Collection[str], cutoff: float = 0.0) -> str | None:
+    """Return the known id that is most similar to a name: one with the same end, else one with similar letters.
+
+    None if none is as similar as ``cutoff``, from 0 to 1.
+    """
     import difflib
 
-    last = re.split(r"\W+", name.strip())[-1].casefold() if re.search(r"\w", name) else ""
+    last, letters = _last_word(name), name.casefold()
+
+    def likeness(one: str) -> float:
+        return difflib.SequenceMatcher(None, letters, one.casefold()).ratio()
+
     alike = [one for one in known if last and one.casefold().endswith(last)]
-    candidates = sorted(alike or known, key=lambda one: (abs(len(one) - len(name)), one))[:500]
-    letters = name.casefold()
-    return max(candidates, key=lambda one: difflib.SequenceMatcher(None, letters, one.casefold()).ratio(), default=None)
+    candidates = heapq.nsmallest(500, alike or known, key=lambda one: (abs(len(one) - len(name)), one))
+    found = max(candidates, key=likeness, default=None)
+    return found if found is not None and likeness(found) >= cutoff else None
+
+
+def _last_word(name: str) -> str:
+    """Return the last word of a name in lower case, by which similar names are found first."""
+    return re.split(r"\W+", name.strip())[-1].casefold() if re.search(r"\w", name) else ""
+
+
+def nearest(names: Collection[str], dataset: Dataset) -> dict[str, str | None]:
+    """Return the id of a dataset's knowledge graphs that is nearest to each of some names; None if none is near.
+
+    Of large graphs, only ids with the last word of a name, and a share of the others, stay in memory.
+    """
+    problems = Problems("skip")
+    ends = {_last_word(name) for name in names}
+    near: dict[str, None] = {}
+    others: dict[str, None] = {}
+
+    def ids() -> Iterator[str]:
+        for artifacts, edges in dataset.graphs.values():
+            if artifacts is not None:
+                yield from (one.id for _, one in RecordReader(artifacts, ArtifactStruct, problems))
+            elif edges is not None:
+                yield from (
+                    end for _, one in RecordReader(edges, EdgeStruct, problems) for end in (one.source, one.target)
+                )
+
+    for one in ids():
+        if _last_word(one) in ends:
+            near[one] = None
+        elif len(others) < _OTHERS:
+            others[one] = None
+    known = [*near, *others]
+    return {name: closest(name, known, NEAR) for name in list(names)[:_SOUGHT]}
 
 
 @dataclass(frozen=True, slots=True)

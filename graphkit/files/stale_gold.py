@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from graphkit.files.dataset import Dataset
+from graphkit.files.known_ids import nearest
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
 from graphkit.records.commits import CommitGraph
 from graphkit.records.evidence import beyond_static
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct, StepStruct
 from graphkit.records.unanswered import STALE
+
+#: How many relations between two nodes a reason names.
+_HELD = 3
 
 
 @dataclass
@@ -27,28 +31,36 @@ class _Graph:
     has_nodes: bool = False
     has_edges: bool = False
 
+    def holds(self, source: str, relation: str | None, target: str) -> bool:
+        """Return whether it holds an edge; one without a relation may have any."""
+        return self.numbers.edge(source, relation, target) in self.edges
+
+    def relations(self, source: str, target: str) -> list[str]:
+        """Return the relations that it holds between two nodes, in this direction."""
+        return [name for name in self.numbers.relations if name is not None and self.holds(source, name, target)]
+
 
 class _Numbers:
-    """Numbers for the nodes and relations that gold names."""
+    """Numbers for the nodes that gold names, and for relations."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, int] = {}
-        self._relations: dict[str | None, int] = {None: 0}
+        self.relations: dict[str | None, int] = {None: 0}
         self.bare = False
 
     def show(self, step: StepStruct) -> None:
         """Number the parts of a step."""
         for node in (step.source, step.target):
             self.nodes.setdefault(node, len(self.nodes))
-        self._relations.setdefault(step.relation, len(self._relations))
+        self.relations.setdefault(step.relation, len(self.relations))
         self.bare = self.bare or step.relation is None
 
     def edge(self, source: str, relation: str | None, target: str) -> int | None:
-        """Return the number of an edge, or None if gold doesn't name each of its parts."""
-        start, end, kind = self.nodes.get(source), self.nodes.get(target), self._relations.get(relation)
-        if start is None or end is None or kind is None:
+        """Return the number of an edge, or None if gold doesn't name both of its ends."""
+        start, end = self.nodes.get(source), self.nodes.get(target)
+        if start is None or end is None:
             return None
-        return (kind << 64) | (start << 32) | end
+        return (self.relations.setdefault(relation, len(self.relations)) << 64) | (start << 32) | end
 
 
 class GoldCheck:
@@ -65,6 +77,8 @@ class GoldCheck:
             for name, (artifacts, edges) in dataset.graphs.items()
         }
         self.commits = commits
+        self._dataset = dataset
+        self._near: dict[str, str | None] | None = None
 
     def show(self, question: QuestionStruct) -> None:
         """Add the nodes and edges of a question's gold."""
@@ -82,12 +96,16 @@ class GoldCheck:
             yield artifact
 
     def edges(self, graph: str, edges: Iterable[EdgeStruct]) -> Iterator[EdgeStruct]:
-        """Yield the edges of a knowledge graph, and remember those whose parts gold names."""
-        numbers, known = self._numbers, self._graphs[graph].edges
+        """Yield the edges of a knowledge graph, and remember those between nodes that gold names."""
+        numbers, one = self._numbers, self._graphs[graph]
         for edge in edges:
             for relation in (edge.relation, None) if numbers.bare else (edge.relation,):
                 if (number := numbers.edge(edge.source, relation, edge.target)) is not None:
-                    known.add(number)
+                    one.edges.add(number)
+            if not one.has_nodes:  # then its edges name its nodes
+                for node in (edge.source, edge.target):
+                    if node in numbers.nodes:
+                        one.nodes.setdefault(node, None)
             yield edge
 
     def reasons(self, question: QuestionStruct) -> tuple[str, ...]:
@@ -98,7 +116,53 @@ class GoldCheck:
         stack = question.stack or ""
         own = question.stack is not None and stack in self._graphs
         graphs = [self._graphs[stack]] if own else list(self._graphs.values())
-        return tuple(dict.fromkeys(_stale(question, graphs, self.commits)))
+        return tuple(dict.fromkeys(self._stale(question, graphs)))
+
+    def _stale(self, question: QuestionStruct, graphs: list[_Graph]) -> Iterator[str]:
+        pinned = self.commits.pins(question)
+        for path in question.paths:
+            for step in path.steps:
+                reasons = [self._reason(step, graph, pinned) for graph in graphs]
+                if None not in reasons:
+                    # The nearest graph gives the reason: a wrong commit is more specific than a missing node.
+                    yield max((reason for reason in reasons if reason), key=lambda reason: reason[0])[1]
+
+    def _reason(self, step: StepStruct, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str] | None:
+        """Return why a graph lacks a gold step, and how near it comes, or None if the graph holds it."""
+        edge = f"{step.source} -{step.relation or ''}-> {step.target}"
+        # Evidence marks a real relation that the static graph doesn't hold.
+        beyond = not graph.has_edges or beyond_static(step.evidence)
+        for node in (step.source, step.target):
+            if node not in graph.nodes and (graph.has_nodes or not beyond):
+                near = self._nearest(node)
+                also = f"; the nearest name is {near}" if near is not None else ""
+                return 0, f"{edge}: the artifact {node} is not in the knowledge graph{also}"
+        for node in (step.source, step.target) if graph.has_nodes else ():
+            repo = self.commits.places.repo(node) or ""
+            at, wanted = graph.nodes[node], pinned.get(repo)
+            if at is not None and wanted is not None and self.commits.meant(repo, at, pinned).sha != wanted:
+                return 1, f"{edge}: {node} is known at {at}, not at the annotated commit {wanted}"
+        if beyond or graph.holds(step.source, step.relation, step.target):
+            return None
+        forward, backward = (
+            graph.relations(*ends) for ends in ((step.source, step.target), (step.target, step.source))
+        )
+        if step.relation in backward or (step.relation is None and backward):
+            return 4, f"{edge}: the knowledge graph holds it the other way round"
+        if forward or backward:
+            turned = " the other way round and" if not forward else ""
+            held = ", ".join(sorted(forward or backward)[:_HELD])
+            return 3, f"{edge}: the knowledge graph holds it{turned} with another relation, {held}"
+        return 2, f"{edge}: the knowledge graph has no such edge"
+
+    def _nearest(self, node: str) -> str | None:
+        """Return the name of the knowledge graphs that is nearest to a missing one; they are read again for it once."""
+        if self._near is None:
+            missing = [
+                one for one in self._numbers.nodes if all(one not in graph.nodes for graph in self._graphs.values())
+            ]
+            self._near = nearest(missing, self._dataset)
+        return self._near.get(node)
 
 
 def stale_gold(
@@ -139,35 +203,3 @@ def invalid_reason(stale: Sequence[str]) -> str | None:
     if not stale:
         return None
     return f"{STALE}{stale[0]}" + (f" (and {len(stale) - 1} more)" if len(stale) > 1 else "")
-
-
-def _stale(question: QuestionStruct, graphs: list[_Graph], commits: CommitGraph) -> Iterator[str]:
-    pinned = commits.pins(question)
-    for path in question.paths:
-        for step in path.steps:
-            reasons = [_reason(step, graph, pinned, commits) for graph in graphs]
-            if None not in reasons:
-                # The nearest graph gives the reason: a wrong commit is more specific than a missing node.
-                yield sorted((reason for reason in reasons if reason), key=_nearest)[0][1]
-
-
-def _nearest(reason: tuple[int, str]) -> int:
-    return -reason[0]
-
-
-def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str], commits: CommitGraph) -> tuple[int, str] | None:
-    """Return why a graph lacks a gold step, and how near it comes, or None if the graph holds it."""
-    edge = f"{step.source} -{step.relation or ''}-> {step.target}"
-    for node in (step.source, step.target) if graph.has_nodes else ():
-        if node not in graph.nodes:
-            return 0, f"{edge}: the artifact {node} is not in the knowledge graph"
-    for node in (step.source, step.target) if graph.has_nodes else ():
-        repo = commits.places.repo(node) or ""
-        at, wanted = graph.nodes[node], pinned.get(repo)
-        if at is not None and wanted is not None and commits.meant(repo, at, pinned).sha != wanted:
-            return 1, f"{edge}: {node} is known at {at}, not at the annotated commit {wanted}"
-    # Evidence marks a real relation that the static graph doesn't hold.
-    if not graph.has_edges or beyond_static(step.evidence):
-        return None
-    found = graph.numbers.edge(step.source, step.relation, step.target) in graph.edges
-    return None if found else (2, f"{edge}: the knowledge graph has no such edge")

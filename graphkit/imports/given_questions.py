@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, groupby
 from pathlib import Path
@@ -15,22 +15,22 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import read_known
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
+from graphkit.files.stale_gold import stale_gold
 from graphkit.imports.names import IdPattern, Names
 from graphkit.imports.question_fields import field_of, fields_of, gold_kinds
 from graphkit.imports.question_rows import question_rows
 from graphkit.records.models import Question
 from graphkit.records.path_texts import FORM, SecondNames, SecondNamesOf, WrittenPath, chained, text_of_steps
+from graphkit.records.structs import QuestionStruct, struct_of
+from graphkit.records.words import counted
 
 _NO_GOLD = "the question has no gold: only measures of cost and time can score it"
 _AS_RELATIONS = (
     "every second name of paths such as `A -> b -> C` is read as a relation, since none of them is a node elsewhere "
     "(`--second-names nodes` reads them as nodes)"
 )
-_UNKNOWN = {
-    "unknown": "the knowledge graph doesn't hold an edge of the path, so the question won't be scored",
-    "reversed": "the knowledge graph holds an edge of the path the other way round, so the question won't be scored",
-    "other": "the knowledge graph holds an edge of the path with another relation, so the question won't be scored",
-}
+#: How many bad gold steps are reported one by one.
+_REPORTED = 10
 
 
 @dataclass
@@ -81,7 +81,7 @@ class GivenQuestions:
                 continue
             if not any(gold_kinds([question]).values()):
                 problems.note(Problem(where, _NO_GOLD, question.id))
-            yield where, self.names.named(question, where, problems)
+            yield where, self.names.named(question)
 
 
 def _number(rows: Sequence[dict[str, Any]], former: Mapping[str, Question]) -> None:
@@ -99,6 +99,19 @@ def _number(rows: Sequence[dict[str, Any]], former: Mapping[str, Question]) -> N
     for name, fields in new:
         fields["id"] = name if name in former and name not in taken else next(free)
         taken.add(fields["id"])
+
+
+def note_stale(dataset: Dataset, questions: Iterable[Question], places: Mapping[str, str], problems: Problems) -> None:
+    """Note which gold steps the knowledge graph of a dataset doesn't hold, and why: their questions aren't scored."""
+    reading = Problems("skip")
+    structs = [struct_of(QuestionStruct, question) for question in questions]
+    stale = stale_gold(dataset, dataset.commit_graph(reading), reading, structs)
+    found = [(name, reason) for name, reasons in stale.items() for reason in reasons]
+    for name, reason in found[:_REPORTED]:
+        problems.note(Problem(places.get(name, str(dataset.folder)), f"{reason}; the question won't be scored", name))
+    if (more := len(found) - _REPORTED) > 0:
+        what = f"{counted(more, 'more gold step')} aren't in the knowledge graph; `graphkit check` lists them"
+        problems.note(Problem(places.get(found[-1][0], str(dataset.folder)), what, found[-1][0]))
 
 
 def with_relevant(questions: Sequence[Question]) -> tuple[list[Question], bool]:
@@ -186,7 +199,7 @@ class GraphNames:
         """Return whether a name is that of a node of the knowledge graph."""
         return self.folder is not None and self._silent.id_of(name) in self.ids
 
-    def named(self, question: Question, where: str, problems: Problems) -> Question:
+    def named(self, question: Question) -> Question:
         """Return the question with ids and relations of the knowledge graph."""
         if self.folder is None:
             return question
@@ -197,9 +210,6 @@ class GraphNames:
                 ends = self._names.id_of(step.source), self._names.id_of(step.target)
                 edge = self._edges.placed(ends[0], step.relation, ends[1])
                 self.steps[edge.held] += 1
-                if edge.held != "forward":
-                    text = f"{question.id}: {edge.source} -{edge.relation or ''}-> {edge.target}"
-                    problems.note(Problem(where, _UNKNOWN[edge.held], text))
                 named = {"source": edge.source, "relation": edge.relation, "target": edge.target}
                 steps.append(step.model_copy(update=named))
             paths.append(path.model_copy(update={"steps": tuple(steps)}))

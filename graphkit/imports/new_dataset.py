@@ -18,7 +18,7 @@ from graphkit.files.jsonl import find_file
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.imports.given_questions import GivenQuestions, GraphNames, with_relevant
+from graphkit.imports.given_questions import GivenQuestions, GraphNames, note_stale, with_relevant
 from graphkit.imports.graph_importer import ImportedGraph, import_graph
 from graphkit.imports.names import id_sources
 from graphkit.imports.placing import place_folder
@@ -204,10 +204,13 @@ def create_dataset(
         imported = _import(staged, sources, options) if sources else None
         names = GraphNames(staged if sources else None, *id_sources(options.get("ids"), options.get("id_pattern")))
         given = GivenQuestions(Path(questions), names, second_names).read(found) if questions is not None else ()
-        asked, derived = with_relevant([one for _, one in given] if questions is not None else _examples(staged))
+        placed = [*given] if questions is not None else [("example", one) for one in _examples(staged)]
+        asked, derived = with_relevant([one for _, one in placed])
         found.raise_if_refused(usable=len(asked))
         if not asked:
             raise InputError("the file holds no question", where=str(questions), remedy="Add a row for each question.")
+        if sources:
+            note_stale(Dataset(staged, questions=False), asked, {one.id: where for where, one in placed}, found)
         write_records(staged / "questions.jsonl", asked)
         if repositories.setting is not None:
             set_repositories(staged, repositories.setting)

@@ -17,7 +17,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import create_binary, find_file, read_lines, stem_of
 from graphkit.files.problems import Problems
 from graphkit.files.reading import parse_record
-from graphkit.imports.given_questions import GivenQuestions, GraphNames, nodes_of_gold, with_relevant
+from graphkit.imports.given_questions import GivenQuestions, GraphNames, nodes_of_gold, note_stale, with_relevant
 from graphkit.imports.names import id_sources
 from graphkit.imports.new_dataset import gate_command
 from graphkit.imports.question_fields import gold_kinds
@@ -145,7 +145,8 @@ def update_questions(
     dataset = Dataset(target)
     names = GraphNames(target if dataset.graphs else None, *id_sources(ids, id_pattern))
     given = GivenQuestions(Path(questions), names, second_names, former)
-    asked = [question for _, question in given.read(found)]
+    placed = list(given.read(found))
+    asked = [question for _, question in placed]
     if _is_derived(former):
         asked, derived = with_relevant(asked)
         given.fields.update(["relevant"] * derived)
@@ -153,6 +154,8 @@ def update_questions(
     if not asked:
         raise InputError("the file holds no question", where=str(questions), remedy="Add a row for each question.")
     now = {one.id: _merged(former.get(one.id), one, given.fields) for one in asked}
+    if dataset.graphs:
+        note_stale(dataset, now.values(), {one.id: where for where, one in placed}, found)
     changes = {name: _changes(former[name], one) for name, one in now.items() if name in former}
     hashes, later = _hashes(former), _hashes(now)
     differing = tuple(name for name, gold in hashes.items() if later.get(name) != gold)

@@ -87,7 +87,10 @@ def test_pallets_has_no_stale_gold(pallets: Path) -> None:
     [
         ({"paths": [[["a:m.py#x", "CALLS", "a:gone.py"]]]}, "the artifact a:gone.py is not in the knowledge graph"),
         ({"paths": [[["a:m.py#x", "CALLS", "b:n.py#z"]]]}, "the knowledge graph has no such edge"),
-        ({"paths": [[["a:m.py#x", "IMPORTS", "a:m.py#y"]]]}, "the knowledge graph has no such edge"),
+        (
+            {"paths": [[["a:m.py#x", "IMPORTS", "a:m.py#y"]]]},
+            "the knowledge graph holds it with another relation, CALLS",
+        ),
         ({"commits": {"a": "a2"}}, "a:m.py#x is known at a1, not at the annotated commit a2"),
     ],
 )
