@@ -8,10 +8,14 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
+import graphkit
+from graphkit.agents.workspace import Workspace
+from graphkit.database.store import Store
+from graphkit.imports.importer import import_log
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import UNDECIDABLE, right_answer
 from graphkit.measures.unscored import Unscored
@@ -165,3 +169,75 @@ def test_no_verdict_by_a_measure_without_weight(tmp_path: Path) -> None:
     options = ("--dataset", tmp_path, "--no-store")
     assert "found beats walked: nDCG@10" in inside("evaluate", *runs, *options, cwd=tmp_path).out
     assert "walked beats found: EdgeRecall" in inside("evaluate", *runs, *options, "--config", config, cwd=tmp_path).out
+
+
+# Directions ----------------------------------------------------------------------------------------------------------
+
+LOST = "4 edges logged without a direction: compared in that which gold has"
+
+
+@pytest.fixture
+def lightrag(place: Path) -> Path:
+    """A dataset with the run that LightRAG's log gives, whose ends stand in alphabetical order."""
+    folder = place / "unordered"
+    folder.mkdir()
+    shutil.copy(place / "unordered-questions.jsonl", folder / "questions.jsonl")
+    log = import_log(place / "unordered.jsonl", "lightrag", folder, out=folder / "runs" / "u.jsonl")
+    assert log.figures["directionless"] == 4
+    return folder
+
+
+def test_a_log_without_directions_is_compared_without(lightrag: Path) -> None:
+    """Both edges of both questions are found, whichever name comes first in the alphabet, and every output says so."""
+    run = lightrag / "runs" / "u.jsonl"
+    done = inside("evaluate", lightrag, "--no-store", cwd=lightrag)
+    assert LOST in done.err
+    result = json.loads(inside("evaluate", lightrag, "--no-store", "--json", cwd=lightrag).out)
+    assert [result["measures"][name]["mean"] for name in ("EdgeRecall", "EdgePrecision")] == [1.0, 1.0]
+    assert result["relations"]["without_direction"] == 4
+    assert LOST in " ".join(result["warnings"])
+    assert LOST in _text(write_report([run], lightrag / "page.html", PageOptions()))
+    assert LOST in Workspace(lightrag, None).report("runs/u.jsonl")
+    # The other run walks u2 by a directed edge, against gold: EdgeRecall 1 and 1/2.
+    answers = [{**one, "run": "v"} for one in read_jsonl(run)]
+    del answers[1]["traversal"][1]["directed"]
+    other = write_jsonl(lightrag / "runs" / "v.jsonl", answers)
+    compared = inside("compare", run, other, "-m", "EdgeRecall", "--json", cwd=lightrag)
+    (row,) = json.loads(compared.out)["groups"][0]["measures"]
+    assert (row["first"], row["second"]) == (1.0, 0.75)
+    assert f"u: {LOST}" in json.loads(compared.out)["warnings"]
+    assert LOST in inside("compare", run, other, "-m", "EdgeRecall", "--format", "github", cwd=lightrag).out
+
+
+def test_both_engines_turn_the_same_edges(lightrag: Path, store: Store) -> None:
+    """Cypher agrees with Python, also after gold has changed; where gold has both directions, the log's stands."""
+    run = lightrag / "runs" / "u.jsonl"
+    measures = ["EdgeRecall", "EdgePrecision", "EdgeF1", "PathPrefix", "PathExact"]
+    answers = [{**one, "ordered": True} for one in read_jsonl(run)]
+    write_jsonl(run, answers)
+
+    def values(engine: Literal["python", "cypher"]) -> dict[str, float | None]:
+        found = graphkit.evaluate(run, lightrag, measures=measures, store=store, engine=engine)
+        assert any(LOST in one for one in found.warnings) or engine == "cypher"
+        assert found.relations.directionless == 4
+        return {name: one.mean for name, one in found.measures.items()}
+
+    # Logged in another order than gold's, no path begins with its first step and ends with its last.
+    first = {"EdgeRecall": 1.0, "EdgePrecision": 1.0, "EdgeF1": 1.0, "PathPrefix": 0.5, "PathExact": 0.0}
+    assert values("cypher") == values("python") == first
+    # u1's gold is turned: Ann -> Aida Bay; u2's has both directions, and the log's is Ann -> Zeta Bay: one of 3 missed.
+    questions = read_jsonl(lightrag / "questions.jsonl")
+    questions[0]["paths"] = [{"steps": [["Ann", "directed", "Aida Bay"], ["Ann", "place of birth", "Oslo"]]}]
+    questions[1]["paths"][0]["steps"].append(["Ann", "directed", "Zeta Bay"])
+    write_jsonl(lightrag / "questions.jsonl", questions)
+    second = values("python")
+    assert second["EdgeRecall"] == (1 + 2 / 3) / 2
+    assert values("cypher") == second
+
+
+def test_an_undirected_graph_of_networkx_has_no_directions() -> None:
+    """Node-link JSON says of the whole graph whether its edges have a direction."""
+    walk = {"directed": False, "nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "b", "target": "a"}]}
+    asked = question([("a", "R", "b")])
+    assert value("EdgeRecall", asked, unlogged(traversal=walk)) == 1
+    assert value("EdgeRecall", asked, unlogged(traversal={**walk, "directed": True})) == 0

@@ -1,7 +1,7 @@
-// title: Edges without a relation
-// answers: How many edges did a run traverse for questions whose gold names relations, and how many of these have none?
+// title: Edges without a relation or a direction
+// answers: How many edges did a run traverse for questions whose gold names relations, how many of these have none, and how many of all have no direction?
 // parameters: run, questions
-// columns: question, edges, without
+// columns: question, edges, without, directionless
 UNWIND $questions AS question
 MATCH (q:Question {id: question})
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
@@ -11,6 +11,13 @@ WITH q, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND range(0, size(p.sources) - 1) AS i
   RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
-} AS walked
-WHERE size(typed) > 0
-RETURN q.id AS question, size(walked) AS edges, size([w IN walked WHERE w[1] = '']) AS without
+} AS walked, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath) WHERE p.undirected IS NOT NULL
+  UNWIND [i IN range(0, size(p.sources) - 1) WHERE p.undirected[i]] AS i
+  RETURN DISTINCT CASE WHEN p.sources[i] < p.targets[i] THEN [p.sources[i], p.targets[i]]
+    ELSE [p.targets[i], p.sources[i]] END
+} AS undirected
+WHERE size(typed) > 0 OR size(undirected) > 0
+RETURN q.id AS question, CASE WHEN size(typed) > 0 THEN size(walked) ELSE 0 END AS edges,
+  CASE WHEN size(typed) > 0 THEN size([w IN walked WHERE w[1] = '']) ELSE 0 END AS without,
+  size(undirected) AS directionless

@@ -178,7 +178,9 @@ class Workspace:
         if not is_run_file(given):
             raise InputError("the report reads a run file", where=run, remedy="The tool runs() lists them.")
         self._check(Dataset.of_run(Path(given)))
-        return json.dumps(score_layers(evaluate(given)).as_json(), indent=2)
+        result = evaluate(given)
+        warnings = {"warnings": list(result.warnings)} if result.warnings else {}
+        return json.dumps(score_layers(result).as_json() | warnings, indent=2)
 
     # Paths
 

@@ -53,9 +53,8 @@ def refuse_repositories(what: str, cluster: ClusterBy | None) -> None:
 
 
 def relations_warning(run: str, relations: RelationCounts) -> Iterator[str]:
-    """Yield a sentence on the edges of a run that were compared without their relation, if there are any."""
-    if relations.without:
-        yield f"{run}: {relations.sentence}"
+    """Yield sentences on the edges of a run that were compared without their relation or direction, if any."""
+    yield from (f"{run}: {sentence}" for sentence in relations.sentences)
 
 
 def unanswered_warning(run: str, missing: int, failed: int, questions: int, failed_as: FailedAs) -> Iterator[str]:

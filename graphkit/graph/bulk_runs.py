@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.runs import RECORDS, RunLoad
 from graphkit.graph.writing import batched
 from graphkit.records.progress import expect
-from graphkit.records.structs import AnswerStruct
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 
 Row = dict[str, Any]
 
@@ -45,12 +46,13 @@ class RunElements:
         content = content_digest(run_file)
         expect(self.dataset.progress, "answers", len(self.questions))
         seen: set[str] = set()
-        run, failed, is_open, answers = None, 0, False, range(0)
+        run, failed, is_open, directionless, answers = None, 0, False, False, range(0)
         for batch in batched(self._usable(run_file, seen, problems), RECORDS):
             run = self._one_run(run_file, run, batch)
-            fresh = [to_rows.answer_row(answer, self.dataset.places) for answer in batch]
+            fresh = [to_rows.answer_row(answer, self.dataset.places, self._gold(answer)) for answer in batch]
             failed += sum(answer.error is not None for answer in batch)
             is_open = is_open or any(row["open"] for row in fresh)
+            directionless = directionless or any(map(to_rows.has_directionless, batch))
             numbers = self._add_answers(fresh)
             answers = range(answers.start if len(answers) else numbers[0], numbers[-1] + 1)
             self.dataset.progress("answers", len(fresh))
@@ -69,6 +71,7 @@ class RunElements:
             "file": file,
             "origin": file,
             "open": True if is_open else None,
+            "directionless": True if directionless else None,
             "complete": True,
             "questions": len(seen),
             "failed": failed,
@@ -77,6 +80,14 @@ class RunElements:
         }
         self._produce(self.elements.node("Run", properties), answers)
         return RunLoad(run, len(seen), 0)
+
+    def _gold(self, answer: AnswerStruct) -> QuestionStruct | None:
+        """Return the question of an answer whose log has lost the direction of an edge."""
+        return self._questions.get(answer.question_id) if to_rows.has_directionless(answer) else None
+
+    @cached_property
+    def _questions(self) -> dict[str, QuestionStruct]:
+        return {question.id: question for question in self.dataset.checked.dataset.every_question()}
 
     def _produce(self, run: int, answers: range) -> None:
         for answer in answers:

@@ -25,6 +25,7 @@ from graphkit.graph import schema_version
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
 from graphkit.graph.commit_names import GRAPH, know_histories, resolve_commits
 from graphkit.graph.digests import dataset_digest
+from graphkit.graph.edge_directions import align_runs
 from graphkit.graph.knowledge import known_commits, known_places, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
@@ -218,6 +219,7 @@ class _DatasetLoader:
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
         resolve_commits(self.store, self.dataset.name)
+        align_runs(self.store, self.dataset.name)
         named = self.dataset.named_places()
         held.complete(
             "load/dataset",

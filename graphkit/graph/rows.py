@@ -17,7 +17,7 @@ from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.gold import gold_hash
 from graphkit.records.ids import Places
 from graphkit.records.models import Commit, Compatibility
-from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
+from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct, TraversalStepStruct
 from graphkit.records.usage import FIGURES
 from graphkit.records.words import shortened
 
@@ -230,12 +230,21 @@ def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
-def answer_row(answer: AnswerStruct, places: Places) -> dict[str, Any]:
-    """Return the row of an answer with its paths, steps, chunks and tool calls; ``places`` tell where they lie."""
+def has_directionless(answer: AnswerStruct) -> bool:
+    """Return whether the log of an answer has lost the direction of an edge."""
+    return any(not step.directed for step in answer.traversal or ())
+
+
+def answer_row(answer: AnswerStruct, places: Places, question: QuestionStruct | None = None) -> dict[str, Any]:
+    """Return the row of an answer with its paths, steps, chunks and tool calls; ``places`` tell where they lie.
+
+    Retrieved paths hold edges without a direction in that of the question's gold; without the question, as logged.
+    """
     case = Case(_NO_GOLD, answer, CommitGraph(places=places))
     key = answer_key(answer.run, answer.question_id)
     mark = {"run": answer.run, "question": answer.question_id}
-    paths, steps = _walk_rows(case, key, mark)
+    aligned = case if question is None else Case(question, answer, CommitGraph(places=places))
+    paths, steps = _walk_rows(case, key, mark, aligned)
     chunks, retrieved = _chunk_rows(case, key)
     properties = {
         **mark,
@@ -279,11 +288,12 @@ def answer_row(answer: AnswerStruct, places: Places) -> dict[str, Any]:
     }
 
 
-def _walk_rows(case: Case, key: str, mark: Mapping[str, str]) -> tuple[Rows, Rows]:
+def _walk_rows(case: Case, key: str, mark: Mapping[str, str], aligned: Case) -> tuple[Rows, Rows]:
     """Return the rows of the retrieved paths, and those of their steps."""
     paths: Rows = []
     steps: Rows = []
-    for index, (walk, edges) in enumerate(zip(case.walks, case.walked_paths, strict=True)):
+    walks = zip(case.walks, aligned.walks, aligned.walked_paths, strict=True)
+    for index, (logged, walk, edges) in enumerate(walks):
         commits = [
             (
                 commit_key(case.places.repo(step.source), step.source_commit),
@@ -304,10 +314,11 @@ def _walk_rows(case: Case, key: str, mark: Mapping[str, str]) -> tuple[Rows, Row
                     "commits": sorted({key for pair in commits for key in pair if key is not None}),
                     "named": any(is_name(name) for step in walk for name in (step.source_commit, step.target_commit)),
                     "repositories": sorted(case.places.named(nodes)),
+                    **_directions(logged),
                 },
             }
         )
-        for position, step in enumerate(walk):
+        for position, step in enumerate(logged):
             properties: dict[str, Any] = {
                 **mark,
                 "path": step.path,
@@ -315,9 +326,16 @@ def _walk_rows(case: Case, key: str, mark: Mapping[str, str]) -> tuple[Rows, Row
                 "relation": step.relation,
                 "source_commit": step.source_commit,
                 "target_commit": step.target_commit,
+                "directed": None if step.directed else False,
             }
             steps.append({"source": step.source, "target": step.target, "properties": _without_null(properties)})
     return paths, steps
+
+
+def _directions(walk: list[TraversalStepStruct]) -> dict[str, Any]:
+    """Return which edges of a path have no direction, and their sources as logged; nothing if all have one."""
+    undirected = [not step.directed for step in walk]
+    return {"undirected": undirected, "logged_sources": [step.source for step in walk]} if any(undirected) else {}
 
 
 def is_name(commit: str | None) -> bool:

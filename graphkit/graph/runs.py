@@ -21,6 +21,7 @@ from graphkit.graph import rows as to_rows
 from graphkit.graph import schema_version
 from graphkit.graph.commit_names import CommitResolver, commits_state, resolve_commits
 from graphkit.graph.digests import content_digest, run_digest
+from graphkit.graph.edge_directions import align_paths
 from graphkit.graph.execution_nodes import clear_executions, executed
 from graphkit.graph.knowledge import known_places, question_ids
 from graphkit.graph.known_names import kept_questions, refuse_renaming
@@ -311,10 +312,13 @@ def _write_run(
     if resumed or state is None or state != commits_state(store, dataset):
         # Some names of commits were resolved with other commits than the dataset knows now.
         resolve_commits(store, dataset, run)
+    if reader.directionless:
+        align_paths(store, run, reader.there)
     _link_again(store, run)
     counts = {"questions": len(reader.there), "failed": reader.failed, "kept_questions": None, "kept_of": None}
+    counts["directionless"] = True if reader.directionless else None
     if (part := records.part) is not None:
-        counts = {"questions": part.records, "failed": part.failed}
+        counts |= {"questions": part.records, "failed": part.failed}
         counts |= {"kept_questions": len(part.questions), "kept_of": part.of}
     held.complete("load/run_complete", {"id": run, **counts})
     return RunLoad(run, written, resumed)
@@ -331,6 +335,8 @@ class _AnswerReader:
         How many of the answers that were read are errors.
     marked
         Whether the graph knows that an answer names a commit by something else than its sha.
+    directionless
+        Whether the log has lost the direction of some edge.
     """
 
     def __init__(self, store: Store, dataset: str, run: str, answers: Iterable[AnswerStruct], wanted: Set[str]) -> None:
@@ -341,7 +347,7 @@ class _AnswerReader:
         self.places = known_places(store, dataset)
         self.there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
         self.failed = 0
-        self.marked = False
+        self.marked = self.directionless = False
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of new answers, with the commits that they mean."""
@@ -357,6 +363,7 @@ class _AnswerReader:
         for answer in self._answers:
             if answer.question_id in self._wanted:
                 self.failed += answer.error is not None
+                self.directionless = self.directionless or to_rows.has_directionless(answer)
                 if answer.question_id not in self.there:
                     self.there.add(answer.question_id)
                     yield answer

@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "14"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "fb61e9b7c33fd9f1cdf153efd1f3d393"
+SCHEMA_DIGEST = "172c7dee367d12b6171b96957af0ee53"

@@ -54,7 +54,7 @@ class ImportReport(LogCoverage):
         The fields that answers were read from.
     how, several
         The number of ids by how they were found, and the names that fit several files.
-    turned, related
+    turned, related, directionless
         The number of edges whose direction, or relation, comes from the knowledge graph.
     """
 
@@ -69,6 +69,7 @@ class ImportReport(LogCoverage):
     how: dict[str, int] = field(default_factory=dict)
     several: dict[str, tuple[str, str]] = field(default_factory=dict)
     turned: int = 0
+    directionless: int = 0
     related: int = 0
     runs: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
@@ -82,6 +83,7 @@ class ImportReport(LogCoverage):
         self.count_edge(placed.source, placed.relation, placed.target, placed.held)
         self.turned += placed.turned
         self.related += placed.related
+        self.directionless += not placed.directed
 
     def lines(self) -> list[str]:
         """Return the report as lines of text."""
@@ -117,6 +119,10 @@ class ImportReport(LogCoverage):
 
     def _edge_lines(self) -> list[str]:
         lines = [self.edge_line()] * bool(self.held)
+        if self.directionless:
+            lines.append(
+                f"{counted(self.directionless, 'edge')} without a direction: compared in the one in which gold has them"
+            )
         if self.turned:
             lines.append(f"{counted(self.turned, 'edge')} got the direction of the knowledge graph")
         if self.related:
@@ -143,6 +149,7 @@ class ImportReport(LogCoverage):
             "edges": self.known_edges(),
             "several": {name: list(ends) for name, ends in self.several.items()},
             "turned": self.turned,
+            "directionless": self.directionless,
             "related": self.related,
             "unordered": self.unordered,
             "left_out": dict(self.skipped.counts),

@@ -332,8 +332,9 @@ class Recorder:
             yield self._written(one)
 
     def _written(self, placed: PlacedEdge) -> dict[str, Any]:
-        step = {"source": placed.source, "relation": placed.relation, "target": placed.target}
+        step: dict[str, Any] = {"source": placed.source, "relation": placed.relation, "target": placed.target}
         step["source_commit"], step["target_commit"] = self._commit(placed.source), self._commit(placed.target)
+        step["directed"] = None if placed.directed else False
         return {name: value for name, value in step.items() if value is not None}
 
     def _commit(self, name: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -96,10 +97,10 @@ class Case:
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
         alternatives that share a group, sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional
         ones included.
-    walk_logged, ordered, walked_paths, walked, irregular
+    walk_logged, ordered, walked_paths, walked, irregular, directionless
         Whether the record has a traversal, be it empty; whether the order of its edges counts; the retrieved paths as
-        edges in the order of their positions, the distinct edges of all of them, and those paths whose positions aren't
-        0, 1, 2 and so on.
+        edges in the order of their positions, the distinct edges of all of them, those paths whose positions aren't
+        0, 1, 2 and so on, and how many of the distinct edges were logged without a direction, which then is gold's.
     common, common_boundary
         The edges, and those between repositories, that both gold and the traversal hold.
     """
@@ -303,6 +304,10 @@ class Case:
                 self.irregular.append(walk)
             spans.append((start, end))
             start = end
+        self.directionless = 0
+        if not all(map(_is_directed, steps)):
+            self.directionless = len({frozenset((one.source, one.target)) for one in steps if not one.directed})
+            steps = aligned(steps, self.gold_edges)
         self._steps = steps
         edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
         self.walked = set(edges)
@@ -320,6 +325,7 @@ class Case:
     walked: set[Edge] = filled_by(_read_traversal)
     _walked_typed: bool = filled_by(_read_traversal)
     irregular: list[list[TraversalStepStruct]] = filled_by(_read_traversal)
+    directionless: int = filled_by(_read_traversal)
     _steps: list[TraversalStepStruct] = filled_by(_read_traversal)
     _spans: list[tuple[int, int]] = filled_by(_read_traversal)
 
@@ -510,9 +516,34 @@ _EMPTY = AnswerStruct(
     run="none", question_id="none", retrieved=[], traversal=[], answer="", evidence_files=[], tool_calls=[]
 )
 _commit_of = attrgetter("commit")
+_is_directed = attrgetter("directed")
 
 #: The positions of a regular path. Longer paths are examined step by step.
 _COUNTING = list(range(1000))
+
+
+def aligned(
+    steps: Iterable[TraversalStepStruct], gold: Iterable[Edge], every: bool = False
+) -> list[TraversalStepStruct]:
+    """Return steps in the direction in which gold has them, and as they are where it has both directions or neither.
+
+    Only a step whose log has lost its direction is turned, unless ``every`` one may be.
+    """
+    ends = {(source, target) for source, _, target in gold}
+    return [
+        replace(
+            step,
+            source=step.target,
+            target=step.source,
+            source_commit=step.target_commit,
+            target_commit=step.source_commit,
+        )
+        if (every or not step.directed)
+        and (step.target, step.source) in ends
+        and (step.source, step.target) not in ends
+        else step
+        for step in steps
+    ]
 
 
 def _by_position(walk: list[TraversalStepStruct]) -> list[TraversalStepStruct]:

@@ -47,7 +47,8 @@ class LightragReader(Reader):
     priority = 80
     title = "LightRAG: aquery_data(), aquery_llm(), the server's answers, and only_need_context as text"
     lacks = (
-        "Edges have no direction: a pair has one edge, whose ends mostly stand in alphabetical order.",
+        "Edges have no direction: a pair has one edge, with its ends mostly in alphabetical order. The knowledge graph "
+        "gives one, else gold does.",
         "An edge has no relation type: its keywords and its description are prose.",
         "Nothing has a score; entities come first, as they were ranked, then the chunks of text, and edges are a set.",
         "A file's name is logged without its folders since version 1.5, and before 1.3 a text has no file.",

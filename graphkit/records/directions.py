@@ -23,6 +23,8 @@ class PlacedEdge:
         How the knowledge graph holds the edge, after its direction and relation were added.
     turned, related
         Whether its direction, or its relation, comes from the knowledge graph.
+    directed
+        Whether the log or the knowledge graph says which end is the source.
     """
 
     source: str
@@ -31,6 +33,7 @@ class PlacedEdge:
     held: Held
     turned: bool = False
     related: bool = False
+    directed: bool = True
 
 
 class KnowledgeEdges:
@@ -66,14 +69,15 @@ class KnowledgeEdges:
         """Return an edge with the direction and the relation that the knowledge graph adds.
 
         An edge that isn't ``directed`` is turned if the graph holds only the reverse, with this relation or else with
-        any. A missing relation becomes the only one that the graph holds in this direction. A relation gets the graph's
-        spelling.
+        any; it has no direction yet if the graph holds both or neither. A missing relation becomes the only one that
+        the graph holds in this direction. A relation gets the graph's spelling.
         """
         if relation is not None:
             relation = self._spelled.get(relation.casefold()) or relation
         held = self.held(source, relation, target)
         turned = False
         if not directed:
+            directed = ((source, target) in self._relations) != ((target, source) in self._relations)
             turned = held == "reversed" or (held == "other" and (source, target) not in self._relations)
             if turned:
                 source, target = target, source
@@ -81,7 +85,7 @@ class KnowledgeEdges:
         related = False
         if relation is None and held == "forward" and len(self._relations[source, target]) == 1:
             relation, related = self._relations[source, target][0], True
-        return PlacedEdge(source, relation, target, held, turned, related)
+        return PlacedEdge(source, relation, target, held, turned, related, directed)
 
     def named_in(self, words: str, placed: PlacedEdge) -> list[PlacedEdge]:
         """Return the edge with each relation between its ends that a text names, or unchanged if it names none.

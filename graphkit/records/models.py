@@ -316,7 +316,11 @@ class Chunk(Record):
 
 
 class TraversalStep(Record):
-    """A traversed edge: its retrieved path, its position there, and the commits of its ends."""
+    """A traversed edge: its retrieved path, its position there, and the commits of its ends.
+
+    If the log has lost which end is the source, the edge isn't ``directed``: it is compared in the direction in which
+    gold has it.
+    """
 
     source: Id
     target: Id
@@ -325,6 +329,7 @@ class TraversalStep(Record):
     position: Count | None = None
     source_commit: Label | None = None
     target_commit: Label | None = None
+    directed: StrictBool = True
 
 
 #: The former name, which users may import.
@@ -340,6 +345,7 @@ class EdgeForm(Form):
     position: Any = None
     source_commit: Label | None = None
     target_commit: Label | None = None
+    directed: StrictBool = True
 
 
 class StepsForm(Form):

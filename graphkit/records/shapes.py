@@ -38,7 +38,7 @@ def traversal_steps(value: Any) -> Any:
 
     Accepted: a list of steps (objects with ``source`` and ``target``); a list of node lists, each one path; a list of
     ``[source, relation, target]`` triples, together one path; a list of paths (objects with ``steps``); an object with
-    ``paths`` or ``triples``; networkx node-link JSON.
+    ``paths`` or ``triples``; networkx node-link JSON, whose edges have no direction if the graph isn't ``directed``.
     """
     if value is None:
         return None
@@ -119,7 +119,8 @@ def _from_object(value: dict[str, Any]) -> Any:
         if not isinstance(edge, dict):
             raise ValueError("each edge of node-link JSON must be an object")
         relation = edge.get("relation", edge.get("type", edge.get("label", edge.get("key"))))
-        steps.append({"position": position, **edge, "relation": relation if isinstance(relation, str) else None})
+        step = {"position": position, **edge, "relation": relation if isinstance(relation, str) else None}
+        steps.append({"directed": False, **step} if value.get("directed") is False else step)
     return steps
 
 

@@ -140,6 +140,7 @@ class TraversalStepStruct(Struct, gc=False, forbid_unknown_fields=True):
     position: Count | None = None
     source_commit: Label | None = None
     target_commit: Label | None = None
+    directed: bool = True
 
 
 class ToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from graphkit.measures.case import Case
+from graphkit.measures.case import Case, aligned
 from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.records.ids import distinct_names
 from graphkit.report.commits_view import Commits, read_at
@@ -84,22 +84,10 @@ def _node(case: Case, node: str, shas: list[str], marks: list[str], commits: Com
 
 def aligned_with_gold(case: Case) -> Case:
     """Return the case with each traversed edge that gold holds only in the other direction turned around."""
-    gold = {(edge[0], edge[2]) for edge in case.gold_edges}
     answer = case.answer
     if answer is None or not answer.traversal:
         return case
-    steps = [
-        replace(
-            step,
-            source=step.target,
-            target=step.source,
-            source_commit=step.target_commit,
-            target_commit=step.source_commit,
-        )
-        if (step.target, step.source) in gold and (step.source, step.target) not in gold
-        else step
-        for step in answer.traversal
-    ]
+    steps = aligned(answer.traversal, case.gold_edges, every=True)
     return Case(case.question, replace(answer, traversal=steps), case.commits, unordered=not case.ordered)
 
 

@@ -53,10 +53,11 @@ def measure_values(
 
 
 def relation_counts(store: Store, run: str, questions: Sequence[str]) -> RelationCounts:
-    """Return how many edges of a run in the graph are compared without their relation, over some questions."""
+    """Return how many edges of a run in the graph are compared without relation or direction, over some questions."""
     rows = read_questions(store, "read/relation_counts", questions, {"run": run})
-    found = [(int(str(row["edges"])), int(str(row["without"]))) for row in rows]
-    return RelationCounts(sum(edges for edges, _ in found), sum(without for _, without in found))
+    return RelationCounts.total(
+        RelationCounts(*(int(str(row[name])) for name in ("edges", "without", "directionless"))) for row in rows
+    )
 
 
 def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure], keep_rows: bool = True) -> Evaluation:
@@ -68,10 +69,11 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
     totals = Totals(len(measures), invalid.values())
     rows: list[Row] = []
     typed = [index for index, measure in enumerate(measures) if measure.compares_relations]
-    if typed:
+    if typed or any(getattr(measure, "directed", False) for measure in measures):
         valid = [one for questions in question_ranges(store, dataset) for one in questions if one not in invalid]
         counts = relation_counts(store, run, valid)
-        totals.count_relations(counts.edges, counts.without)
+        edges = (counts.edges, counts.without) if typed else (0, 0)
+        totals.count_relations(*edges, counts.directionless)
     for questions in question_ranges(store, dataset):
         columns = [_range_values(store, dataset, run, measure, questions, invalid) for measure in measures]
         for index, column in enumerate(columns):

@@ -393,7 +393,7 @@ class _Scoring:
             unscored=totals.unscored(self.names),
             without_commit=(totals.without_commit, totals.commit_of_artifact) if self.context.job.versions else None,
             gold_hash=totals.gold.hexdigest(),
-            warnings=(*totals.doubts.warnings(), *filter(None, (totals.relations.sentence,))),
+            warnings=(*totals.doubts.warnings(), *totals.relations.sentences),
             relations=totals.relations,
             groups=groups.summaries(self.names, totals),
         )

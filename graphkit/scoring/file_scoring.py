@@ -266,7 +266,7 @@ def _evaluation(job: Job, dataset: str, join: _Join) -> Evaluation:
         unscored=totals.unscored(names),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
         gold_hash=totals.gold.hexdigest() if job.hash_gold or job.keep_rows else None,
-        warnings=(*totals.doubts.warnings(), *filter(None, (totals.relations.sentence,))),
+        warnings=(*totals.doubts.warnings(), *totals.relations.sentences),
         relations=totals.relations,
     )
 

@@ -182,8 +182,8 @@ def _figures(result: Evaluation) -> Iterator[tuple[str, str]]:
             yield f"mean {name}", summary.in_words(result.failed_as, between)
     if result.clustered is not None:
         yield "clustered", result.clustered.sentence
-    if result.relations.without:
-        yield "relations", result.relations.sentence
+    for sentence in result.relations.sentences:
+        yield "relations" if sentence == result.relations.sentence else "directions", sentence
 
 
 def _question_cases(result: Evaluation, gates: Sequence[ListedGate], prefix: str) -> Iterator[JUnitCase]:

@@ -297,7 +297,7 @@ class Evaluation:
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
             "unscored": {name: dict(reasons) for name, reasons in self.unscored.items()},
             "warnings": list(self.warnings),
-            **({"relations": self.relations.as_json()} if self.relations.without else {}),
+            **({"relations": self.relations.as_json()} if self.relations.sentences else {}),
             **({"clustered": self.clustered.as_json()} if self.clustered is not None else {}),
             **({"kept": dataclasses.asdict(self.kept)} if self.kept is not None else {}),
             **({"known": self.known.as_json()} if self.known is not None else {}),

@@ -213,6 +213,8 @@ class Scorer:
             ):
                 totals.efficiency.add(figures_of(answer))
         invalid = job.invalid.get(question.id) if job.invalid else None
+        if answered and invalid is None and answer is not None and answer.traversal and case.directionless:
+            totals.directionless += case.directionless
         try:
             if invalid is not None:
                 values: list[float | Unscored] = [Unscored(invalid)] * len(self.measures)

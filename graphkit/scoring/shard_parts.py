@@ -155,7 +155,7 @@ class Sums(msgspec.Struct):
     left: list[Left]
     counts: tuple[int, int, int, int, int, int]
     gold: int
-    relations: tuple[int, int]
+    relations: tuple[int, int, int]
     strict: list[list[float]]
     figures: dict[str, tuple[bytes, bytes]]
     doubts: list[tuple[str, int]]
@@ -173,7 +173,7 @@ class Sums(msgspec.Struct):
                 *(totals.without_commit, totals.commit_of_artifact),
             ),
             totals.gold.value % (1 << 64),
-            (totals.edges, totals.edges_without_relation),
+            (totals.edges, totals.edges_without_relation, totals.directionless),
             totals.strict,
             totals.efficiency.packed(),
             [*doubts.items()],

@@ -34,7 +34,7 @@ class Totals:
         self.left = [Left()] * count
         self.questions = self.failed = self.missing = self.no_answer = 0
         self.without_commit = self.commit_of_artifact = 0
-        self.edges = self.edges_without_relation = 0
+        self.edges = self.edges_without_relation = self.directionless = 0
         #: By how much strict comparison of relations changes the sum of each measure, in exact parts.
         self.strict: list[list[float]] = [[] for _ in range(count)]
         self.efficiency = Tally()
@@ -64,10 +64,11 @@ class Totals:
         self.without_commit += lacking
         self.commit_of_artifact += of_artifact
 
-    def count_relations(self, edges: int, without: int) -> None:
-        """Count edges that are compared with gold that names relations, and those of them without one."""
+    def count_relations(self, edges: int, without: int, directionless: int = 0) -> None:
+        """Count edges that are compared with gold that names relations, those without one, and without a direction."""
         self.edges += edges
         self.edges_without_relation += without
+        self.directionless += directionless
 
     def add_strict(self, index: int, value: float, strict: float) -> None:
         """Note the value of a question under strict comparison of relations, beside its value."""
@@ -75,8 +76,8 @@ class Totals:
 
     @property
     def relations(self) -> RelationCounts:
-        """The number of edges that were compared without their relation."""
-        return RelationCounts(self.edges, self.edges_without_relation)
+        """The number of edges that were compared without their relation or direction."""
+        return RelationCounts(self.edges, self.edges_without_relation, self.directionless)
 
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
@@ -89,7 +90,7 @@ class Totals:
         self.missing += other.missing
         self.no_answer += other.no_answer
         self.count_without_commit(other.without_commit, other.commit_of_artifact)
-        self.count_relations(other.edges, other.edges_without_relation)
+        self.count_relations(other.edges, other.edges_without_relation, other.directionless)
         self.strict = [exact_parts(first + second) for first, second in zip(self.strict, other.strict, strict=True)]
         self.efficiency.merge(other.efficiency)
         self.gold.merge(other.gold)

@@ -99,6 +99,8 @@ def odd_dataset(folder: Path) -> list[Path]:
     walk: list[dict[str, Any]] = [
         {**edge, "source_commit": "v1", "path": 0},
         {**bare, "path": 1, "target_commit": "l1"},
+        # Without a direction: gold has it the other way round.
+        {"source": bare["target"], "target": bare["source"], "path": 2, "source_commit": "l1", "directed": False},
     ]
     answers: list[dict[str, Any]] = [
         {"question_id": "q1", "answer": "yes", "retrieved": chunks, "traversal": walk, "tool_calls": calls},
