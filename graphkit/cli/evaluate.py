@@ -131,7 +131,8 @@ def evaluate(
         files = run_files(given.runs or ())
         one_run(storing.run_name, files, "Evaluate")
         graded = [] if given.format is not None else _graded_in_logs(files, given, storing, reading)
-        plan = planned(given, scoring, gates, storing, reading, graded)
+        # Before anything is imported; but a mapped log has scores of its own, by whatever name.
+        plan = planned(given, scoring, gates, storing, reading, graded) if not logs.map else None
 
     with (
         read_once(),
@@ -139,6 +140,9 @@ def evaluate(
         shown_progress(title) as progress,
         nullcontext() if storing.no_store else open_graph() as store,
     ):
+        if plan is None:
+            graded = [score for one in sources for score in one.scores]
+            plan = planned(given, scoring, gates, storing, reading, graded)
         evaluated = plan.evaluate(
             sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems
         )
@@ -163,8 +167,8 @@ def evaluate(
 
     from graphkit.files.assets import option_text
 
-    pairs = zip(files, evaluated.results, strict=True)
-    names = [str(run) if storing.no_store else result.run for run, result in pairs]
+    pairs = zip(sources, evaluated.results, strict=True)
+    names = [str(one.file) if storing.no_store else result.run for one, result in pairs]
     more = option_text("dataset", given.dataset) if storing.no_store and given.dataset is not None else ""
     show = (lambda: _show(evaluated, verdict)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
     over_runs = {} if verdict is None else {"verdict": verdict.as_json()}

@@ -27,10 +27,13 @@ from graphkit.errors import InputError
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphkit.files.run_files import RunSource
+    from graphkit.imports.importer import ImportedLog
 
 #: The options of an import that graphkit's own records accept as well, without a format.
-OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
+OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit", "--map")
 
 # Both are required, but only of what is no run already.
 DATASET = dataclasses.replace(NEW_RUN_DATASET, default=None)
@@ -106,10 +109,30 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         with shown_progress(f"importing {counted(len(files), 'log')}"):
             more = {**logs.keywords(), "executor": workers.on, "resources": resources}
             made = import_log(files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **more)
-        lines = [*made.summary, f"{made.run}: {out}"]
+            kept = _keep_scores(made, files)
+        lines = [*made.summary, *(f"{name}: {file}" for name, file in made.runs), *kept]
         present(lines, {"run": made.run, "file": str(out), **made.figures})
 
     return run_import
+
+
+def _keep_scores(made: ImportedLog, files: Sequence[Path]) -> list[str]:
+    """Write the scores that a log holds beside its runs, and return what they are for."""
+    from graphkit.files.assets import command_text, option_text
+    from graphkit.files.score_files import write_scores
+    from graphkit.files.verdict_files import SCORES, file_beside
+    from graphkit.imports.trials import LOG
+
+    lines = []
+    for name, file in made.runs:
+        own = [one for one in made.scores if one.run == name]
+        if own and file is not None:
+            path = file_beside(file, LOG, f"{SCORES}.jsonl")
+            path.parent.mkdir(exist_ok=True)
+            write_scores(path, own)
+            gated = command_text("evaluate", file, options=option_text("scores", path))
+            lines.append(f"{counted(len(own), 'score')} of {name}: `{gated}` reads them")
+    return lines
 
 
 imports.command("gold")(import_gold)
@@ -136,7 +159,9 @@ def as_runs(
                 f"{others[0]} is for logs of other tools",
                 remedy="Name what wrote them: --format auto, or the name of a format.",
             )
-        if not logs.given():
+        from graphkit.readers.own_records import has_trials
+
+        if not logs.given() and not any(map(has_trials, files)):
             yield [RunSource(file, file) for file in files], given
             return
         dataset = Dataset.of_runs(files).folder if given is None else given
@@ -144,6 +169,6 @@ def as_runs(
         raise InputError("a log needs the dataset of its questions", remedy="Name the dataset by --dataset.")
     else:
         dataset = given
-    options = {**logs.keywords(), "on_error": on_error}
+    options = {**logs.keywords(), "on_error": on_error, "as_is": not logs.given() and format is None}
     with imported_runs(files, dataset, format, notify=say, on_problems=print_problems, **options) as runs:
         yield runs, dataset

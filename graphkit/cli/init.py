@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphkit.cli.base import argument, command, option, present, print_problems, say
 from graphkit.cli.import_graph import NodeOptions, source_password
-from graphkit.cli.options import ON_ERROR, OnError, SecondNames
+from graphkit.cli.options import MAP, ON_ERROR, OnError, SecondNames
 
 if TYPE_CHECKING:
     from graphkit.files.problems import Problems
@@ -34,6 +34,7 @@ def init(
         "--second-names relations|nodes", "Read b in paths such as `A -> b -> C` as a relation or as a node."
     ),
     nodes: NodeOptions,
+    fields: list[str] | None = MAP,
     on_error: OnError = ON_ERROR,
 ) -> None:
     """Make a dataset from questions in a table, with a knowledge graph if you have one, and print what to run next."""
@@ -43,16 +44,23 @@ def init(
     problems = Problems(on_error)
     if update:
         named = (("--graph", graph), ("--query", query), ("--user", username), ("--database", database))
-        of_nodes = (("--id-property", nodes.id_property), ("--columns", nodes.columns), ("--relation", nodes.relation))
+        of_nodes = (
+            ("--id-property", nodes.id_property),
+            ("--columns", nodes.columns),
+            ("--relation", nodes.relation),
+            ("--repo-from", nodes.repo_from),
+        )
         of_graph = [name for name, value in (*named, *of_nodes) if value]
-        _update(folder, questions, of_graph, second_names, problems, nodes)
+        _update(folder, questions, of_graph, second_names, problems, nodes, fields)
         return
     given = {"query": query, "username": username, "database": database}
     of_database = {name: value for name, value in given.items() if value is not None}
     if any("://" in one for one in graph or ()):
         of_database["password"] = source_password(username) or ""
     more = {**of_database, **nodes.keywords()}
-    made = create_dataset(folder, questions, graph or (), second_names=second_names, problems=problems, **more)
+    made = create_dataset(
+        folder, questions, graph or (), second_names=second_names, problems=problems, map=fields, **more
+    )
     print_problems(problems)
     for line in made.graph.summary if made.graph is not None else ():
         if line.startswith(("skipped:", "note:")):
@@ -69,6 +77,7 @@ def _update(
     second_names: SecondNames | None,
     problems: Problems,
     nodes: NodeOptions,
+    fields: list[str] | None,
 ) -> None:
     """Correct the questions of a dataset, and print what changed."""
     from graphkit.errors import InputError
@@ -86,6 +95,7 @@ def _update(
         problems=problems,
         ids=nodes.ids,
         id_pattern=nodes.id_pattern,
+        map=fields,
     )
     print_problems(problems)
     steps = [f"  {text}  # {purpose}" for text, purpose in made.commands()]

@@ -89,6 +89,10 @@ QUESTION_KEY = option("--question-key KEY", "Read the question's id at KEY, such
 COLUMNS = option(
     "--columns S,R,T", "Read source, relation and target in these columns of a Cypher query's rows.", parser=_columns
 )
+MAP = option(
+    "--map FIELD=EXPRESSION|FILE",
+    "Read a field by JMESPath, such as retrieved=hits[].doc, from any JSON; or a file of such lines; may be repeated.",
+)
 UNDIRECTED = option("--undirected", "Compare edges without their direction, by measures that are named so.")
 UNTYPED = option("--untyped", "Compare edges without their relations, by measures that are named so.")
 UNORDERED = option("--unordered", "Treat each traversal as a set of edges; skip measures of its order.")
@@ -200,6 +204,7 @@ class LogOptions(NameOptions):
     columns: Columns | None = COLUMNS
     chunks_only: bool = option("--chunks-only", "Accept a log with chunks whose edges can't be read.")
     parquet: Path | None = option("--parquet DIR", "Read which documents the texts are from in graphrag's index.")
+    map: list[str] | None = MAP
 
     def given(self) -> list[str]:
         """Return the options that were given, as the user writes them."""

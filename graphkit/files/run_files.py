@@ -6,7 +6,7 @@ import glob
 import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphkit.errors import InputError
 from graphkit.files.assets import bundled
@@ -15,13 +15,20 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct
 
+if TYPE_CHECKING:
+    from graphkit.records.scores import Score
+
 
 class RunSource(NamedTuple):
-    """A run to evaluate: the user's file, the run log itself, and the origin of the log (None for itself)."""
+    """A run to evaluate: the user's file, the run log itself, and the origin of the log (None for itself).
+
+    ``scores`` are what the log scores its answers by.
+    """
 
     file: Path
     run: Path
     origin: str | Path | None = None
+    scores: tuple[Score, ...] = ()
 
 
 def repeated_files(given: str | Path) -> list[Path]:

@@ -16,6 +16,7 @@ from graphkit.files.known_ids import read_known
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
 from graphkit.files.stale_gold import stale_gold
+from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.names import IdPattern, Names
 from graphkit.imports.question_fields import field_of, fields_of, gold_kinds
 from graphkit.imports.question_rows import question_rows
@@ -45,6 +46,8 @@ class GivenQuestions:
         What every second name of a path is; by default the file or the graph decides it.
     former
         The questions of the dataset by id, so that those without an id keep the one that they had.
+    mapped
+        The fields of rows that are mapped by hand.
     fields
         The fields that the file has, once it was read.
     """
@@ -53,12 +56,18 @@ class GivenQuestions:
     names: GraphNames
     second: SecondNames | None = None
     former: Mapping[str, Question] = field(default_factory=dict)
+    mapped: FieldMap | None = None
     fields: set[str] = field(default_factory=set)
 
     def read(self, problems: Problems) -> Iterator[tuple[str, Question]]:
         """Yield the question of each usable row with its place; the others are added to the problems."""
         rows: list[tuple[str, dict[str, Any]]] = []
-        for where, row in question_rows(self.path):
+        for where, given in question_rows(self.path):
+            try:
+                row = given if self.mapped is None else self.mapped.question(given)
+            except InputError as error:
+                problems.add(Problem(where, error.what, _name(given), error.remedy))
+                continue
             self.fields.update(meaning[0] for name in row if (meaning := field_of(name)) is not None)
             try:
                 fields, unused = fields_of(row)

@@ -54,6 +54,8 @@ class ImportReport(LogCoverage):
         The fields that answers were read from.
     how, several
         The number of ids by how they were found, and the names that fit several files.
+    trials
+        The number of runs: several if questions have several trials.
     turned, related, directionless
         The number of edges whose direction, or relation, comes from the knowledge graph.
     """
@@ -77,6 +79,7 @@ class ImportReport(LogCoverage):
     notes: Counter[str] = field(default_factory=Counter)
     lacks: dict[str, None] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
+    trials: int = 1
 
     def edge(self, placed: PlacedEdge) -> None:
         """Count an edge."""
@@ -91,6 +94,10 @@ class ImportReport(LogCoverage):
         details += [f"{self.with_calls} with tool calls"] * bool(self.with_calls)
         details += [f"{self.failed} failed"] * bool(self.failed)
         lines = [*self.readers, f"{counted(self.answers, 'answer')}: {', '.join(details)}"]
+        if self.trials > 1:
+            lines.append(
+                f"questions have up to {self.trials} trials: each is a repetition of the run, NAME@1 and so on"
+            )
         if self.fields:
             lines.append(f"fields: {listed(self.fields)}")
         lines += [f"skipped: {reason}" for reason in self.skipped.reasons()]

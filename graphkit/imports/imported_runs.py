@@ -47,12 +47,16 @@ def imported_runs(
     with held_folder() as folder:
         runs = []
         for number, file in enumerate(files):
-            run = folder / str(number) / f"{run_name_of(file)}.jsonl"
+            run = folder / str(number) / f"{options.get('run') or run_name_of(file)}.jsonl"
             run.parent.mkdir()
-            name = first_run(file) if format is None else None
+            name = first_run(file) if format is None and not options.get("map") else None
             made = import_log(file, format or OWN, dataset, out=run, run=name, **options)
             on_problems(made.problems)
-            for line in made.summary:
+            for line in made.summary if not options.get("as_is") else ():
                 notify(line)
-            runs.append(RunSource(file, run, file if format is None else f"the log {file.resolve()}"))
+            whole = format is None and not options.get("map") and len(made.runs) == 1
+            origin = file if whole else f"the log {file.resolve()}"
+            for run_name, made_file in made.runs:
+                own = tuple(one for one in made.scores if one.run == run_name)
+                runs.append(RunSource(file, made_file or run, origin, own))
         yield runs

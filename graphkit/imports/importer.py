@@ -6,7 +6,7 @@ import json
 import pickle
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,22 +18,25 @@ import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.assets import command_text, option_text
-from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
-from graphkit.files.jsonl import find_file
+from graphkit.files.jsonl import find_file, is_array
 from graphkit.files.known_ids import Known, gold_ids, read_known
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import OnError, Problems
+from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.import_report import ImportReport, listed
+from graphkit.imports.mapped_records import mapped_records
 from graphkit.imports.names import Names, id_sources
 from graphkit.imports.recorder import Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
+from graphkit.imports.trials import TrialRecord, Trials
 from graphkit.readers.known_formats import reader_of, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
 from graphkit.readers.own_records import OwnRecordsReader, records_of_file
 from graphkit.readers.payloads import EMPTY, NOTHING
 from graphkit.records.directions import KnowledgeEdges
+from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.locations import Location
@@ -67,6 +70,10 @@ class ImportOptions:
         The folder with the Parquet files of a Microsoft GraphRAG index, which name the documents of its texts.
     commits
         By repository, the commit that the system read.
+    map
+        Fields of any JSON by hand, as :class:`graphkit.imports.field_maps.FieldMap` takes them.
+    as_is
+        Keep the ids of graphkit's own records as they are.
     replace
         Replace an existing run file.
     strict
@@ -87,6 +94,8 @@ class ImportOptions:
     chunks_only: bool = False
     parquet: str | Path | None = None
     commits: Mapping[str, str] | None = None
+    map: Sequence[str | Path] | Mapping[str, str] | None = None
+    as_is: bool = False
     replace: bool = False
     strict: bool = False
     on_error: OnError = "fail"
@@ -102,6 +111,10 @@ class ImportedLog:
     ----------
     records
         The records of the answers, if they weren't written to a file.
+    runs
+        The runs with their files: one, or a repetition ``NAME@1``, ``NAME@2``, ... for each trial.
+    scores
+        What the log scores its answers by, as ``map`` says.
     summary
         The report of the import as lines of text.
     figures
@@ -117,6 +130,8 @@ class ImportedLog:
     summary: list[str] = field(repr=False)
     figures: dict[str, Any] = field(repr=False)
     problems: Problems = field(default_factory=Problems, repr=False)
+    runs: tuple[tuple[str, Path | None], ...] = ()
+    scores: list[Score] = field(default_factory=list, repr=False)
 
 
 @pipes_up_to(LOG_PIPE_BYTES)
@@ -159,7 +174,15 @@ def import_log(
             raise InputError("there is a file already", where=str(target), remedy=remedy)
     name = given_run_name(chosen.run if chosen.run is not None else run_name_of(target or paths[0]))
     table, pattern = id_sources(chosen.ids, chosen.id_pattern)
-    readers = [_reader(path, format) for path in paths]
+    fields = FieldMap(chosen.map) if chosen.map else None
+    if fields is not None and format not in (AUTO, OwnRecordsReader.name):
+        what = f"mapped fields are read from any JSON, and {format} reads its own"
+        raise InputError(what, where="--map", remedy="Leave out --map, or the format.")
+    how = f"fields read as --map says, {reader_of(OwnRecordsReader.name).title}"
+    readers = [
+        _reader(path, format) if fields is None else (reader_of(OwnRecordsReader.name), f"{path.name}: {how}")
+        for path in paths
+    ]
     if chosen.parquet is not None and all(reader.name != "graphrag" for reader, _ in readers):
         raise InputError("the log isn't Microsoft GraphRAG's, and only its index is in Parquet", where=str(paths[0]))
     source = Dataset.of(dataset)
@@ -171,18 +194,21 @@ def import_log(
     report = ImportReport(known)
     names = Names(known.all(), table, pattern, known.places)
     recorder = Recorder(name, questions, names, edges, chosen.commits or {}, report, chosen.question)
+    recorder.renames = not chosen.as_is
     parquet = Path(chosen.parquet) if chosen.parquet is not None else None
     how_to_read = ReadOptions(chosen.question_key, chosen.columns, chosen.chunks_only, parquet)
     logs = [
-        ReadingTask(path, reader.name, source.questions_file, how_to_read, chosen.on_error)
+        ReadingTask(path, reader.name, source.questions_file, how_to_read, chosen.on_error, fields)
         for path, (reader, _) in zip(paths, readers, strict=True)
     ]
     problems = Problems(chosen.on_error)
     with _read_logs(logs, chosen) as read:
+        trials = Trials(name, target, replace=chosen.replace)
         records = _records(zip(paths, readers, read, strict=True), recorder, report, problems)
-        kept = _write(records, target, lambda: _check(report, paths, chosen.strict))
-    report.how, report.several = names.how, names.several
-    return ImportedLog(name, report.answers, target, kept, report.lines(), report.as_json(), problems)
+        kept, runs = trials.write(records, lambda: _check(report, paths, chosen.strict))
+    report.how, report.several, report.trials = names.how, names.several, len(runs)
+    figures = report.as_json() | ({"runs": [run for run, _ in runs]} if len(runs) > 1 else {})
+    return ImportedLog(name, report.answers, target, kept, report.lines(), figures, problems, runs, trials.scores)
 
 
 def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:
@@ -221,22 +247,6 @@ def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def _write(
-    records: Iterator[tuple[dict[str, Any], bytes]], target: Path | None, check: Callable[[], None]
-) -> list[dict[str, Any]]:
-    """Write the records to the target if the check passes; return them if there is no target."""
-    if target is None:
-        kept = [record for record, _ in records]
-        check()
-        return kept
-    target.parent.mkdir(exist_ok=True)  # the runs/ of a new dataset
-    with written(target) as temporary, temporary.open("wb") as stream:
-        for _, line in records:
-            stream.write(line + b"\n")
-        check()
-    return []
-
-
 def run_name_of(path: Path) -> str:
     """Return the name of the run of a log: the file's name up to its first dot."""
     return path.name.split(".", 1)[0] if not path.name.startswith(".") else path.name
@@ -255,10 +265,13 @@ def _reader(path: Path, format: str) -> tuple[Reader, str]:  # noqa: A002
     return reader, f"{path.name}: {how}, {reader.title}"
 
 
-def _values(path: Path, reader: Reader, questions: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+def _values(task: ReadingTask, reader: Reader, problems: Problems, unread: Counter[str]) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in the form that its reader expects."""
-    if reader.name == OwnRecordsReader.name and is_lines(path):
-        return records_of_file(path, questions, problems)
+    path = task.path
+    if task.map is not None:
+        return mapped_records(path, task.map, task.questions, problems, unread)
+    if reader.name == OwnRecordsReader.name and (is_lines(path) or is_array(path)):
+        return records_of_file(path, task.questions, problems)
     if reader.lines:
         return text_of(path)
     return values_of(path) if is_json(path) else whole_text(path)
@@ -284,6 +297,7 @@ class ReadingTask(NamedTuple):
     questions: Path
     options: ReadOptions
     on_error: OnError = "fail"
+    map: FieldMap | None = None
 
 
 class ReadLog(NamedTuple):
@@ -296,7 +310,7 @@ class ReadLog(NamedTuple):
 
 def _opened(task: ReadingTask) -> ReadLog:
     reader, unread, problems = reader_of(task.reader), Counter[str](), Problems(task.on_error)
-    values = _values(task.path, reader, task.questions, problems)
+    values = _values(task, reader, problems, unread)
     return ReadLog(reader.read(values, task.options, unread), unread, problems)
 
 
@@ -354,8 +368,8 @@ def _records(
     recorder: Recorder,
     report: ImportReport,
     problems: Problems,
-) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield the records, each with its JSON, from the path, reader, format sentence and content of each log."""
+) -> Iterator[TrialRecord]:
+    """Yield the records from the path, reader, format sentence and content of each log."""
     for path, (reader, how), (answers, unread, of_log) in logs:
         report.readers.append(how)
         report.lacks.update(dict.fromkeys(reader.lacks))
@@ -364,10 +378,10 @@ def _records(
             if NOTHING in logged.notes:
                 empty.append(logged)
             elif (record := recorder.record(logged)) is not None:
-                yield _encoded(record)
+                yield TrialRecord(logged.trial, *_encoded(record), logged.scores)
         for logged in empty:
             if (record := recorder.record(logged)) is not None:
-                yield _encoded(record)
+                yield TrialRecord(logged.trial, *_encoded(record), logged.scores)
         report.unread.update(unread)
         problems.merge(of_log)
 

@@ -18,6 +18,7 @@ from graphkit.files.jsonl import find_file
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
+from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.given_questions import GivenQuestions, GraphNames, note_stale, with_relevant
 from graphkit.imports.graph_importer import ImportedGraph, import_graph
 from graphkit.imports.names import id_sources
@@ -165,6 +166,7 @@ def create_dataset(
     *,
     second_names: SecondNames | None = None,
     problems: Problems | None = None,
+    map: Sequence[str | Path] | Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
     **options: Any,
 ) -> NewDataset:
     """Make a dataset folder from questions and a knowledge graph. On an error, write nothing.
@@ -181,6 +183,8 @@ def create_dataset(
         What ``b`` is in paths such as ``A -> b -> C``; by default the file or the graph decides it, or it is refused.
     problems
         Collects unusable rows, unused columns and doubts.
+    map
+        Fields of the rows by hand, as :class:`graphkit.imports.field_maps.FieldMap` takes them.
     options
         Further attributes of :class:`graphkit.imports.graph_importer.GraphImportOptions`, such as ``username``.
 
@@ -197,14 +201,15 @@ def create_dataset(
     if not graph and (repositories.attribute or repositories.table) is not None:
         remedy = "Add the graph by --graph, or give id, none or a pattern."
         raise InputError("without a graph, no node states a repository", where="--repo-from", remedy=remedy)
+    fields = FieldMap(map) if map else None
     sources = [graph] if isinstance(graph, str) else list(graph)
     with held_folder(_nearest_folder(target)) as held:  # beside its place, so that it gets there by a rename
         staged = held / target.resolve().name
         staged.mkdir()
         imported = _import(staged, sources, options) if sources else None
         names = GraphNames(staged if sources else None, *id_sources(options.get("ids"), options.get("id_pattern")))
-        given = GivenQuestions(Path(questions), names, second_names).read(found) if questions is not None else ()
-        placed = [*given] if questions is not None else [("example", one) for one in _examples(staged)]
+        given = GivenQuestions(Path(questions), names, second_names, mapped=fields) if questions is not None else None
+        placed = [*given.read(found)] if given is not None else [("example", one) for one in _examples(staged)]
         asked, derived = with_relevant([one for _, one in placed])
         found.raise_if_refused(usable=len(asked))
         if not asked:

@@ -28,7 +28,7 @@ def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if name.endswith((".yaml", ".yml")):
         rows = _yaml(path)
     else:
-        rows = _table(path) if is_table(path) or not is_json(path) else _json(path)
+        rows = _table(path) if is_table(path) or not is_json(path) else json_rows(path)
     for where, row in rows:
         if not isinstance(row, dict):
             remedy = "Write each question as an object with a question and its gold."
@@ -43,7 +43,8 @@ def _yaml(path: Path) -> Iterator[tuple[str, Any]]:
         yield f"{path}:{line}", value
 
 
-def _json(path: Path) -> Iterator[tuple[str, Any]]:
+def json_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield (``file:line``, row) of each value of JSON; a list alone in an object holds rows, too."""
     for where, value in values_of(path):
         [inner] = value.values() if isinstance(value, dict) and len(value) == 1 else [None]
         if isinstance(inner, list) and all(isinstance(item, dict) for item in inner):

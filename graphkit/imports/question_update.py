@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import create_binary, find_file, read_lines, stem_of
 from graphkit.files.problems import Problems
 from graphkit.files.reading import parse_record
+from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.given_questions import GivenQuestions, GraphNames, nodes_of_gold, note_stale, with_relevant
 from graphkit.imports.names import id_sources
 from graphkit.imports.new_dataset import gate_command
@@ -119,6 +120,7 @@ def update_questions(
     problems: Problems | None = None,
     ids: str | Path | Mapping[str, str] | None = None,
     id_pattern: str | None = None,
+    map: Sequence[str | Path] | Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
 ) -> QuestionUpdate:
     """Replace the questions of a dataset by those of a file, all or none of them; write nothing if nothing changes.
 
@@ -127,7 +129,7 @@ def update_questions(
 
     Parameters
     ----------
-    questions, second_names, problems, ids, id_pattern
+    questions, second_names, problems, ids, id_pattern, map
         As in :func:`graphkit.imports.new_dataset.create_dataset`.
 
     Raises
@@ -144,7 +146,7 @@ def update_questions(
     former, extra = _former(file)
     dataset = Dataset(target)
     names = GraphNames(target if dataset.graphs else None, *id_sources(ids, id_pattern))
-    given = GivenQuestions(Path(questions), names, second_names, former)
+    given = GivenQuestions(Path(questions), names, second_names, former, FieldMap(map) if map else None)
     placed = list(given.read(found))
     asked = [question for _, question in placed]
     if _is_derived(former):

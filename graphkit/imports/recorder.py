@@ -81,7 +81,9 @@ class Recorder:
         self._commits = commits
         self._report = report
         self._question = question
-        self._answered: set[str] = set()
+        self._answered: set[tuple[str, str | None]] = set()
+        #: Whether names in graphkit's own records become ids of the dataset.
+        self.renames = True
         self._folders: list[str] = []
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
@@ -95,7 +97,8 @@ class Recorder:
             return None
         record: dict[str, Any] = {"run": self._run, "question_id": question}
         if logged.record is not None:
-            return self._renamed({**logged.record, **record}, logged.where)
+            own = {**logged.record, **record}
+            return self._renamed(own, logged.where) if self.renames else self._count(own)
         self._folders = sorted(logged.folders, key=len)
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.rankings:
@@ -134,11 +137,11 @@ class Recorder:
             skipped.add("answers to no question of the dataset", f"{logged.where}: {shown}")
         elif question is None:
             skipped.add("answers that don't name their question", logged.where)
-        elif question in self._answered:
+        elif (question, logged.trial) in self._answered:
             skipped.add("further answers to an answered question", f"{logged.where}: {question}")
             return None
         else:
-            self._answered.add(question)
+            self._answered.add((question, logged.trial))
             if by_text:
                 self._report.fields["question found by its text"] += 1
         return question

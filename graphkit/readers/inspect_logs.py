@@ -22,7 +22,6 @@ DEPTH = 16
 OTHERS = "other models were asked too, such as a grader: tokens and cost are those of the model that was evaluated"
 LIMITED = "a limit ended the sample before it was done"
 INVALID = "the sample was marked as invalid"
-LATER_EPOCHS = "samples of epoch 2 and later"
 
 _ATTACHED = ("attachment://", "tc://")
 _USED = (
@@ -46,7 +45,6 @@ class InspectReader(Reader):
     lacks = (
         *LACKS,
         "The finds of a search are read from results that are JSON or name their sources, not from plain text.",
-        "If a sample was run several times, the first epoch is read: a run has one answer per question.",
         "Latency is the sample's total time: with the waits for other samples, and its scorers.",
         "Without a call of a tool, it is unknown whether there were any tools.",
     )
@@ -164,10 +162,10 @@ def _answers(
     for where, sample in samples:
         if not isinstance(sample, dict):
             unread[f"samples.({type(sample).__name__})"] += 1
-        elif sample.get("epoch") not in (None, 1):
-            unread[LATER_EPOCHS] += 1
         else:
-            yield _answer(where, sample, model or text(sample.get("model")), options, unread)
+            answer = _answer(where, sample, model or text(sample.get("model")), options, unread)
+            answer.trial = identifier(sample.get("epoch"))
+            yield answer
 
 
 def _answer(

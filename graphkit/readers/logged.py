@@ -94,6 +94,10 @@ class LoggedAnswer:
         Each thing that was read beside the library's output, with the key that held it.
     record
         The whole record, where it is graphkit's own: then only its ids are looked up.
+    trial
+        Which of several answers to the question it is.
+    scores
+        What others scored the answer by, by measure.
     rankings
         The names that the system ranked at the level of files or modules, where it ranked these itself.
     """
@@ -127,6 +131,8 @@ class LoggedAnswer:
     taken: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
     rankings: dict[str, list[str]] | None = None
+    trial: str | None = None
+    scores: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from graphkit.files.decoding import UNDECODED
+from graphkit.files.intake import is_pipe
+from graphkit.files.jsonl import raw_lines, read_lines
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import identifier
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER
+from graphkit.records.repetition_names import TRIALS
 from graphkit.records.shapes import with_output
 from graphkit.records.structs import AnswerStruct, struct_of
 
@@ -22,6 +27,11 @@ from graphkit.records.structs import AnswerStruct, struct_of
 _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
 _KNOWN = frozenset(one for names in _NAMES.values() for one in names) | BESIDE_ANSWER
 _CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings", "evidence_files")
+
+
+#: The bytes of the fields of trials, and how many records of a log are searched for them.
+_TRIAL_KEYS = [f'"{name}"'.encode() for name in TRIALS]
+_LOOKED_AT = 1000
 
 
 class OwnRecordsReader(Reader):
@@ -49,16 +59,53 @@ class OwnRecordsReader(Reader):
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
-            record = value if isinstance(value, AnswerStruct) else _parsed(where, value)
+            own = value if isinstance(value, OwnRecord) else OwnRecord(_parsed(where, value), trial_of(value))
+            record = own.record
             fields = _without_nulls(msgspec.to_builtins(record))
             if not record.citations:  # a struct has no null for them
                 del fields["citations"]
             if not record.rankings:
                 del fields["rankings"]
-            yield LoggedAnswer(where, record.question_id, run=record.run, record=fields)
+            logged = LoggedAnswer(where, record.question_id, run=record.run, record=fields)
+            logged.trial, logged.scores = own.trial, own.scores
+            yield logged
 
 
-def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator[tuple[str, AnswerStruct]]:
+class OwnRecord(NamedTuple):
+    """A record with the trial that it is of, and the scores that its log holds."""
+
+    record: AnswerStruct
+    trial: str | None = None
+    scores: dict[str, float] = {}
+
+
+def trial_of(value: Any) -> str | None:
+    """Return which of several trials of its question a record is, by any of the usual fields.
+
+    >>> trial_of({"question_id": "q1", "attempt": 2}), trial_of({"question_id": "q1"})
+    ('2', None)
+    """
+    found = (identifier(value.get(name)) for name in TRIALS) if isinstance(value, dict) else iter(())
+    return next((one for one in found if one is not None), None)
+
+
+def has_trials(path: Path) -> bool:
+    """Return whether one of a log's first records says which trial it is; False for a pipe, which is read once."""
+    if not path.is_file() or is_pipe(path):
+        return False
+    return any(_trial_in(line) is not None for line in islice(raw_lines(path), _LOOKED_AT))
+
+
+def _trial_in(line: bytes) -> str | None:
+    if not any(name in line for name in _TRIAL_KEYS):
+        return None
+    try:
+        return trial_of(msgspec.json.decode(line))
+    except UNDECODED:
+        return None
+
+
+def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator[tuple[str, OwnRecord]]:
     """Yield the records of a file as they are evaluated, each with its ``file:line``.
 
     ``problems`` says whether records that can't be used are skipped, and collects them.
@@ -69,9 +116,12 @@ def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator
         A record can't be used, or none can.
     """
     usable = 0
-    for number, record in RecordReader(path, AnswerStruct, problems, questions):
-        usable += 1
-        yield f"{path}:{number}", record
+    reader = RecordReader(path, AnswerStruct, problems, questions)
+    for number, line in read_lines(path):
+        record = reader.parse(number, line)
+        if record is not None:
+            usable += 1
+            yield f"{path}:{number}", OwnRecord(record, _trial_in(line))
     problems.raise_if_refused(usable=usable)
 
 

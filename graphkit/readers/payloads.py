@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
+from graphkit.records.repetition_names import TRIALS
 from graphkit.records.words import shortened
 
 T = TypeVar("T")
@@ -406,6 +407,7 @@ def _wrapped(found: _Found, where: str, options: ReadOptions, followed: _Followe
             logged.taken["latency"] += " in milliseconds" if factor == 1 else " in seconds"
             break
     logged.answer = around.first("answer", ANSWERS, text)
+    logged.trial = around.first("trial", TRIALS, identifier)
     logged.error = around.first("error", ERRORS, _message)
     logged.error_type = around.first("type of error", ERROR_TYPES, text)
     if isinstance(found.payload, dict):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from graphkit.records.repetition_names import TRIALS
+
 #: The largest whole number that the database can hold.
 LARGEST = 2**63 - 1
 
@@ -54,12 +56,12 @@ ANSWER: Spellings = {
     "tool_calls": ("tools_called",),
 }
 
-#: The fields that harnesses write beside an answer and that aren't an answer's: those of its question, and a person's
-#: grade of it. The text of the question names it where no id does.
+#: The fields that harnesses write beside an answer and that aren't an answer's: those of its question, a person's
+#: grade of it, and its number among several trials. The text of the question names it where no id does.
 BESIDE_ANSWER = frozenset(
     (
         *("question", *QUESTION["question"], "category", "difficulty", "group", *QUESTION["group"]),
-        *("grade", "failure_label", "grading_notes"),
+        *("grade", "failure_label", "grading_notes", *TRIALS),
     )
 )
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from graphkit.errors import InputError
 
+#: The fields by which a log numbers several answers to one question.
+TRIALS = ("trial", "sample", "epoch", "attempt", "repeat")
+
 _REPETITION = re.compile(r"(?P<name>.+)@(?P<number>[1-9][0-9]*)", re.DOTALL)
 
 

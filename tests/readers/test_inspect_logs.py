@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphkit.imports.sources import is_json, values_of
-from graphkit.readers.inspect_logs import INVALID, LATER_EPOCHS, LIMITED, OTHERS, InspectReader
+from graphkit.readers.inspect_logs import INVALID, LIMITED, OTHERS, InspectReader
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.readers.tool_calls import FAILED
 from tests.helpers.archives import deflated, zstandard_archive
@@ -164,11 +164,9 @@ def test_texts_that_are_kept_apart_are_put_back() -> None:
     assert answer.tool_calls[0].result == "attachment://gone"
 
 
-def test_only_the_first_epoch_is_taken_and_the_others_are_counted() -> None:
-    """A run has one answer a question."""
-    unread: Counter[str] = Counter()
-    assert len(read(log(sample(epoch=2), sample(), sample(epoch=3)), unread=unread)) == 1
-    assert unread[LATER_EPOCHS] == 2
+def test_epochs_are_trials() -> None:
+    """Each epoch is a further answer to the question, which an import makes a repetition of the run."""
+    assert [one.trial for one in read(log(sample(epoch=2), sample(), sample(epoch=3)))] == ["2", "1", "3"]
 
 
 def test_errors_limits_and_marks_are_said() -> None:

@@ -1,0 +1,213 @@
+"""Fields that a user maps by hand: the JMESPath expression by which each is read from a row of any JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError, did_you_mean
+from graphkit.files.texts import read_text
+from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, LONGEST_NAME, QUESTION, fields_by_other_name
+from graphkit.records.ids import id_of_text
+from graphkit.records.models import Answer, Question
+from graphkit.records.repetition_names import TRIALS
+from graphkit.records.words import shortened
+
+#: The measure of a mapped score, alone or before a dot and the measure's own name: ``score.reward=reward``.
+SCORE = "score"
+
+#: The longest expression in characters, and the most values that one may visit or return on a row.
+LONGEST, MOST = 1000, 200_000
+
+_FORM = (
+    "Write FIELD=EXPRESSION in JMESPath (jmespath.org), such as retrieved=evidence or "
+    "'traversal=hops[].{source: from, relation: type, target: to}'."
+)
+_ANSWER_NAMES, _QUESTION_NAMES = fields_by_other_name(ANSWER), fields_by_other_name(QUESTION)
+
+#: The fields whose values are ids, where a longer text gets the id of its content.
+_IDS = ("retrieved", "relevant")
+
+
+class FieldMap:
+    """The expressions of some fields, of runs and of questions alike.
+
+    Parameters
+    ----------
+    given
+        Texts ``FIELD=EXPRESSION``, and files of such lines; or the expression of each field.
+
+    Raises
+    ------
+    InputError
+        A field is unknown or named twice, an expression isn't JMESPath, or a file can't be read.
+
+    >>> FieldMap(["retrieved=hits[].doc", "relevant=gold"]).answer({"id": "q1", "hits": [{"doc": "a"}], "gold": ["a"]})
+    {'id': 'q1', 'retrieved': ['a']}
+    """
+
+    def __init__(self, given: Sequence[str | Path] | Mapping[str, str]) -> None:
+        self._compiled: dict[str, Any] = {}
+        self._expressions: dict[str, str] = {}
+        self._read: set[str] = set()
+        for where, name, expression in _assignments(given):
+            self._add(where, name, expression)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures of the mapped scores."""
+        return tuple(_measure(name) for name in self._compiled if _is_score(name))
+
+    def _add(self, where: str, name: str, expression: str) -> None:
+        known = {*Answer.model_fields, *Question.model_fields, *_ANSWER_NAMES, *_QUESTION_NAMES, *TRIALS[:1], SCORE}
+        if name not in known and not _is_score(name):
+            hint = did_you_mean(name, known)
+            raise InputError(f"no record has a field {name!r}", where=where, remedy=f"{hint}{_FORM}")
+        if name in self._compiled:
+            raise InputError(f"the field {name!r} is mapped twice", where=where, remedy="Leave out one of both.")
+        self._compiled[name] = _compiled(expression, where)
+        self._expressions[name] = expression
+        self._read |= {*_top_fields(self._compiled[name].parsed)}
+
+    def answer(self, row: Any) -> dict[str, Any]:
+        """Return the record of a run in a row: its mapped fields, and its own fields that a run's record has.
+
+        Raises
+        ------
+        InputError
+            An expression can't be applied to the row.
+        """
+        own = {*Answer.model_fields, *_ANSWER_NAMES, *BESIDE_ANSWER, *TRIALS}
+        return self._record(row, own, Answer.model_fields, _ANSWER_NAMES, ("question", *TRIALS[:1]))
+
+    def question(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a row of questions with its mapped fields, and without what they were read from; raise as above."""
+        mapped = self._record(row, (), Question.model_fields, _QUESTION_NAMES, ())
+        return {name: value for name, value in row.items() if name not in self._read} | mapped
+
+    def scores(self, row: Any) -> dict[str, float]:
+        """Return the mapped scores of a row by measure, without null; raise as above."""
+        found = {}
+        for name, compiled in self._compiled.items():
+            if _is_score(name) and (value := self._value(name, compiled, row)) is not None:
+                if not isinstance(value, bool | int | float):
+                    what = f"{name}: {shortened(self._expressions[name])} is {_kind(value)} where a number is needed"
+                    raise InputError(what, remedy="Correct the expression of --map.")
+                found[_measure(name)] = float(value)
+        return found
+
+    def unread(self, row: Any) -> list[str]:
+        """Return the fields of a row that neither the map nor a run's record reads."""
+        own = {*Answer.model_fields, *_ANSWER_NAMES, *BESIDE_ANSWER, *TRIALS, *self._read}
+        return [name for name in row if name not in own] if isinstance(row, dict) else []
+
+    def _record(
+        self, row: Any, own: Iterable[str], fields: Iterable[str], others: Mapping[str, str], beside: Iterable[str]
+    ) -> dict[str, Any]:
+        mine = {*fields, *beside}
+        foreign = ({*Answer.model_fields} | {*Question.model_fields}) - mine
+        found = {}
+        if isinstance(row, dict):
+            found = {name: row[name] for name in row if name in {*own}}
+        for name, compiled in self._compiled.items():
+            if _is_score(name) or name in foreign or not (name in mine or name in others):
+                continue
+            field = name if name in mine else others[name]
+            for other in [one for one, of in others.items() if of == field] + [field]:
+                found.pop(other, None)
+            value = self._value(name, compiled, row)
+            if value is not None:
+                found[field] = _with_ids(value) if field in _IDS else value
+        return found
+
+    def _value(self, name: str, compiled: Any, row: Any) -> Any:
+        from jmespath.exceptions import JMESPathError
+
+        from graphkit.imports.bounded_jmespath import TooMuchError, searched
+
+        expression = shortened(self._expressions[name])
+        try:
+            return searched(compiled, row, MOST)
+        except TooMuchError:
+            what = f"{name}: {expression} takes or makes more than {MOST:,} values of this row"
+        except RecursionError:
+            what = f"{name}: {expression} or the row is nested too deeply"
+        except (JMESPathError, TypeError, ValueError, OverflowError, AttributeError) as error:
+            what = f"{name}: {expression} can't be applied: {shortened(str(error))}"
+        raise InputError(what, remedy="Correct the expression of --map.")
+
+
+def _assignments(given: Sequence[str | Path] | Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the place, the field and the expression of each assignment."""
+    if isinstance(given, Mapping):
+        yield from (("map", name, expression) for name, expression in given.items())
+        return
+    for one in given:
+        text = str(one)
+        lines = [(f"--map {shortened(text)}", text)]
+        if isinstance(one, Path) or "=" not in text or Path(text).is_file():
+            numbered = enumerate(read_text(Path(text)).splitlines(), 1)
+            lines = [(f"{text}:{number}", line) for number, line in numbered if line.strip()[:1] not in ("", "#")]
+        for where, line in lines:
+            name, equals, expression = (part.strip() for part in line.partition("="))
+            if not (name and equals and expression):
+                raise InputError("a mapped field needs its name, =, and an expression", where=where, remedy=_FORM)
+            yield where, name, expression
+
+
+def _compiled(expression: str, where: str) -> Any:
+    import jmespath
+    from jmespath.exceptions import JMESPathError
+
+    if len(expression) > LONGEST:
+        what = f"the expression has {len(expression):,} characters, and may have {LONGEST:,}"
+        raise InputError(what, where=where, remedy="Shorten it, or change the rows before.")
+    try:
+        return jmespath.compile(expression)
+    except (JMESPathError, ValueError) as error:
+        why = str(error).partition("\n")[0].rstrip(":")
+        raise InputError(f"the expression isn't JMESPath: {shortened(why)}", where=where, remedy=_FORM) from None
+    except RecursionError:
+        raise InputError("the expression is nested too deeply", where=where, remedy=_FORM) from None
+
+
+#: The parts of an expression whose first child alone is applied to the row itself.
+_CHAINS = (
+    *("subexpression", "index_expression", "projection", "value_projection", "filter_projection", "flatten", "pipe"),
+    "slice",
+)
+
+
+def _top_fields(node: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the fields of the row itself that an expression reads."""
+    kind, children = node["type"], [one for one in node["children"] if isinstance(one, dict)]
+    if kind == "field":
+        yield node["value"]
+    elif kind != "expref":  # which is applied to the items of a list
+        for child in children[:1] if kind in _CHAINS else children:
+            yield from _top_fields(child)
+
+
+def _with_ids(value: Any) -> Any:
+    """Return a list of ids in which a text that can't be an id has the id of its content."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {"id": id_of_text(one), "text": one}
+        if isinstance(one, str) and (len(one) > LONGEST_NAME or "\n" in one)
+        else one
+        for one in value
+    ]
+
+
+def _is_score(name: str) -> bool:
+    return name == SCORE or (name.startswith(f"{SCORE}.") and len(name) > len(SCORE) + 1)
+
+
+def _measure(name: str) -> str:
+    return name.removeprefix(f"{SCORE}.")
+
+
+def _kind(value: Any) -> str:
+    return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else "a text"
