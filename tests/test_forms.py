@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -168,3 +169,153 @@ def test_grades_of_right_and_wrong(folder: Path) -> None:
     write_jsonl(folder / "log.jsonl", [{"id": "q1", "answer": "a", "grade": "B+"}])
     said = inside("evaluate", "log.jsonl", "--dataset", "d", "--no-store", cwd=folder, code=0)
     assert "a grade isn't read" in said.err
+
+
+# Fields mapped by hand ----------------------------------------------------------------------------------------------
+
+BENCHMARK = {
+    "question": "What is our refund window?",
+    "evidence": ["doc-7", "doc-3"],
+    "ground_truth": ["doc-3"],
+    "visited": [{"from": "a", "type": "R", "to": "b"}, {"from": "b", "type": "S", "to": "c"}],
+    "reward": 0.25,
+}
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Path:
+    """A folder with a row of a released benchmark."""
+    write_jsonl(tmp_path / "rows.jsonl", [BENCHMARK])
+    return tmp_path
+
+
+def test_benchmark_rows_are_mapped(benchmark: Path) -> None:
+    """Evidence is retrieved, ground truth relevant: ``init`` and ``evaluate`` read one file by one map; RR is 1/2."""
+    lines = (
+        "# what to read",
+        "retrieved = evidence",
+        "relevant=ground_truth",
+        "traversal = visited[].{source: from, relation: type, target: to}",
+        "score.reward = reward",
+    )
+    (benchmark / "fields.map").write_text("\n".join(lines))
+    inside("init", "d", "rows.jsonl", "--map", "fields.map", cwd=benchmark, code=0)
+    [question] = read_jsonl(benchmark / "d/questions.jsonl")
+    assert question["relevant"] == {"doc-3": 1.0}
+    about = "rows.jsonl --dataset d --map fields.map -m RR --fail-under reward=0.25"
+    result = evaluated(benchmark, about)
+    assert result["measures"]["RR"]["mean"] == 0.5
+    assert result["measures"]["reward"]["mean"] == 0.25
+    out = ("-o", "d/runs/mine.jsonl")
+    made = inside("import", "auto", "rows.jsonl", "--dataset", "d", "--map", "fields.map", *out, cwd=benchmark, code=0)
+    [record] = read_jsonl(benchmark / "d/runs/mine.jsonl")
+    walked = [(one["source"], one["relation"], one["target"]) for one in record["traversal"]]
+    assert walked == [("a", "R", "b"), ("b", "S", "c")]
+    [score] = read_jsonl(benchmark / "d/runs/mine.grades/log.scores.jsonl")
+    assert (score["measure"], score["value"], score["grader"]) == ("reward", 0.25, "log")
+    assert "--scores d/runs/mine.grades/log.scores.jsonl` reads them" in made.out
+
+
+def test_rows_in_any_json(benchmark: Path) -> None:
+    """Rows may lie in a document, in a list under any name, and fields at any depth."""
+    inside("init", "d", "rows.jsonl", "--map", "relevant=ground_truth", cwd=benchmark, code=0)
+    rows = {"results": [{"meta": {"q": "q1"}, "hits": [{"doc": "doc-9"}, {"doc": "doc-3"}]}]}
+    (benchmark / "log.json").write_text(json.dumps(rows, indent=1))
+    about = "log.json --dataset d -m RR --map question_id=meta.q --map retrieved=hits[].doc"
+    assert evaluated(benchmark, about)["measures"]["RR"]["mean"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("retrieved=evidence[", "the expression isn't JMESPath"),
+        ("retreived=evidence", "no record has a field 'retreived'"),
+        ("retrieved", "there is no such file"),
+        ("retrieved=" + "a." * 600 + "a", "may have 1,000"),
+        ("retrieved=" + "[" * 450 + "a" + "]" * 450, "the expression is nested too deeply"),
+        ("retrieved=length(evidence)", "rows.jsonl:1: record 'What is our refund window?': retrieved: "),
+        ("retrieved=length(reward)", "rows.jsonl:1: retrieved: length(reward) can't be applied"),
+        ("score=question", "rows.jsonl:1: score: question is a text where a number is needed"),
+        ("retrieved=" + "|".join(["[@,@]"] * 100), "takes or makes more than 200,000 values"),
+        ("answer=" + "|".join(["question", *["join('x',[@,@])"] * 50]), "takes or makes more than 200,000 values"),
+    ],
+    ids=["syntax", "field", "file", "long", "deep", "type", "function", "score", "doubling lists", "doubling texts"],
+)
+def test_wrong_and_hostile_expressions(benchmark: Path, given: str, said: str) -> None:
+    """A wrong expression, one of the wrong type, and a hostile one are errors of a line, soon."""
+    inside("init", "d", "rows.jsonl", "--map", "relevant=ground_truth", cwd=benchmark, code=0)
+    refused = inside("evaluate", "rows.jsonl", "--dataset", "d", "--map", given, "--no-store", cwd=benchmark, code=2)
+    assert said in refused.err
+    assert len(refused.err.splitlines()) <= 3
+
+
+# Trials -------------------------------------------------------------------------------------------------------------
+
+
+def trials(folder: Path, name: str, right: dict[str, list[int]]) -> None:
+    """Write a log whose trials of a question find its file or another one."""
+    files = {"q1": "a.py", "q2": "b.py"}
+    rows = [
+        {"question_id": question, name: number, "evidence_files": [files[question] if found else "z.py"]}
+        for question, several in right.items()
+        for number, found in enumerate(several)
+    ]
+    write_jsonl(folder / "log.jsonl", rows)
+
+
+@pytest.mark.parametrize("name", ["trial", "sample", "epoch", "attempt", "repeat"])
+def test_trials_are_repetitions(folder: Path, name: str) -> None:
+    """Five trials are five runs; 3 of 5 right: pass^2 is C(3,2)/C(5,2) = .3, pass@2 is 1 - C(2,2)/C(5,2) = .9."""
+    write_jsonl(folder / "d/questions.jsonl", [{"id": "q1", "question": "?", "expected_files": ["a.py"]}])
+    trials(folder, name, {"q1": [1, 0, 1, 0, 1]})
+    about = ("log.jsonl", "--dataset", "d", "-m", "FileRecall", "--pass-at", "FileRecall=1", "--no-store", "--json")
+    results = inside("evaluate", *about, "--run", "h", cwd=folder, code=0).objects()
+    assert [one["run"] for one in results] == ["h@1", "h@2", "h@3", "h@4", "h@5"]
+    [repeated] = results[0]["repetitions"]
+    of_two = repeated["passes"][1]
+    assert (of_two["k"], of_two["all"]["value"], of_two["any"]["value"]) == (2, pytest.approx(0.3), pytest.approx(0.9))
+
+
+def test_trials_are_imported_as_runs(folder: Path) -> None:
+    """An import writes a file a trial, numbered by trial; one trial a question is one run, whatever its number."""
+    trials(folder, "trial", {"q1": [1, 0], "q2": [0, 1]})
+    out = ("--dataset", "d", "-o", "d/runs/h.jsonl")
+    made = inside("import", "graphkit", "log.jsonl", *out, cwd=folder, code=0)
+    assert "skipped" not in made.out
+    assert sorted(one.name for one in (folder / "d/runs").iterdir()) == ["h@1.jsonl", "h@2.jsonl"]
+    second = {one["question_id"]: one["evidence_files"] for one in read_jsonl(folder / "d/runs/h@2.jsonl")}
+    assert second == {"q1": ["z.py"], "q2": ["b.py"]}
+    rows = [{"question_id": f"q{one}", "sample": 7 + one, "answer": "a"} for one in (1, 2)]
+    write_jsonl(folder / "log.jsonl", rows)
+    assert evaluated(folder, "log.jsonl --dataset d")["run"] == "log"
+
+
+def test_pass_at_k_over_questions(folder: Path) -> None:
+    """Two of three and one of three right: pass^2 is (1/3 + 0)/2, pass@2 is (1 + (1 - C(2,2)/C(3,2)))/2 = 5/6."""
+    rows = [{"id": name, "question": "?", "expected_files": [f"{name}.py"]} for name in ("q1", "q2")]
+    write_jsonl(folder / "d/questions.jsonl", rows)
+    found = {"q1": ["q1.py", "q1.py", "z"], "q2": ["z", "q2.py", "z"]}
+    log = [
+        {"id": name, "trial": number, "evidence_files": [file]}
+        for name, files in found.items()
+        for number, file in enumerate(files)
+    ]
+    write_jsonl(folder / "log.jsonl", log)
+    about = ("log.jsonl", "--dataset", "d", "-m", "FileRecall", "--pass-at", "FileRecall=0.9", "--no-store")
+    [repeated] = inside("evaluate", *about, "--json", cwd=folder, code=0).objects()[0]["repetitions"]
+    of_two = repeated["passes"][1]
+    assert of_two["all"]["value"] == pytest.approx(1 / 6)
+    assert of_two["any"]["value"] == pytest.approx(5 / 6)
+    # Two questions can't exclude much, but the interval is within 0 and 1, and about the value.
+    assert 0 <= of_two["any"]["low"] < 5 / 6 < of_two["any"]["high"] <= 1
+    assert "pass@3 1.00" in inside("evaluate", *about, cwd=folder, code=0).out
+
+
+def test_a_score_needs_a_threshold_to_pass(folder: Path) -> None:
+    """Nothing says when a reward passes, and the remedy does."""
+    write_jsonl(folder / "d/questions.jsonl", [{"id": "q1", "question": "?", "gold_answer": "a"}])
+    rows = [{"id": "q1", "trial": one, "answer": "a", "reward": 0.5} for one in (1, 2)]
+    write_jsonl(folder / "log.jsonl", rows)
+    about = "log.jsonl --dataset d --map score.reward=reward --pass-k 2 --fail-under reward=0.4 --no-store".split()
+    assert "--pass-at reward=VALUE" in inside("evaluate", *about, cwd=folder, code=2).err
+    inside("evaluate", *about, "--pass-at", "reward=0.5", cwd=folder, code=0)

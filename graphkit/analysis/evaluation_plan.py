@@ -30,7 +30,7 @@ from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.evaluate_shards import ShardPlan
 from graphkit.scoring.export import gates_of
 from graphkit.scoring.options import EvaluationOptions
-from graphkit.scoring.repeated_systems import RepeatedSystem, repeated_systems
+from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, repeated_systems
 from graphkit.scoring.results import Evaluation, Label
 from graphkit.scoring.run_pass import RunPass
 from graphkit.scoring.run_shards import RunShards
@@ -59,6 +59,7 @@ class PlannedGates:
     allow_stale: int = 0
     each: Sequence[tuple[str, float]] = ()
     pass_k: int | None = None
+    pass_at: Sequence[tuple[str, float]] = ()
     per_repetition: bool = False
 
     def shares(self) -> tuple[float | None, dict[str, float]]:
@@ -121,9 +122,19 @@ class EvaluationPlan:
         """The measures of the gates: the text of the user, and the name in the results."""
         given = {score.measure for score in self.scores}
         texts = dict.fromkeys(
-            text for text, _ in (*self.gates.under, *self.gates.over, *self.gates.each, *self.gates.shares()[1].items())
+            text
+            for text, _ in (
+                *(*self.gates.under, *self.gates.over, *self.gates.each, *self.gates.pass_at),
+                *self.gates.shares()[1].items(),
+            )
         )
         return {text: text if text in given else str(self._resolved([text])[0]) for text in texts}
+
+    @property
+    def passing(self) -> Passing:
+        """What passes of repeated systems: the stated values, else the targets."""
+        at = {self.gated[text]: value for text, value in self.gates.pass_at}
+        return Passing(at, lambda measure: self.layers.thresholds(measure).target)
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -299,6 +310,7 @@ class EvaluationPlan:
             each=[(gated[text], bound) for text, bound in gates.each],
             kappa=gates.min_kappa is not None,
             pass_k=gates.pass_k,
+            passing=self.passing,
         ).outcomes(results, [self._card(one, cards) for one in results] if gates.severe else cards, systems)
         if gates.min_kappa is None:
             return outcomes
@@ -343,7 +355,7 @@ class EvaluatedRuns:
     @cached_property
     def repetitions(self) -> list[Repetitions]:
         """The figures of each system that several of the runs repeat."""
-        return repetitions(self.results)
+        return repetitions(self.results, self.plan.passing)
 
     def messages(self, imported: bool = False, *, brief: bool = False) -> list[str]:
         """Return what a reader of the results should know.

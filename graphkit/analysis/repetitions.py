@@ -13,6 +13,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from graphkit.analysis.estimates import Estimate, fields_of
@@ -22,10 +23,23 @@ from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import ClusterSums, clustered_mean_interval, without_interval
 from graphkit.scoring.intervals import FEWEST_EQUAL, RESAMPLES, SEED, mean_interval
+from graphkit.scoring.repeated_systems import Passing, all_pass, any_passes
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.score_intervals import unseen_share
 
+#: The largest k of pass^k and pass@k.
+MOST_K = 10
+
 _FEW = "too few questions for an interval"
+
+
+@dataclass(frozen=True, slots=True)
+class PassRates:
+    """How often k trials of a question all pass (pass^k), and one of them does (pass@k), over the questions."""
+
+    k: int
+    all: Estimate
+    any: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +60,8 @@ class Repetitions:
         The mean over questions and repetitions.
     between, within
         The variance between questions (at least 0), and within questions, so among the repetitions of one.
+    passes, passing
+        Of a measure with a threshold, pass^k and pass@k for each k up to ``MOST_K``, and what passes.
     """
 
     system: str
@@ -57,14 +73,18 @@ class Repetitions:
     mean: Estimate
     between: Estimate
     within: Estimate
+    passes: tuple[PassRates, ...] = ()
+    passing: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as JSON."""
-        return fields_of(self)
+        return fields_of(self) | {"passes": [fields_of(one) for one in self.passes]}
 
 
-def repetitions(results: Sequence[Evaluation]) -> list[Repetitions]:
+def repetitions(results: Sequence[Evaluation], passing: Passing | None = None) -> list[Repetitions]:
     """Return the figures of each system that several results repeat, by their names (``NAME@1``, ``NAME@2``, ...).
+
+    ``passing`` says what passes; by default it is what is better than the target of a measure.
 
     Only measures by which each repetition was scored are there, and only results that hold rows and have the same gold.
     """
@@ -74,7 +94,7 @@ def repetitions(results: Sequence[Evaluation]) -> list[Repetitions]:
         repeated = [by_run[run] for run in runs]
         if all(one.rows for one in repeated) and len({one.gold_hash for one in repeated}) == 1:
             shared = [name for name in repeated[0].measures if all(name in one.measures for one in repeated)]
-            found += [_of_measure(system, name, repeated) for name in shared]
+            found += [_of_measure(system, name, repeated, passing or Passing()) for name in shared]
     return found
 
 
@@ -88,6 +108,9 @@ def repetition_findings(found: Sequence[Repetitions]) -> Iterator[BriefLine]:
         apart = f"{one.unstable} of {counted(one.questions, 'question')} differ between repetitions"
         variances = f"variance {_with_interval(one.between)} between questions, {_with_interval(one.within)} within"
         times = counted(len(one.runs), "repetition")
+        if one.passes:
+            last = one.passes[-1]
+            apart += f"; pass^{last.k} {two(last.all.value)}, pass@{last.k} {two(last.any.value)}"
         yield BriefLine("repeat", f"{one.system}: {one.measure} over {times}: {variances}; {apart}", 72)
 
 
@@ -107,19 +130,58 @@ def _figure(value: float | None) -> str:
     return two(value) if value is None or not 0 < value < 0.095 else f"{value:.2g}"
 
 
-def _of_measure(system: str, measure: str, results: Sequence[Evaluation]) -> Repetitions:
+def pass_rates(
+    measure: str,
+    values: Sequence[Sequence[float]],
+    passing: Passing,
+    clusters: Sequence[int] | None = None,
+) -> tuple[PassRates, ...]:
+    """Return pass^k and pass@k of a measure for each k.
+
+    Parameters
+    ----------
+    values
+        A row a question, of its trials.
+    clusters
+        The cluster of each question, if only clusters are independent.
+    """
+    counts = [(passing.passed(measure, row), len(row)) for row in values]
+    most = min(MOST_K, min((trials for _, trials in counts), default=0))
+    return tuple(
+        PassRates(
+            k,
+            _mean_of_shares([all_pass(passed, trials, k) for passed, trials in counts], clusters),
+            _mean_of_shares([any_passes(passed, trials, k) for passed, trials in counts], clusters),
+        )
+        for k in range(1, most + 1)
+    )
+
+
+def _mean_of_shares(shares: Sequence[float], clusters: Sequence[int] | None) -> Estimate:
+    """Return the mean of shares over questions, with its interval."""
+    value = math.fsum(shares) / len(shares)
+    interval = mean_interval if clusters is None else partial(clustered_mean_interval, clusters=clusters)
+    ends = interval(shares, lowest=0.0, highest=1.0)
+    if ends is None:
+        return Estimate(value, reason=_FEW, size=len(shares))
+    return Estimate(value, *ends, size=len(shares))
+
+
+def _of_measure(system: str, measure: str, results: Sequence[Evaluation], passing: Passing) -> Repetitions:
     columns = [result.held_values(measure) for result in results]
     known = dict.fromkeys(question for column in columns for question in column)
     shared = [question for question in known if all(question in column for column in columns)]
     clustered = results[0].clustered
-    mean, between, within, unstable = components(
-        [[column[question] for column in columns] for question in shared],
-        *bounds_of(measure),
-        clusters=None if clustered is None else clustered.clusters.codes(shared),
-    )
+    values = [[column[question] for column in columns] for question in shared]
+    clusters = None if clustered is None else clustered.clusters.codes(shared)
+    mean, between, within, unstable = components(values, *bounds_of(measure), clusters=clusters)
+    passes: tuple[PassRates, ...] = ()
+    if shared and passing.has_threshold(measure):
+        passes = pass_rates(measure, values, passing, clusters)
     runs = tuple(result.run for result in results)
     left_out = len(known) - len(shared)
-    return Repetitions(system, runs, measure, len(shared), left_out, unstable, mean, between, within)
+    words = passing.words(measure) if passes else None
+    return Repetitions(system, runs, measure, len(shared), left_out, unstable, mean, between, within, passes, words)
 
 
 def components(

@@ -23,7 +23,7 @@ from graphkit.analysis.gates import (
 from graphkit.analysis.layers import Scorecard
 from graphkit.errors import InputError
 from graphkit.scoring.junit import FAIL_QUESTION
-from graphkit.scoring.repeated_systems import RepeatedSystem, pooled
+from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, pooled
 from graphkit.scoring.results import Evaluation
 
 #: The gates whose bound is for values of a measure.
@@ -59,8 +59,9 @@ class RunGates:
         The limit of :func:`max_failed`.
     each
         The bounds of :func:`fail_question`, by the text of the measure.
-    pass_k
-        Of repeated systems, hold pass^k to the bounds on means (:func:`graphkit.scoring.repeated_systems.pooled`).
+    pass_k, passing
+        Of repeated systems, hold pass^k to the bounds on means (:func:`graphkit.scoring.repeated_systems.pooled`), and
+        what passes.
     """
 
     under: Sequence[tuple[str, float]] = ()
@@ -77,6 +78,7 @@ class RunGates:
     kappa: bool = False
     each: Sequence[tuple[str, float]] = ()
     pass_k: int | None = None
+    passing: Passing = field(default_factory=Passing)
 
     @property
     def asked(self) -> bool:
@@ -130,7 +132,9 @@ class RunGates:
         if result.run not in systems:
             what = f"pass^{self.pass_k} is of a system that several runs repeat, and {result.run} is one run"
             raise InputError(what, where="--pass-k", remedy="Name its repetitions: NAME@1, NAME@2 and so on.")
-        return pooled(result.run, systems[result.run].repetitions, pass_k=self.pass_k)
+        for measure, _ in (*self.under, *self.over):
+            self.passing.passed(measure, ())  # refuses a measure of which nothing says what passes
+        return pooled(result.run, systems[result.run].repetitions, pass_k=self.pass_k, passing=self.passing)
 
     def _of_system(self, outcome: GateOutcome, system: RepeatedSystem) -> GateOutcome:
         """Return an outcome that says of how many repetitions its value is the mean."""
@@ -141,7 +145,8 @@ class RunGates:
             return dataclasses.replace(outcome, what=f"{outcome.measure} has no score in {listed(without, NAMED)}")
         how = system.spread(outcome.measure)
         if self.pass_k is not None and outcome.gate in ("fail-under", "fail-over"):
-            how = f"pass^{self.pass_k}, where a repetition passes with the best value; their means: {how}"
+            passes = self.passing.words(outcome.measure)
+            how = f"pass^{self.pass_k}, where a repetition passes {passes}; their means: {how}"
         return dataclasses.replace(outcome, what=f"{outcome.what}; {how}")
 
     def _scored(self, results: Sequence[Evaluation], bounded: Iterable[str]) -> Iterator[GateOutcome]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,13 +137,15 @@ def evaluate(
 
     with (
         read_once(),
-        as_runs(files, given.format, given.dataset, logs, reading.on_error) as (sources, dataset),
+        as_runs(files, given.format, given.dataset, logs, reading.on_error, storing.run_name) as (sources, dataset),
         shown_progress(title) as progress,
         nullcontext() if storing.no_store else open_graph() as store,
     ):
         if plan is None:
             graded = [score for one in sources for score in one.scores]
             plan = planned(given, scoring, gates, storing, reading, graded)
+        if len(sources) > len(files):  # trials, whose runs are named already
+            plan = dataclasses.replace(plan, options=dataclasses.replace(plan.options, name=None))
         evaluated = plan.evaluate(
             sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems
         )
@@ -220,6 +223,7 @@ def _in_shards(
             "--min-kappa": gates.min_kappa is not None,
             "--fail-question": gates.each,
             "--pass-k": gates.pass_k,
+            "--pass-at": gates.pass_at,
             "--junit": storing.junit,
             **dict.fromkeys(logs.given(), True),
         }

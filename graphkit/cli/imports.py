@@ -147,6 +147,7 @@ def as_runs(
     given: Path | None,
     logs: LogOptions,
     on_error: OnError = "fail",
+    run: str | None = None,
 ) -> Iterator[tuple[list[RunSource], Path | None]]:
     """Yield the runs and their dataset; logs of other tools, and runs whose ids must be looked up, are imported."""
     from graphkit.files.dataset import Dataset
@@ -170,5 +171,5 @@ def as_runs(
     else:
         dataset = given
     options = {**logs.keywords(), "on_error": on_error, "as_is": not logs.given() and format is None}
-    with imported_runs(files, dataset, format, notify=say, on_problems=print_problems, **options) as runs:
+    with imported_runs(files, dataset, format, run_name=run, notify=say, on_problems=print_problems, **options) as runs:
         yield runs, dataset

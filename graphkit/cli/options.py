@@ -269,8 +269,14 @@ class RunGateOptions:
     )
     pass_k: int | None = option(
         "--pass-k K",
-        "Hold pass^K to the bounds on means: the share of K repetitions of a question that all have the best value.",
+        "Hold pass^K to the bounds on means: the share of K repetitions of a question that all pass.",
         min=1,
+    )
+    pass_at: list[Bound] = option(
+        "--pass-at MEASURE=VALUE",
+        "Let a repetition pass from VALUE on; may be repeated. [default: beyond the target, else at the best value]",
+        default=[],
+        parser=bound("--pass-at"),
     )
     sure: bool = option("--sure", "Hold the nearer end of the mean's 95% interval to the bounds.")
     min_kappa: float | None = MIN_KAPPA

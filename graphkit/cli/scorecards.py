@@ -72,6 +72,12 @@ def print_repetitions(found: Sequence[Repetitions]) -> None:
         for one in own:
             if one.left_out:
                 print_line(f"{one.measure}: {counted(one.left_out, 'question')} without a value in every repetition")
+        passed = [[one.measure, rate.k, str(rate.all), str(rate.any)] for one in own for rate in one.passes]
+        if passed:
+            print_table(f"trials of {system} that pass", ("measure", "k", "pass^k, all", "pass@k, any"), passed)
+            for one in own:
+                if one.passes:
+                    print_line(f"{one.measure}: a trial passes {one.passing}")
 
 
 def print_clusters(results: Sequence[Evaluation]) -> None:

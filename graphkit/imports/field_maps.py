@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ SCORE = "score"
 
 #: The longest expression in characters, and the most values that one may visit or return on a row.
 LONGEST, MOST = 1000, 200_000
+
+#: The remedy of a value that no record can hold.
+REMEDY = "Correct the expression of --map."
 
 _FORM = (
     "Write FIELD=EXPRESSION in JMESPath (jmespath.org), such as retrieved=evidence or "
@@ -93,7 +97,7 @@ class FieldMap:
             if _is_score(name) and (value := self._value(name, compiled, row)) is not None:
                 if not isinstance(value, bool | int | float):
                     what = f"{name}: {shortened(self._expressions[name])} is {_kind(value)} where a number is needed"
-                    raise InputError(what, remedy="Correct the expression of --map.")
+                    raise InputError(what, remedy=REMEDY)
                 found[_measure(name)] = float(value)
         return found
 
@@ -135,7 +139,7 @@ class FieldMap:
             what = f"{name}: {expression} or the row is nested too deeply"
         except (JMESPathError, TypeError, ValueError, OverflowError, AttributeError) as error:
             what = f"{name}: {expression} can't be applied: {shortened(str(error))}"
-        raise InputError(what, remedy="Correct the expression of --map.")
+        raise InputError(what, remedy=REMEDY)
 
 
 def _assignments(given: Sequence[str | Path] | Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
@@ -146,7 +150,7 @@ def _assignments(given: Sequence[str | Path] | Mapping[str, str]) -> Iterator[tu
     for one in given:
         text = str(one)
         lines = [(f"--map {shortened(text)}", text)]
-        if isinstance(one, Path) or "=" not in text or Path(text).is_file():
+        if isinstance(one, Path) or "=" not in text or os.path.isfile(text):  # noqa: PTH113 - it may be too long for a path
             numbered = enumerate(read_text(Path(text)).splitlines(), 1)
             lines = [(f"{text}:{number}", line) for number, line in numbered if line.strip()[:1] not in ("", "#")]
         for where, line in lines:

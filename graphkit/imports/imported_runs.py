@@ -22,6 +22,7 @@ def imported_runs(
     dataset: str | Path,
     format: str | None = None,  # noqa: A002
     *,
+    run_name: str | None = None,
     notify: Callable[[str], None] = lambda _: None,
     on_problems: Callable[[Problems], None] = lambda _: None,
     **options: Any,
@@ -32,6 +33,8 @@ def imported_runs(
     ----------
     format
         The format of the logs, or ``auto``. None means graphkit's own records, whose names are converted to ids.
+    run_name
+        The name of the run, whatever the log says; each of several trials of a question is a repetition of it.
     notify
         Called with each line that summarises an import.
     on_problems
@@ -47,9 +50,11 @@ def imported_runs(
     with held_folder() as folder:
         runs = []
         for number, file in enumerate(files):
-            run = folder / str(number) / f"{options.get('run') or run_name_of(file)}.jsonl"
+            run = folder / str(number) / f"{run_name_of(file)}.jsonl"
             run.parent.mkdir()
-            name = first_run(file) if format is None and not options.get("map") else None
+            name = run_name
+            if name is None and format is None and not options.get("map"):
+                name = first_run(file)
             made = import_log(file, format or OWN, dataset, out=run, run=name, **options)
             on_problems(made.problems)
             for line in made.summary if not options.get("as_is") else ():

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, parse_record
-from graphkit.imports.field_maps import FieldMap
+from graphkit.imports.field_maps import REMEDY, FieldMap
 from graphkit.imports.question_rows import json_rows
 from graphkit.readers.own_records import OwnRecord, trial_of
 from graphkit.records.models import Answer
@@ -37,7 +38,10 @@ def mapped_records(
             continue
         unread.update(fields.unread(row))
         line = json.dumps(given).encode()
-        record = parse_record(Answer, line, where, problems, complete=reader.complete)
+        of_row = Problems("skip")
+        record = parse_record(Answer, line, where, of_row, complete=reader.complete)
+        of_row.skipped = [replace(one, remedy=one.remedy or REMEDY) for one in of_row.skipped]
+        problems.merge(of_row)
         if record is not None:
             usable += 1
             yield where, OwnRecord(struct_of(AnswerStruct, record), trial_of(given), scores)

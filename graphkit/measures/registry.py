@@ -267,6 +267,16 @@ def worst_of(measure: str) -> float | None:
     return highest if lower_is_better(measure) else lowest
 
 
+def target_of(measure: str) -> float | None:
+    """Return the value that is on target if it is better; None without a target, or for an unknown measure.
+
+    >>> target_of("EdgeRecall"), target_of("Success@5")
+    (0.8, None)
+    """
+    known = known_measure(measure)
+    return known.thresholds().target if known is not None else None
+
+
 def compares_relations(measure: str) -> bool:
     """Return whether a measure compares the relations of traversed edges with those of gold.
 

@@ -1,14 +1,14 @@
-"""The repetitions of one system as one result: the value of each question is the mean over them, or pass^k."""
+"""The repetitions of one system as one result: the value of each question is the mean over them, pass^k or pass@k."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from graphkit.errors import InputError
-from graphkit.measures.registry import bounds_of, lower_is_better, worst_of
+from graphkit.measures.registry import bounds_of, lower_is_better, target_of, worst_of
 from graphkit.records.bounds import equal
 from graphkit.records.repetition_names import repetition_name, repetition_of, repetitions_by_name
 from graphkit.records.unanswered import MISSING, CountedAs, counts_as_worst
@@ -19,6 +19,86 @@ from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.reason_counts import count_reasons, listed
 from graphkit.scoring.relation_counts import RelationCounts
 from graphkit.scoring.results import Evaluation, Row
+
+#: The reason of a question by a measure without a value that passes.
+NOTHING_PASSES = "nothing says which value passes"
+
+
+@dataclass(frozen=True)
+class Passing:
+    """From which value on a repetition of a question passes: a stated one, else its target, else its best one.
+
+    Attributes
+    ----------
+    at
+        The least value (for a measure that is better low, the largest) by measure.
+    target
+        Returns the target of a measure, which a value must be better than; None if there is none.
+    """
+
+    at: Mapping[str, float] = field(default_factory=dict)
+    target: Callable[[str], float | None] = target_of
+
+    def bound(self, measure: str) -> tuple[float, bool] | None:
+        """Return the bound of a measure, and whether it passes itself; None if nothing says what passes."""
+        if measure in self.at:
+            return self.at[measure], True
+        target = self.target(measure)
+        if target is not None:
+            return target, False
+        best = bounds_of(measure)[0 if lower_is_better(measure) else 1]
+        return None if best is None else (best, True)
+
+    def has_threshold(self, measure: str) -> bool:
+        """Return whether a measure has another bound than its best value."""
+        return measure in self.at or self.target(measure) is not None
+
+    def passed(self, measure: str, values: Iterable[float]) -> int:
+        """Return how many values pass.
+
+        Raises
+        ------
+        InputError
+            Nothing says which value of the measure passes.
+        """
+        found = self.bound(measure)
+        if found is None:
+            what = f"{measure} has no best value, by which a repetition could pass"
+            raise InputError(what, where="--pass-k", remedy=f"State the least value: --pass-at {measure}=VALUE.")
+        bound, itself = found
+        sign = -1 if lower_is_better(measure) else 1
+        return sum(
+            (equal(one, bound) and itself) or (sign * (one - bound) > 0 and not equal(one, bound)) for one in values
+        )
+
+    def words(self, measure: str) -> str:
+        """Return what passes by a measure.
+
+        >>> Passing({"reward": 0.5}).words("reward"), Passing().words("EdgeRecall"), Passing().words("Success@5")
+        ('at 0.5 or better', 'better than 0.8', 'with the best value')
+        """
+        if measure in self.at:
+            return f"at {self.at[measure]:g} or better"
+        target = self.target(measure)
+        return "with the best value" if target is None else f"better than {target:g}"
+
+
+def all_pass(passed: int, trials: int, k: int) -> float:
+    """Return pass^k: the share of all choices of k of a question's trials in which all pass.
+
+    >>> all_pass(3, 5, 2)
+    0.3
+    """
+    return math.comb(passed, k) / math.comb(trials, k)
+
+
+def any_passes(passed: int, trials: int, k: int) -> float:
+    """Return pass@k: the share of all choices of k of a question's trials in which one passes.
+
+    >>> any_passes(3, 5, 2)
+    0.9
+    """
+    return 1 - math.comb(trials - passed, k) / math.comb(trials, k)
 
 
 @dataclass(frozen=True)
@@ -83,7 +163,12 @@ def repeated_systems(results: Sequence[Evaluation]) -> list[RepeatedSystem]:
 
 
 def pooled(
-    name: str, repetitions: Sequence[Evaluation], *, baseline: bool = False, pass_k: int | None = None
+    name: str,
+    repetitions: Sequence[Evaluation],
+    *,
+    baseline: bool = False,
+    pass_k: int | None = None,
+    passing: Passing | None = None,
 ) -> Evaluation:
     """Return the one result of repetitions of a system, which have the same questions and gold.
 
@@ -91,8 +176,8 @@ def pooled(
     log what a measure needs although another record of the system does, counts as the worst value, as ``failed_as``
     says; for a ``baseline`` it is left out. A question on which no repetition has a value keeps a reason.
 
-    With ``pass_k`` the value is the share of all choices of so many repetitions that are right throughout: C(c, k) /
-    C(n, k) where c of n repetitions have the best value of the measure (pass^k; Yao et al. 2024, tau-bench).
+    With ``pass_k`` the value is the share of all choices of so many repetitions that pass throughout: C(c, k) /
+    C(n, k) where c of n repetitions pass, as ``passing`` says (pass^k; Yao et al. 2024, tau-bench).
 
     Raises
     ------
@@ -112,7 +197,8 @@ def pooled(
             pooled_column(measure, [one[kind] for one in held], first.failed_as, baseline=baseline) for kind in (0, 1)
         )
         if pass_k is not None:
-            counts = _pass_column(measure, [one[1] for one in held], first.failed_as, pass_k)
+            columns_of_gates = [one[1] for one in held]
+            counts = _pass_column(measure, columns_of_gates, first.failed_as, pass_k, passing or Passing())
         columns[measure] = counts if given or pass_k is not None else lenient
         strict[measure] = {
             one: value for one, value in counts.items() if isinstance(value, float) and columns[measure][one] != value
@@ -176,19 +262,18 @@ def pooled_column(
 
 
 def _pass_column(
-    measure: str, columns: Sequence[Mapping[str, float | str]], counted_as: CountedAs, k: int
+    measure: str, columns: Sequence[Mapping[str, float | str]], counted_as: CountedAs, k: int, passing: Passing
 ) -> dict[str, float | str]:
-    best = bounds_of(measure)[0 if lower_is_better(measure) else 1]
-    if best is None:
-        what = f"{measure} has no best value, by which a repetition could pass"
-        raise InputError(what, where="--pass-k", remedy="Name another measure, such as EdgeRecall.")
+    if passing.bound(measure) is None:  # which matters only if it is bounded
+        return dict.fromkeys(columns[0], NOTHING_PASSES)
     found: dict[str, float | str] = {}
     for question in columns[0]:
         values = [column[question] for column in columns]
         numbers = _numbers(measure, values, counted_as)
-        right = sum(equal(one, best) for one in numbers)
-        enough = len(numbers) >= k
-        found[question] = math.comb(right, k) / math.comb(len(numbers), k) if enough else _reason(values, counted_as)
+        if len(numbers) < k:
+            found[question] = _reason(values, counted_as)
+        else:
+            found[question] = all_pass(passing.passed(measure, numbers), len(numbers), k)
     return found
 
 
