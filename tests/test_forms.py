@@ -72,9 +72,10 @@ def test_rankings(harness: Path) -> None:
 
 
 def test_pack_questions(harness: Path) -> None:
-    """A knowledge pack's gold answer is its ``ground_truth``."""
+    """A knowledge pack's gold answer is its ``ground_truth``, its category ``domain``, its expected file ``source``."""
     [first, _] = read_jsonl(harness / "pack/questions.jsonl")
     assert first["gold_answer"] == "The number of hops a packet may take."
+    assert (first["category"], first["expected_files"]) == ("networking", ["ip.md"])
 
 
 def test_graded_log(harness: Path) -> None:
@@ -216,6 +217,22 @@ def test_benchmark_rows_are_mapped(benchmark: Path) -> None:
     assert "--scores d/runs/mine.grades/log.scores.jsonl` reads them" in made.out
 
 
+def test_unread_fields_are_named_with_their_map(benchmark: Path) -> None:
+    """A row that is taken for RAGAS, whose ``evidence`` nothing reads, is imported with the ``--map`` that reads it."""
+    row = {"question": "Why?", "answer": "So.", "evidence": ["a"], "ground_truth": "So."}
+    write_jsonl(benchmark / "rows.jsonl", [row])
+    inside("init", "d", "rows.jsonl", cwd=benchmark, code=0)
+    out = ("--dataset", "d", "-o", "d/runs/mine.jsonl")
+    made = inside("import", "auto", "rows.jsonl", *out, cwd=benchmark, code=0)
+    assert "fields that could be read by hand: --map retrieved=evidence" in made.out
+    inside("import", "auto", "rows.jsonl", *out, "--map", "retrieved=evidence", "--force", cwd=benchmark, code=0)
+    [record] = read_jsonl(benchmark / "d/runs/mine.jsonl")
+    assert [one["id"] for one in record["retrieved"]] == ["a"]
+    write_jsonl(benchmark / "log.jsonl", [{"question_id": "q1", "answer": "So.", "reward": 1}])
+    said = inside("evaluate", "log.jsonl", "--dataset", "d", "--no-store", cwd=benchmark, code=0).err
+    assert "the field 'reward' isn't used (1 record; --map score.reward=reward reads it)" in said
+
+
 def test_rows_in_any_json(benchmark: Path) -> None:
     """Rows may lie in a document, in a list under any name, and fields at any depth."""
     inside("init", "d", "rows.jsonl", "--map", "relevant=ground_truth", cwd=benchmark, code=0)
@@ -316,6 +333,7 @@ def test_a_score_needs_a_threshold_to_pass(folder: Path) -> None:
     write_jsonl(folder / "d/questions.jsonl", [{"id": "q1", "question": "?", "gold_answer": "a"}])
     rows = [{"id": "q1", "trial": one, "answer": "a", "reward": 0.5} for one in (1, 2)]
     write_jsonl(folder / "log.jsonl", rows)
-    about = "log.jsonl --dataset d --map score.reward=reward --pass-k 2 --fail-under reward=0.4 --no-store".split()
+    more = ["--map", "score.reward=reward", "--pass-k", "2", "--fail-under", "reward=0.4", "--no-store"]
+    about = ["log.jsonl", "--dataset", "d", *more]
     assert "--pass-at reward=VALUE" in inside("evaluate", *about, cwd=folder, code=2).err
     inside("evaluate", *about, "--pass-at", "reward=0.5", cwd=folder, code=0)

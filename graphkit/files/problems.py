@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from graphkit.errors import InputError
 from graphkit.files.dataset_settings import extra_fields_beside
+from graphkit.records.aliases import mapping_of
 from graphkit.records.words import counted
 
 OnError = Literal["fail", "skip"]
@@ -146,7 +147,8 @@ class Problems:
             of_file[file] += 1
             if of_file[file] <= SHOWN:
                 close = self.first_ignored[file, name].closest
-                hint = f"; did you mean {close}?" if close else ""
+                mapping = mapping_of(name)
+                hint = f"; did you mean {close}?" if close else f"; {mapping} reads it" if mapping else ""
                 count = counted(self.ignored_fields[file, name], "record")
                 sentences.append(f"{Path(file).name}: the field {name!r} isn't used ({count}{hint})")
         more = ((file, count - SHOWN) for file, count in of_file.items() if count > SHOWN)

@@ -19,12 +19,12 @@ def searched(compiled: Any, value: Any, most: int) -> Any:
     TooMuchError
         It visits or makes more than ``most`` values, or the functions of it more characters.
     """
-    found = _Bounded(most).visit(compiled.parsed, value)
+    found = BoundedInterpreter(most).visit(compiled.parsed, value)
     _weigh(found, most)
     return found
 
 
-class _Bounded(TreeInterpreter):
+class BoundedInterpreter(TreeInterpreter):
     """Counts the visited nodes of the expression, and weighs the arguments of functions before they are called."""
 
     def __init__(self, most: int) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphkit.files.known_ids import LogCoverage
+from graphkit.records.aliases import mapping_of
 from graphkit.records.directions import PlacedEdge
 from graphkit.records.words import counted, shortened
 
@@ -108,6 +109,8 @@ class ImportReport(LogCoverage):
             lines.append(f"answered by {listed(self.models)}: pass it to --answered-by when you judge the answers")
         if self.unread:
             lines.append(f"unused fields: {listed(self.unread)}")
+            if mappings := [found for name in self.unread if (found := mapping_of(name)) is not None]:
+                lines.append(f"fields that could be read by hand: {', '.join(mappings[:SHOWN])}")
         lines += [f"the format doesn't contain: {sentence}" for sentence in self.lacks]
         lines += [f"doubtful in {counted(count, 'answer')}: {note}" for note, count in self.notes.items()]
         return lines + self.warnings()

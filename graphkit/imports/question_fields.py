@@ -18,7 +18,7 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
     "gold_answer": ("expected_answer", "correct_answer", "reference_answer", "gold", "expected", "solution"),
     "paths": ("path", "gold_path", "expected_path", "expected_paths", "reasoning_path", "triples", "chain"),
     "relevant": ("relevant_documents", "documents", "docs", "sources", "expected_sources", "evidence", "nodes"),
-    "expected_files": ("files", "file"),
+    "expected_files": ("files", "file", "source"),
     "expected_symbols": ("symbols", "symbol"),
     "category": ("type", "topic"),
     "difficulty": ("level",),
@@ -30,6 +30,9 @@ _FIELDS: dict[str, tuple[str, int]] = {}
 for _field in Question.model_fields:
     for _rank, _name in enumerate((_field, *QUESTION.get(_field, ()), *_COMMON.get(_field, ()))):
         _FIELDS.setdefault(_name, (_field, _rank))
+
+#: The end of a file's name: a question's ``source`` is a file that answers it, or where the question is from.
+_FILE = re.compile(r"\.[A-Za-z]\w{0,9}\Z")
 
 #: Fields whose cell in a table is a list.
 _LISTS = ("relevant", "expected_files", "expected_symbols", "facts", "conflicts", "gold_answers")
@@ -63,13 +66,16 @@ def fields_of(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     unused: list[str] = []
     named = [(name, field_of(name), value) for name, value in row.items() if value not in (None, "", [], {})]
     for name, meaning, value in sorted(named, key=lambda one: one[1][1] if one[1] else 0):
-        if meaning is None or (meaning[0] in found and meaning[0] != "paths"):
+        names_no_file = name.casefold() == "source" and not (isinstance(value, str) and _FILE.search(value))
+        if meaning is None or names_no_file or (meaning[0] in found and meaning[0] != "paths"):
             unused.append(name)
         elif meaning[0] == "paths":
             paths += _paths(value, name.casefold())
         else:
             found[meaning[0]] = meaning[1], _value(meaning[0], value)
     fields = {name: value for name, (_, value) in found.items()}
+    if "group" in fields and "category" not in fields and row.get("domain") == fields["group"]:
+        fields["category"] = fields["group"]  # a knowledge pack's domain
     return fields | ({"paths": paths} if paths else {}), unused
 
 

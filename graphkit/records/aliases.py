@@ -65,6 +65,19 @@ BESIDE_ANSWER = frozenset(
     )
 )
 
+#: Fields of other logs that no record has, by the field that `--map` would read from them: their names say what they
+#: hold, but not in which form.
+_MAPPABLE: Spellings = {
+    "retrieved": (
+        *("evidence", "evidences", "contexts", "context", "passages", "documents", "docs", "hits", "sources"),
+        *("supporting_facts", "retrieved_docs", "retrieved_documents", "retrieved_contexts", "retrieval_context"),
+    ),
+    "traversal": ("path", "paths", "hops", "triples", "edges", "visited", "reasoning_path", "relation_path"),
+    "answer": ("prediction", "predicted_answer", "model_answer", "output", "completion", "generation"),
+    "score.reward": ("reward",),
+    "score": ("score",),
+}
+
 TOOL_CALL: Spellings = {
     "name": ("tool_name", "function_name"),
     "arguments": ("args", "input_parameters"),
@@ -72,6 +85,18 @@ TOOL_CALL: Spellings = {
 }
 
 EDGE: Spellings = {"relation": ("type", "label")}
+
+
+def mapping_of(name: str) -> str | None:
+    """Return the `--map` that would read a field which isn't used; None if its name says nothing.
+
+    >>> mapping_of("evidence"), mapping_of("colour")
+    ('--map retrieved=evidence', None)
+    """
+    plain = name.rpartition(".")[2].casefold()
+    field = next((field for field, names in _MAPPABLE.items() if plain in names), None)
+    readable = all(part.isidentifier() for part in name.split("."))
+    return f"--map {field}={name}" if field is not None and readable else None
 
 
 def fields_by_other_name(spellings: Spellings) -> dict[str, str]:
