@@ -21,7 +21,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
-from graphkit.measures.registry import parse_measure, resolve_measures
+from graphkit.measures.registry import known_measure, parse_measure, resolve_measures
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.scores import Score
@@ -145,8 +145,9 @@ class EvaluationPlan:
         InputError
             A measure is unknown.
         """
-        chosen = self._resolved(self.options.measures or self.config.default_measures())
         given = {score.measure for score in self.scores}
+        asked = [one for one in self.options.measures if str(known_measure(str(one)) or one) not in given]
+        chosen = self._resolved(asked or ([] if self.options.measures else self.config.default_measures()))
         named = [*self.gated, *(one.measure for one in self.selection.filters)]
         return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in named if one not in given])]))
 
@@ -215,7 +216,8 @@ class EvaluationPlan:
         )
         options = dataclasses.replace(
             self.options,
-            measures=self._chosen(passes, notify),
+            measures=(chosen := self._chosen(passes, notify)),
+            only_given=not chosen,
             keep_rows=bool(needed),
             outcomes=(self.layered or self.selection.failures) and not self.undirected,
             hash_gold=self.options.hash_gold or len(runs) > 1,
@@ -295,7 +297,7 @@ class EvaluationPlan:
     ) -> list[GateOutcome]:
         gates, gated = self.gates, self.gated
         share, shares = gates.shares()
-        named = map(str, self._resolved(self.options.measures))
+        named = [*map(str, self.measures), *(one.measure for one in self.scores)] if self.options.measures else []
         outcomes = RunGates(
             under=[(gated[text], bound) for text, bound in gates.under],
             over=[(gated[text], bound) for text, bound in gates.over],

@@ -216,10 +216,11 @@ class Problems:
         details = _first([str(problem) for problem in self.skipped[:SHOWN]], len(self.skipped) + self.beyond)
         if self.on_error == "skip":
             raise InputError(f"nothing usable is left: {self.faulty()} left out:", details=details)
+        skips = _offered and usable != 0  # where nothing else is left, skipping repairs nothing
         raise InputError(
             f"{self.faulty()} can't be used, so none was read:",
             details=details,
-            remedy=f"Correct them{', or skip them with --on-error skip' if _offered else ''}.",
+            remedy=f"Correct them{', or skip them with --on-error skip' if skips else ''}.",
         )
 
     def _refuse_unknown(self) -> None:

@@ -32,12 +32,14 @@ class BoundedInterpreter(TreeInterpreter):
         self._most, self._left = most, most
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the value of a node; see the base."""
         self._left -= 1
         if self._left < 0:
             raise TooMuchError
         return super().visit(node, *args, **kwargs)
 
     def visit_function_expression(self, node: Any, value: Any) -> Any:
+        """Return the value of a call; see the base."""
         arguments = [self.visit(child, value) for child in node["children"]]
         _weigh([one for one in arguments if isinstance(one, list | dict | str)], self._most, 50)
         return self._functions.call_function(node["value"], arguments)  # type: ignore[attr-defined]

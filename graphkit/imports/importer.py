@@ -28,7 +28,7 @@ from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.import_report import ImportReport, listed
 from graphkit.imports.mapped_records import mapped_records
 from graphkit.imports.names import Names, id_sources
-from graphkit.imports.recorder import Questions, Recorder
+from graphkit.imports.recorder import NO_QUESTION, Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
 from graphkit.imports.trials import TrialRecord, Trials
 from graphkit.readers.known_formats import reader_of, recognised
@@ -203,9 +203,10 @@ def import_log(
     ]
     problems = Problems(chosen.on_error)
     with _read_logs(logs, chosen) as read:
+        takes_key = any("question_key" in reader.options for reader, _ in readers)
         trials = Trials(name, target, replace=chosen.replace)
         records = _records(zip(paths, readers, read, strict=True), recorder, report, problems)
-        kept, runs = trials.write(records, lambda: _check(report, paths, chosen.strict))
+        kept, runs = trials.write(records, lambda: _check(report, paths, chosen.strict, takes_key))
     report.how, report.several, report.trials = names.how, names.several, len(runs)
     figures = report.as_json() | ({"runs": [run for run, _ in runs]} if len(runs) > 1 else {})
     return ImportedLog(name, report.answers, target, kept, report.lines(), figures, problems, runs, trials.scores)
@@ -406,7 +407,7 @@ def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         return json.loads(text), text
 
 
-def _check(report: ImportReport, paths: Sequence[Path], strict: bool) -> None:
+def _check(report: ImportReport, paths: Sequence[Path], strict: bool, takes_key: bool) -> None:
     """Refuse a log without answers to the dataset's questions, and if strict a log with unread fields."""
     where = str(paths[0])
     if strict and report.unread:
@@ -420,5 +421,13 @@ def _check(report: ImportReport, paths: Sequence[Path], strict: bool) -> None:
         raise InputError(what, where=where, remedy=remedy)
     reasons = "; ".join(report.skipped.reasons())
     what = f"the log holds no answer to a question of the dataset{f' ({reasons})' if reasons else ''}"
-    remedy = "Check --dataset; --question-key names the key of the question's id, --question the only question."
+    nameless = report.skipped.counts[NO_QUESTION]
+    remedies = ["Check --dataset."] if report.skipped.counts.total() > nameless else []
+    if takes_key:
+        remedies.append("--question-key names the key of a question's id in the log.")
+    if report.skipped.counts.total() == 1:
+        remedies.append("--question names the question that the whole log answers.")
+    elif (nameless and len(paths) > 1) or nameless == 1:
+        remedies.append("A file with one answer may be named by its question, such as q1.jsonl.")
+    remedy = " ".join(remedies) or "Write the question's id as question_id around each answer."
     raise InputError(what, where=where, remedy=remedy)

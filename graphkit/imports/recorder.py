@@ -18,6 +18,9 @@ from graphkit.records.ids import Places
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.words import shortened
 
+#: The reason of answers that are skipped since nothing says what they answer.
+NO_QUESTION = "answers that don't name their question"
+
 _AMOUNTS = ("latency_ms", "cost")
 _COUNTS = ("model_calls", "prompt_tokens", "output_tokens")
 
@@ -136,7 +139,7 @@ class Recorder:
         if question is None and shown:
             skipped.add("answers to no question of the dataset", f"{logged.where}: {shown}")
         elif question is None:
-            skipped.add("answers that don't name their question", logged.where)
+            skipped.add(NO_QUESTION, logged.where)
         elif (question, logged.trial) in self._answered:
             skipped.add("further answers to an answered question", f"{logged.where}: {question}")
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from graphkit.errors import MeasureError
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
@@ -13,6 +15,9 @@ class JudgedMeasure(Measure):
     source = "a judge, or tests that were run"
     layer = "generation"
     computed = False
+    #: The grader of `graphkit grade` that gives it, if one does; and those that are asked by default.
+    grader: ClassVar[str | None] = None
+    asked_by_default: ClassVar[tuple[str, ...]] = ("claims", "rubric", "aggregation")
 
     def value(self, case: Case) -> float | Unscored:
         """Raise a MeasureError: a record holds nothing to compute it from."""
@@ -25,6 +30,7 @@ class FactualCorrectness(JudgedMeasure):
     The accuracy is that of AggregationAccuracy. With neither tests nor judged components it is not scored.
     """
 
+    grader = "aggregation"
     aliases = ("factual_correctness",)
     target = 0.85
     severe = 0.7
@@ -40,6 +46,7 @@ class Groundedness(JudgedMeasure):
     Hedged statements don't count as claims. An answer without claims is not scored.
     """
 
+    grader = "claims"
     target = 0.9
     severe = 0.8
 
@@ -51,6 +58,7 @@ class HallucinationRate(JudgedMeasure):
     claim is unsupported. An answer without claims is not scored.
     """
 
+    grader = "claims"
     aliases = ("hallucination_rate",)
     higher_is_better = False
     target = 0.1
@@ -65,6 +73,7 @@ class Attribution(JudgedMeasure):
     claim rests on. An answer without citations is not scored.
     """
 
+    grader = "claims"
     target = 0.95
     severe = 0.85
 
@@ -75,6 +84,7 @@ class CitationRecall(JudgedMeasure):
     A traversed edge is not a citation: citations don't support a claim that also needs an edge.
     """
 
+    grader = "claims"
     aliases = ("citation_recall",)
 
 
@@ -85,6 +95,7 @@ class CitationPrecision(JudgedMeasure):
     one. A traversed edge is not a citation.
     """
 
+    grader = "claims"
     aliases = ("citation_precision",)
 
 
@@ -96,6 +107,7 @@ class RubricGrade(JudgedMeasure):
     facts it is not scored.
     """
 
+    grader = "rubric"
     source = "a judge, by a rubric of four grades"
     aliases = ("rubric_grade",)
 
@@ -106,6 +118,7 @@ class Correct(JudgedMeasure):
     Without a gold answer it is not scored.
     """
 
+    grader = "binary"
     source = "a judge, by yes or no"
 
 
@@ -130,6 +143,7 @@ class Faithful(JudgedMeasure):
     Hedged statements don't count.
     """
 
+    grader = "binary"
     source = "a judge, by yes or no"
 
 
@@ -139,6 +153,7 @@ class Relevant(JudgedMeasure):
     Whether it is true doesn't matter.
     """
 
+    grader = "binary"
     source = "a judge, by yes or no"
 
 
@@ -148,6 +163,7 @@ class Complete(JudgedMeasure):
     Without a gold answer and facts it is not scored.
     """
 
+    grader = "binary"
     source = "a judge, by yes or no"
 
 
@@ -157,6 +173,7 @@ class Faithfulness(JudgedMeasure):
     If the claims were judged, it follows from them and equals Groundedness. An answer without claims is not scored.
     """
 
+    grader = "claims"
     source = "a judge, by claims or by a score; the definition of RAGAS"
 
 
@@ -166,6 +183,7 @@ class AnswerRelevance(JudgedMeasure):
     Whether it is true doesn't matter.
     """
 
+    grader = "relevance"
     source = "a judge, by a score"
     aliases = ("answer_relevance", "answer_relevancy")
 
@@ -176,6 +194,7 @@ class ContextPrecision(JudgedMeasure):
     Without a relevant chunk it is 0. Without a gold answer, or if the judge didn't see every chunk, it is not scored.
     """
 
+    grader = "claims"
     source = "a judge, by claims or by a score; the definition of RAGAS"
     layer = "retrieval"
     aliases = ("context_precision",)
@@ -187,6 +206,7 @@ class ContextRecall(JudgedMeasure):
     Without a gold answer it is not scored.
     """
 
+    grader = "claims"
     source = "a judge, by claims or by a score; the definition of RAGAS"
     layer = "retrieval"
     aliases = ("context_recall",)
@@ -199,6 +219,7 @@ class ScaleGrade(JudgedMeasure):
     Without a gold answer it is not scored.
     """
 
+    grader = "scale"
     source = "a judge, by a scale"
     highest = 10.0
     aliases = ("scale_grade",)
@@ -210,6 +231,7 @@ class AggregationCompleteness(JudgedMeasure):
     Without facts it is not scored.
     """
 
+    grader = "aggregation"
     source = "a judge, by the aggregation challenge"
     layer = "reasoning"
 
@@ -221,6 +243,7 @@ class AggregationAccuracy(JudgedMeasure):
     facts it is not scored.
     """
 
+    grader = "aggregation"
     source = "a judge, by the aggregation challenge"
     layer = "reasoning"
 
@@ -228,6 +251,7 @@ class AggregationAccuracy(JudgedMeasure):
 class AggregationScore(JudgedMeasure):
     """(AggregationCompleteness + AggregationAccuracy) / 2."""
 
+    grader = "aggregation"
     source = "a judge, by the aggregation challenge"
     layer = "reasoning"
 
@@ -239,6 +263,7 @@ class JudgedIntegration(JudgedMeasure):
     judge is asked. If chunks that the judge didn't see could raise the value, it is not scored.
     """
 
+    grader = "integration"
     source = "a judge, beyond identifiers"
     layer = "reasoning"
 
@@ -250,6 +275,7 @@ class JudgedCompleteness(JudgedMeasure):
     judge is asked. Without facts it is not scored.
     """
 
+    grader = "completeness"
     source = "a judge, beyond key terms"
     layer = "reasoning"
 
@@ -261,5 +287,6 @@ class JudgedConflictResolution(JudgedMeasure):
     find all, no judge is asked. A conflict without a resolution is ignored if there is no gold answer.
     """
 
+    grader = "conflicts"
     source = "a judge, beyond key terms"
     layer = "reasoning"

@@ -63,12 +63,10 @@ DEFAULT_MEASURES = (
     *("FilePrecision", "FileRecall", "SymbolRecall"),
 )
 
-#: The remedy if someone asks for a computed value of a judged measure.
-GIVEN = (
-    "Run `graphkit grade RUN.jsonl` to have a judge give them, or grade the answers yourself in the page of "
-    "`graphkit view RUN.jsonl`. Pass the file that it writes beside the run, or lines "
-    '{"run", "question", "measure", "value"} of your own, to `graphkit evaluate RUN.jsonl --scores FILE`, or to '
-    "`graphkit load-scores FILE` for comparisons."
+#: The last sentence of the remedy if someone asks for a computed value of a judged measure.
+_GIVEN = (
+    'Pass the file that it writes beside the run, or lines {"run", "question", "measure", "value"} of your own, to '
+    "`graphkit evaluate RUN.jsonl --scores FILE`, or to `graphkit load-scores FILE` for comparisons."
 )
 
 #: The classes that a text may name: built-in, registered, and named by the user before.
@@ -305,7 +303,13 @@ def require_computed(measures: Iterable[Measure]) -> None:
         what = f"isn't computed from records: {who} gives it"
         if len(given) > 1:
             what = f"aren't computed from records: {who} gives them"
-        raise MeasureError(f"{', '.join(map(str, given))} {what}", remedy=GIVEN)
+        graders = dict.fromkeys(one.grader for one in given if isinstance(one, judged.JudgedMeasure) and one.grader)
+        by_default = {*judged.JudgedMeasure.asked_by_default}
+        asked = "" if by_default.issuperset(graders) else "".join(f" -g {one}" for one in graders)
+        how = f"Run `graphkit grade RUN.jsonl{asked}` to have a judge give {'it' if len(given) == 1 else 'them'}."
+        if all(isinstance(one, judged.PersonGrade) for one in given):
+            how = "Grade the answers in the page of `graphkit view RUN.jsonl`."
+        raise MeasureError(f"{', '.join(map(str, given))} {what}", remedy=f"{how} {_GIVEN}")
 
 
 def _arguments(text: str, source: str) -> dict[str, object]:

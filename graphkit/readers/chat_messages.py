@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation, thread_of
+from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation, refuse_unnamed, thread_of
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.model_messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
 from graphkit.readers.payloads import (
@@ -53,7 +53,7 @@ class MessagesReader(Reader):
         held: Wrapped | None = None  # a conversation, until the next one shows whether it continues this one
         for where, value in values:
             if is_message(value):
-                question, session, message = thread_of(value)
+                question, session, message = thread_of(value, named=options.question_key)
                 thread = threads.setdefault((question, session), Wrapped(LoggedAnswer(where, question), []))
                 thread.payload.append(message)
                 continue
@@ -66,6 +66,8 @@ class MessagesReader(Reader):
                 held = one
         if held is not None:
             yield _answer(held, unread)
+        first = next((thread.answer.where for thread in threads.values()), "")
+        refuse_unnamed((question for question, _ in threads), options.question_key, first)
         for thread in threads.values():
             yield _answer(thread, unread)
 

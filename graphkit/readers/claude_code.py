@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphkit.readers.atif import SUBAGENT, SUBAGENT_COSTS
-from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, added, thread_of
+from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, added, refuse_unnamed, thread_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
 from graphkit.readers.model_messages import Message, parse_message, tokens_of
 from graphkit.readers.payloads import (
@@ -74,7 +74,7 @@ class ClaudeCodeReader(Reader):
         sessions: dict[tuple[str | None, str | None], _ClaudeSession] = {}
         for where, value in values:
             if _is_line(value):
-                question, session, _ = thread_of(value, QUESTION_IDS)
+                question, session, _ = thread_of(value, QUESTION_IDS, options.question_key)
                 if session is None:
                     continue  # a snapshot or a title
                 key = (question, session)
@@ -85,6 +85,8 @@ class ClaudeCodeReader(Reader):
             for one in each_unwrapped(value, _is_session, options, where, lists=True):
                 lines = [line for line in one.payload or () if _is_line(line)]
                 yield _answer(_ClaudeSession(one, lines), unread)
+        first = next((found.wrapped.answer.where for found in sessions.values()), "")
+        refuse_unnamed((question for question, _ in sessions), options.question_key, first)
         for found in sessions.values():
             yield _answer(found, unread)
 

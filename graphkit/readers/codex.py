@@ -12,7 +12,7 @@ from typing import Any
 from graphkit.readers.conversations import Conversation, added
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.model_messages import Call, Message, Result, parse_message, tokens_of
-from graphkit.readers.payloads import Wrapped, each_unwrapped, holds, json_within, object_of, text
+from graphkit.readers.payloads import Wrapped, at, each_unwrapped, holds, identifier, json_within, object_of, text
 from graphkit.readers.times import microseconds_of
 from graphkit.readers.tool_calls import LACKS
 from graphkit.records.words import shortened
@@ -66,6 +66,8 @@ class CodexReader(Reader):
                     yield _answer(held, unread)
                 held = _CodexSession(Wrapped(LoggedAnswer(where), None))
             held.lines.append(value)
+            if options.question_key is not None and held.wrapped.answer.question is None:
+                held.wrapped.answer.question = identifier(at(value, options.question_key))
         if held is not None:
             yield _answer(held, unread)
 

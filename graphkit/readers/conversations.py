@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.logged import UnreadableLogError
 from graphkit.readers.model_messages import KNOWN, Message, parse_message, plain_message
-from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, count_unread, identifier, plain_key
+from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, identifier, plain_key
 from graphkit.readers.tool_calls import Trail
 
 ENDS_WITH_CALL = (
@@ -82,7 +83,7 @@ def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "m
 
 
 def thread_of(
-    value: dict[str, Any], keys: Iterable[str] = (*QUESTION_IDS, *TASK_IDS)
+    value: dict[str, Any], keys: Iterable[str] = (*QUESTION_IDS, *TASK_IDS), named: str | None = None
 ) -> tuple[str | None, str | None, dict[str, Any]]:
     """Return the question and the session in the line of a message, and the rest of the line.
 
@@ -90,12 +91,27 @@ def thread_of(
     ----------
     keys
         Those of the question's id.
+    named
+        The key that the user names instead, as ``metadata.ticket``.
     """
+    if named is not None:
+        keys = ()
     names = {plain_key(name): name for name in value}
     key = next((names[name] for name in keys if name in names), None)
     rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
     session = identifier(value.get("session_id", value.get("sessionId")))
+    if named is not None:
+        return identifier(at(value, named)), session, rest
     return None if key is None else identifier(value[key]), session, rest
+
+
+def refuse_unnamed(questions: Iterable[str | None], named: str | None, where: str) -> None:
+    """Refuse messages, a line each, none of which has a question's id at the key that the user names."""
+    found = list(questions)
+    if named is not None and found and not any(found):
+        what = f"no message has a question's id at {named!r}"
+        remedy = "Correct --question-key; a key within another is written with a dot, such as metadata.question_id."
+        raise UnreadableLogError(what, where=where or None, remedy=remedy)
 
 
 def added(first: int | None, second: int | None) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.conversations import thread_of
+from graphkit.readers.conversations import refuse_unnamed, thread_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import (
     QUESTION_IDS,
@@ -64,7 +64,7 @@ class McpReader(Reader):
         for where, value in values:
             batch = [one for one in (value if isinstance(value, list) else [value]) if _message_in(one) is not None]
             for one in batch:
-                key = thread_of(one, QUESTION_IDS)[:2]
+                key = thread_of(one, QUESTION_IDS, options.question_key)[:2]
                 if key not in threads:
                     threads[key] = _Traffic(Wrapped(LoggedAnswer(where, key[0]), None))
                 threads[key].messages.append(one)
@@ -72,6 +72,8 @@ class McpReader(Reader):
                 continue
             for wrapped in each_unwrapped(value, _is_traffic, options, where, lists=True):
                 yield _answer(_Traffic(wrapped, objects_of(wrapped.payload)), unread)
+        first = next((thread.wrapped.answer.where for thread in threads.values()), "")
+        refuse_unnamed((question for question, _ in threads), options.question_key, first)
         for thread in threads.values():
             yield _answer(thread, unread)
 

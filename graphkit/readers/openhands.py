@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, added, thread_of
+from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, added, refuse_unnamed, thread_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.model_messages import Call, Message, Result, parse_message, tokens_of
 from graphkit.readers.payloads import (
@@ -86,12 +86,14 @@ class OpenHandsReader(Reader):
         threads: dict[str | None, tuple[Wrapped, list[dict[str, Any]]]] = {}
         for where, value in values:
             if _is_event(value):
-                question = thread_of(value, QUESTION_IDS)[0]
+                question = thread_of(value, QUESTION_IDS, options.question_key)[0]
                 _, events = threads.setdefault(question, (Wrapped(LoggedAnswer(where, question), None), []))
                 events.append(value)
                 continue
             for one in each_unwrapped(value, _is_payload, options, where, lists=True):
                 yield _of_wrapped(one, unread)
+        first = next((wrapped.answer.where for wrapped, _ in threads.values()), "")
+        refuse_unnamed(threads, options.question_key, first)
         for wrapped, events in threads.values():
             if len(events) == 1 and len(threads) == 1:
                 raise UnreadableLogError(ONE_EVENT, where=wrapped.answer.where or None, remedy=_ALL_EVENTS)

@@ -135,11 +135,11 @@ def evaluate_pass(
 
     One in shards needs a plan, and takes no scores.
     """
-    chosen = resolve_measures(options.measures, k=options.k)
+    chosen = () if options.only_given else resolve_measures(options.measures, k=options.k)
     require_computed(chosen)
     if options.name is not None:
         given_run_name(options.name)
-    if not options.measures and run.further_measures:
+    if not (options.measures or options.only_given) and run.further_measures:
         chosen += resolve_measures(run.further_measures)
     if options.engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")

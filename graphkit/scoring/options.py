@@ -25,6 +25,8 @@ class EvaluationOptions:
         Names or values. By default those of ``graphkit.measures.registry.DEFAULT_MEASURES`` and, if the run logs its
         tool calls or its questions are decided by gold answers, those of
         :attr:`graphkit.scoring.run_pass.RunPass.further_measures`.
+    only_given
+        Compute no measure: only scores that others gave are wanted.
     k
         The cut-off of measures that name none; 5 by default.
     engine
@@ -63,6 +65,7 @@ class EvaluationOptions:
     """
 
     measures: Sequence[str | Measure] = ()
+    only_given: bool = False
     k: int | None = None
     engine: Engine = "python"
     on_error: OnError = "fail"
