@@ -160,7 +160,7 @@ def as_runs(
                 f"{others[0]} is for logs of other tools",
                 remedy="Name what wrote them: --format auto, or the name of a format.",
             )
-        from graphkit.readers.own_records import has_trials
+        from graphkit.files.run_files import has_trials
 
         if not logs.given() and not any(map(has_trials, files)):
             yield [RunSource(file, file) for file in files], given

@@ -5,18 +5,30 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Collection, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from graphkit.errors import InputError
-from graphkit.files.assets import bundled
-from graphkit.files.jsonl import is_file_name, stem_of
+from graphkit.files.assets import bundled, command_text
+from graphkit.files.decoding import UNDECODED
+from graphkit.files.intake import is_pipe
+from graphkit.files.jsonl import is_file_name, raw_lines, stem_of
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
+from graphkit.records.ids import id_of
+from graphkit.records.repetition_names import TRIALS
 from graphkit.records.structs import AnswerStruct
 
 if TYPE_CHECKING:
     from graphkit.records.scores import Score
+
+
+#: The bytes of the fields of trials, and how many records of a log are searched for them.
+_TRIAL_KEYS = [f'"{name}"'.encode() for name in TRIALS]
+_LOOKED_AT = 1000
 
 
 class RunSource(NamedTuple):
@@ -54,6 +66,41 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
         return answered_by
     note = run_file.with_name(f"{stem_of(run_file)}.made-by")
     return note.read_text(encoding="utf-8", errors="replace").strip() or None if note.is_file() else None
+
+
+def trial_of(value: Any) -> str | None:
+    """Return which of several trials of its question a record is, by any of the usual fields.
+
+    >>> trial_of({"question_id": "q1", "attempt": 2}), trial_of({"question_id": "q1", "sample": {}})
+    ('2', None)
+    """
+    found = (id_of(value.get(name)) for name in TRIALS) if isinstance(value, dict) else iter(())
+    return next((one for one in found if one), None)
+
+
+def trial_in(line: bytes) -> str | None:
+    """Return which trial the record of a line is."""
+    if not any(name in line for name in _TRIAL_KEYS):
+        return None
+    try:
+        return trial_of(msgspec.json.decode(line))
+    except UNDECODED:
+        return None
+
+
+def has_trials(path: Path) -> bool:
+    """Return whether one of a log's first records says which trial it is; False for a pipe, which is read once."""
+    if not path.is_file() or is_pipe(path):
+        return False
+    return any(trial_in(line) is not None for line in islice(raw_lines(path), _LOOKED_AT))
+
+
+def trials_remedy(run_file: Path) -> str | None:
+    """Return the remedy for a second record of a question in a log of trials; None for another log."""
+    if not has_trials(run_file):
+        return None
+    command = command_text("import graphkit", run_file, options=" --dataset DIR -o DIR/runs/NAME.jsonl")
+    return f"`{command}` makes each trial a run of its own."
 
 
 def is_run_file(run: str | Path) -> bool:
@@ -107,7 +154,8 @@ def read_run(
             what = "the question id is not in the dataset"
             problems.add(Problem(where, what, record=question, remedy="Check --dataset."))
         elif answers.setdefault(question, answer) is not answer:
-            problems.add(Problem(where, "the question already has a record", record=question))
+            remedy = trials_remedy(run_file)
+            problems.add(Problem(where, "the question already has a record", record=question, remedy=remedy))
     problems.raise_if_refused(usable=len(answers))
     runs = sorted({answer.run for answer in answers.values()})
     if len(runs) != 1:

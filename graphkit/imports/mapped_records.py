@@ -11,9 +11,10 @@ from pathlib import Path
 from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, parse_record
+from graphkit.files.run_files import trial_of
 from graphkit.imports.field_maps import REMEDY, FieldMap
 from graphkit.imports.question_rows import json_rows
-from graphkit.readers.own_records import OwnRecord, trial_of
+from graphkit.readers.own_records import OwnRecord
 from graphkit.records.models import Answer
 from graphkit.records.structs import AnswerStruct, struct_of
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from graphkit.files.decoding import UNDECODED
-from graphkit.files.intake import is_pipe
-from graphkit.files.jsonl import raw_lines, read_lines
+from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
+from graphkit.files.run_files import trial_in, trial_of
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import identifier
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER
-from graphkit.records.repetition_names import TRIALS
 from graphkit.records.shapes import with_output
 from graphkit.records.structs import AnswerStruct, struct_of
 
@@ -27,11 +24,6 @@ from graphkit.records.structs import AnswerStruct, struct_of
 _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
 _KNOWN = frozenset(one for names in _NAMES.values() for one in names) | BESIDE_ANSWER
 _CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings", "evidence_files")
-
-
-#: The bytes of the fields of trials, and how many records of a log are searched for them.
-_TRIAL_KEYS = [f'"{name}"'.encode() for name in TRIALS]
-_LOOKED_AT = 1000
 
 
 class OwnRecordsReader(Reader):
@@ -79,32 +71,6 @@ class OwnRecord(NamedTuple):
     scores: dict[str, float] = {}
 
 
-def trial_of(value: Any) -> str | None:
-    """Return which of several trials of its question a record is, by any of the usual fields.
-
-    >>> trial_of({"question_id": "q1", "attempt": 2}), trial_of({"question_id": "q1"})
-    ('2', None)
-    """
-    found = (identifier(value.get(name)) for name in TRIALS) if isinstance(value, dict) else iter(())
-    return next((one for one in found if one is not None), None)
-
-
-def has_trials(path: Path) -> bool:
-    """Return whether one of a log's first records says which trial it is; False for a pipe, which is read once."""
-    if not path.is_file() or is_pipe(path):
-        return False
-    return any(_trial_in(line) is not None for line in islice(raw_lines(path), _LOOKED_AT))
-
-
-def _trial_in(line: bytes) -> str | None:
-    if not any(name in line for name in _TRIAL_KEYS):
-        return None
-    try:
-        return trial_of(msgspec.json.decode(line))
-    except UNDECODED:
-        return None
-
-
 def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator[tuple[str, OwnRecord]]:
     """Yield the records of a file as they are evaluated, each with its ``file:line``.
 
@@ -121,7 +87,7 @@ def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator
         record = reader.parse(number, line)
         if record is not None:
             usable += 1
-            yield f"{path}:{number}", OwnRecord(record, _trial_in(line))
+            yield f"{path}:{number}", OwnRecord(record, trial_in(line))
     problems.raise_if_refused(usable=usable)
 
 

@@ -15,6 +15,7 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
+from graphkit.files.run_files import trials_remedy
 from graphkit.files.spool import Spool
 from graphkit.records.collector import RARELY
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -130,7 +132,12 @@ class _Join:
                 self.descriptions(self.places[name], description)
 
     def _refuse(self, path: Path, numbered: Numbered, what: str, name: str) -> None:
-        self.problems.add(Problem(f"{path}:{numbered[0]}", what, record=name))
+        remedy = self._trials if path == self.scorer.answers.path else None
+        self.problems.add(Problem(f"{path}:{numbered[0]}", what, record=name, remedy=remedy))
+
+    @cached_property
+    def _trials(self) -> str | None:
+        return trials_remedy(self.scorer.answers.path)
 
     def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
         scorer = self.scorer
