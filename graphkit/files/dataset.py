@@ -187,7 +187,7 @@ class Dataset:
 
     def every_question(self) -> Iterator[QuestionStruct]:
         """Yield each usable question; what is wrong with the others is reported elsewhere."""
-        return (question for _, question in RecordReader(self.questions_file, QuestionStruct, Problems("skip")))
+        return (question for _, _, question in self._read_questions(Problems("skip")))
 
     def commits(self, problems: Problems) -> list[Commit]:
         """Return the commits; a second record of a commit, and a cycle of parents, is a problem."""
@@ -235,6 +235,7 @@ class Dataset:
             ),
             questions=self.every_question,
             setting=self._repositories,
+            expected=None if self._has_questions else (),
         )
 
     def artifact_commits(self, places: Places) -> ReadAt:

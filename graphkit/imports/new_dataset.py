@@ -214,11 +214,11 @@ def create_dataset(
         found.raise_if_refused(usable=len(asked))
         if not asked:
             raise InputError("the file holds no question", where=str(questions), remedy="Add a row for each question.")
-        if sources:
-            note_stale(Dataset(staged, questions=False), asked, {one.id: where for where, one in placed}, found)
         write_records(staged / "questions.jsonl", asked)
         if repositories.setting is not None:
             set_repositories(staged, repositories.setting)
+        if sources:
+            note_stale(Dataset(staged), asked, {one.id: where for where, one in placed}, found)
         place_folder(staged, target, [SETTINGS, *(f"{name}.jsonl" for name in FILES)])
     steps = [step for one in asked for path in one.paths for step in path.steps]
     nodes = {node for step in steps for node in (step.source, step.target)}
