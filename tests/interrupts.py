@@ -28,7 +28,7 @@ from pathlib import Path
 from tests.helpers.cli import COMMAND, environment, tiny
 from tests.helpers.datasets import SCORED, STOREFRONT
 from tests.helpers.invocations import COMMANDS as FILED
-from tests.helpers.invocations import PLAIN, usual, walk, write_world
+from tests.helpers.invocations import PLAIN, commands, usual, write_world
 
 #: After an interrupt a command ends within half a second, on a busy machine within a few.
 SECONDS = 30.0
@@ -81,7 +81,7 @@ COMMANDS = {
 #: All other commands, each in a folder with all that they take.
 OTHERS = {
     " ".join(words): usual(words)
-    for words, _ in walk()
+    for words in commands()
     if (words in PLAIN or words in FILED) and " ".join(words) not in COMMANDS and words[:2] not in IMPORTED
 }
 OTHERS |= {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -518,7 +519,7 @@ def keep_scores(
 def _mean(name: str, scores: Sequence[Score]) -> MetricMean:
     known = [score.number for score in scores if score.number is not None]
     unscored = next((f"{score.question}: {score.reason}" for score in scores if score.value is None), None)
-    return MetricMean(name, sum(known) / len(known) if known else None, len(known), len(scores), unscored)
+    return MetricMean(name, math.fsum(known) / len(known) if known else None, len(known), len(scores), unscored)
 
 
 def measure_name(metric: str) -> str:

@@ -304,5 +304,5 @@ def _spent(replies: Sequence[Reply], cost: Callable[[Reply], float | None]) -> M
     return {
         "prompt_tokens": usage.prompt_tokens,
         "output_tokens": usage.output_tokens,
-        "cost": sum(known) if len(known) == len(costs) else None,
+        "cost": math.fsum(known) if len(known) == len(costs) else None,
     }

@@ -467,7 +467,7 @@ def _accuracy(task: ComparingTask, scale: Scale, result: PairedResult) -> Accura
     one, two = ([1.0 if scale.is_right(value) else 0.0 for value in values] for values in (first, second))
     count = len(first)
     # From the counts: a difference of rounded shares would fall short of 5 points.
-    points = 100 * (sum(two) - sum(one)) / count
+    points = 100 * (math.fsum(two) - math.fsum(one)) / count
     if (one, two) == (first, second):
         bounds = result.low, result.high
     elif clusters is None:
@@ -475,7 +475,7 @@ def _accuracy(task: ComparingTask, scale: Scale, result: PairedResult) -> Accura
     else:
         bounds = clustered_interval(differences_of(one, two), clusters, **how._asdict(), span=1.0)
     low, high = (None if bound is None else 100 * bound for bound in bounds)
-    return Accuracy(sum(one) / count, sum(two) / count, points, low, high, reading(points, low, high))
+    return Accuracy(math.fsum(one) / count, math.fsum(two) / count, points, low, high, reading(points, low, high))
 
 
 def reading(points: float, low: float | None, high: float | None) -> str:

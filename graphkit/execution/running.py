@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ def _whole(execution: Execution, tests: list[CodeTestResult]) -> Execution:
     failing = next((test.status for test in tests if not test.passed), "success")
     known = [test.duration_ms for test in tests if test.duration_ms is not None]
     return execution.model_copy(
-        update={"status": failing, "tests": tuple(tests), "duration_ms": sum(known) if known else None}
+        update={"status": failing, "tests": tuple(tests), "duration_ms": math.fsum(known) if known else None}
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,7 +61,7 @@ def _sizes(store: Store, owner: str, names: list[str], files: Mapping[str, int] 
     def size(name: str) -> Size:
         own = nodes[name] + relationships[name]
         shares = (files[kind] * count / wholes[kind] for kind, count in own.items() if kind in files) if files else ()
-        about = None if files is None else round(sum(shares))
+        about = None if files is None else round(math.fsum(shares))
         return Size(owner, name, nodes[name].total(), relationships[name].total(), dict(nodes[name]), about)
 
     return [size(name) for name in names]

@@ -7,6 +7,7 @@ is needed.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -324,7 +325,9 @@ def _context_findings(gold: Sequence[frozenset[str]], materials: Materials) -> S
     supported = sum(map(bool, gold))
     explanation = f"{supported} of {counted(len(gold), 'claim')} of the gold answer supported by a chunk"
     ranks = f"{found} of {counted(len(materials.chunks), 'chunk')} relevant"
-    precision = Finding("ContextPrecision", sum(precisions) / len(precisions) if precisions else 0.0, explanation=ranks)
+    precision = Finding(
+        "ContextPrecision", math.fsum(precisions) / len(precisions) if precisions else 0.0, explanation=ranks
+    )
     recall = Finding("ContextRecall", supported / len(gold), explanation=explanation)
     if materials.incomplete:
         precision = Finding("ContextPrecision", None, materials.unseen)

@@ -11,6 +11,7 @@ names the edge's source, a word for its relation, and its target, in this order.
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from bisect import bisect_left
@@ -346,7 +347,7 @@ def _graded(found: _Findings) -> dict[str, Any]:
     has_gold = found.materials.gold_answer is not None
     relevant = {key for chunks in found.gold_chunks for key in chunks}
     ranks = [rank for rank, one in enumerate(found.chunks, 1) if one.key in relevant]
-    precision = sum(number / rank for number, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
+    precision = math.fsum(number / rank for number, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
     recall = sum(map(bool, found.gold_chunks)) / len(found.gold_chunks) if found.gold_chunks else 0.0
     return {
         "faithfulness": _score(found.support, "claims supported by their words"),

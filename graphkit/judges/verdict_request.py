@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -177,7 +178,7 @@ def _verdict(
         attempts=sum(one.attempts for one in opinions),
         prompt_tokens=usage.prompt_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,
-        cost=sum(known) if known and len(known) == len(costs) else None,
+        cost=math.fsum(known) if known and len(known) == len(costs) else None,
         cached=bool(opinions) and all(one.cached for one in opinions),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
+import math
 from dataclasses import dataclass
 
 from graphkit.errors import InputError
@@ -129,7 +130,7 @@ def _likeness(one: Request, other: Request) -> float:
     places = first.keys() | second.keys()
     parts = [_alike(first.get(place, ""), second.get(place, "")) for place in places]
     settings = [one.model == other.model, one.schema == other.schema, one.max_tokens == other.max_tokens]
-    return (sum(parts) + sum(settings)) / (len(parts) + len(settings))
+    return math.fsum([*parts, *settings]) / (len(parts) + len(settings))
 
 
 def _alike(one: str, other: str) -> float:

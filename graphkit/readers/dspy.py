@@ -15,6 +15,7 @@ from graphkit.readers.model_messages import Call, Message, Result, tokens_of
 from graphkit.readers.payloads import Wrapped, count_unread, json_within, number, object_of, objects_of, text
 from graphkit.readers.reprs import printed
 from graphkit.readers.tool_calls import content_text
+from graphkit.records.usage import added
 
 _STEP = re.compile(r"(thought|tool_name|tool_args|observation)_(\d{1,4})")
 #: A field in a prompt or a reply of the adapter for chats.
@@ -192,7 +193,7 @@ def _add_history(answer: LoggedAnswer, entries: list[dict[str, Any]], unread: Co
         if not read.trail.calls and prompt.keys() & {"context", "passages"} and CONTEXT not in answer.notes:
             answer.notes.append(CONTEXT)
         read.add(message)
-    answer.cost = sum(cost for cost in costs if cost is not None) if costs and None not in costs else None
+    answer.cost = added(cost for cost in costs if cost is not None) if costs and None not in costs else None
     add_conversation(answer, read)
     if unknown:
         answer.notes.append(ADAPTER)

@@ -15,6 +15,7 @@ from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Unreadabl
 from graphkit.readers.model_messages import parse_message
 from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
 from graphkit.readers.tool_calls import LACKS
+from graphkit.records.usage import added
 
 #: The depth in a message to which texts stored elsewhere are put back.
 DEPTH = 16
@@ -243,7 +244,7 @@ def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, dial
     answer.prompt_tokens = sum(whole(one.get(name)) or 0 for one in used.values() for name in names)
     answer.output_tokens = sum(whole(one.get("output_tokens")) or 0 for one in used.values())
     costs = [cost for one in used.values() if (cost := number(one.get("total_cost"))) is not None]
-    answer.cost = sum(costs) if len(costs) == len(used) else None
+    answer.cost = added(costs) if len(costs) == len(used) else None
 
 
 def _completion(output: Any, attached: Any) -> str | None:

@@ -29,6 +29,7 @@ from graphkit.readers.triples import (
     edges_of_metadata,
     split_text,
 )
+from graphkit.records.usage import added
 
 _KIND = "openinference.span.kind"
 _DOCUMENTS = "retrieval.documents"
@@ -119,7 +120,7 @@ class OpenInferenceConventions:
         cost = number(given.get("llm.cost.total"))
         if cost is None:
             parts = [number(given.get(f"llm.cost.{name}")) for name in ("prompt", "completion")]
-            cost = sum(part for part in parts if part is not None) if None not in parts else None
+            cost = added(part for part in parts if part is not None) if None not in parts else None
         model = text(given.get("llm.model_name"))
         calls = [call for message in _output_messages(span) for call in message.calls]
         return Operation(

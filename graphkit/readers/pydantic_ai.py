@@ -10,6 +10,7 @@ from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, ad
 from graphkit.readers.logged import LoggedAnswer
 from graphkit.readers.model_messages import parse_message
 from graphkit.readers.payloads import count_unread, identifier, number, object_of, objects_of
+from graphkit.records.usage import added
 
 _MESSAGE = (
     *("kind", "parts", "usage", "model_name", "timestamp", "run_id", "conversation_id", "state", "instructions"),
@@ -53,7 +54,7 @@ class PydanticAiReader(FrameworkReader):
         add_conversation(answer, dialogue)
         costs = [number(object_of(one.get("usage")).get("cost")) for one in messages if one.get("kind") == "response"]
         known = [cost for cost in costs if cost is not None]
-        answer.cost = sum(known) if known and len(known) == len(costs) else None
+        answer.cost = added(known) if known and len(known) == len(costs) else None
         add_latency(answer, (one.get("timestamp") for one in messages if isinstance(one.get("kind"), str)))
 
 

@@ -15,8 +15,7 @@ from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import identifier
 from graphkit.readers.spans import Operation, Span, SpanReading, ToolUse
 from graphkit.readers.tool_calls import Trail
-
-Number = TypeVar("Number", int, float)
+from graphkit.records.usage import Number, added
 
 
 class TracePart(Protocol):
@@ -234,7 +233,7 @@ class _Part:
         silent = any(not span.failed and id(span) not in covered for span in self.calls)
         if silent and counting:
             self.notes.append(f"some calls of a model don't log their {figure.replace('_', ' ')}: it has no sum")
-        return None if silent or not counting else sum(getattr(span.operation, figure) for span in counting)
+        return None if silent or not counting else added(getattr(span.operation, figure) for span in counting)
 
     def _doubt(self, retrievals: list[Span]) -> None:
         if self.found.ranking is None and retrievals:
@@ -322,7 +321,8 @@ def _add_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
 def _sum(values: Iterable[Number | None]) -> Number | None:
     """Return the sum, or None if a value is unknown, or there is none."""
     given = list(values)
-    return sum(value for value in given if value is not None) if given and None not in given else None
+    known = [value for value in given if value is not None]
+    return added(known) if known and len(known) == len(given) else None
 
 
 def asked_questions(

@@ -7,11 +7,14 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from graphkit.records.models import Answer
     from graphkit.records.structs import AnswerStruct
+
+#: Whole numbers, or fractions.
+Number = TypeVar("Number", int, float)
 
 
 class Figures(NamedTuple):
@@ -154,6 +157,24 @@ def _spread(answered: Sequence[float], failed: Sequence[float]) -> Spread:
         total=math.fsum(chain(known, failed)) if known or failed else None,
         known=count,
     )
+
+
+def added(values: Iterable[Number]) -> Number:
+    """Return the sum of what a log states: of whole numbers as it is, else rounded once, and not finite if too large.
+
+    The built-in ``sum`` of fractions has other last digits from Python 3.12 on, and ``math.fsum`` refuses what is too
+    large.
+
+    >>> added([0.1] * 10), added([1, 2]), added([1e308, 1e308])
+    (1.0, 3, inf)
+    """
+    given = list(values)
+    if all(isinstance(one, int) for one in given):
+        return sum(given)
+    try:
+        return math.fsum(given)  # type: ignore[return-value] # whole numbers alone were returned before
+    except (OverflowError, ValueError):
+        return math.inf if max(given) > -min(given) else -math.inf  # type: ignore[return-value]
 
 
 def projected(records: Iterable[Figures], questions: int) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -312,4 +313,4 @@ def _replies(options: JudgeOptions) -> Iterator[ReplyCache | None]:
 
 def _sum(costs: list[float | None]) -> float | None:
     known = [cost for cost in costs if cost is not None]
-    return None if len(known) < len(costs) else sum(known)
+    return None if len(known) < len(costs) else math.fsum(known)

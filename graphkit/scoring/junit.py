@@ -7,6 +7,7 @@ cases as they are. Only where one file holds several runs do classes begin with 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -122,7 +123,7 @@ def suites_of(
         held = known | {"failed_as": result.failed_as} | dict(_figures(result))
         cases = [*_question_cases(result, own, prefix)]
         times = [row.latency_ms / 1000 for row in result.rows if row.latency_ms is not None]
-        yield JUnitSuite(f"{prefix}{result.dataset}", cases, held, sum(times) if times else None)
+        yield JUnitSuite(f"{prefix}{result.dataset}", cases, held, math.fsum(times) if times else None)
         if own:
             yield gate_suite(own, f"{prefix}{result.dataset}", known)
 

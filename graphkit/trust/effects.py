@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,8 +72,8 @@ def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Sc
     return Effect(
         of,
         measure,
-        sum(before) / len(before) if before else None,
-        sum(after) / len(after) if after else None,
+        math.fsum(before) / len(before) if before else None,
+        math.fsum(after) / len(after) if after else None,
         difference,
         proportion(changed, len(both), "no answer was graded by both"),
         (versions(first), versions(second)),

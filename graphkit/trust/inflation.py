@@ -52,10 +52,10 @@ def inflation(scale: LabelScale, judged: Mapping[str, str], labels: Mapping[str,
     rest = [scale.value(judged[question]) for question in others]
     every = own + rest
     means = Inflation(
-        judge=sum(own) / len(own) if own else None,
-        person=sum(truth) / len(truth) if truth else None,
+        judge=math.fsum(own) / len(own) if own else None,
+        person=math.fsum(truth) / len(truth) if truth else None,
         excess=mean_difference(truth, own, scale.highest - scale.lowest),
-        raw=sum(every) / len(every) if every else None,
+        raw=math.fsum(every) / len(every) if every else None,
         calibrated=prediction_powered(truth, own, rest, scale.highest, scale.lowest),
     )
     if not scale.right:

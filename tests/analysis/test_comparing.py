@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
@@ -17,20 +18,25 @@ from graphkit.analysis.summaries import summarize
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.opening import prepared
+from tests.helpers import engines
 from tests.helpers.cli import write_lines
 from tests.helpers.datasets import without_graph
 
 HARD = 10  # of the 40 questions of the pallets data
 
 
-@pytest.fixture
-def compared_store(pallets: Path, store: Store, tmp_path: Path) -> Store:
-    """A database that holds three runs of the pallets data."""
-    prepared(store)
-    dataset = without_graph(pallets, tmp_path)
-    for run in ("bm25-expand", "ppr", "mixed-versions"):
-        graphkit.evaluate(dataset / "runs" / f"{run}.jsonl", dataset, store=store, measures=["EdgeRecall"])
-    return store
+@pytest.fixture(scope="module", params=engines.ENGINES)
+def compared_store(
+    pallets: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Store]:
+    """Each engine in turn with three runs of the pallets data, which no test here changes."""
+    dataset = without_graph(pallets, tmp_path_factory.mktemp("compared"))
+    with Store.open(engines.running(request.param, request)) as store:
+        engines.empty(store)
+        prepared(store)
+        for run in ("bm25-expand", "ppr", "mixed-versions"):
+            graphkit.evaluate(dataset / "runs" / f"{run}.jsonl", dataset, store=store, measures=["EdgeRecall"])
+        yield store
 
 
 def _reference(pallets: Path, run: str, column: str) -> dict[str, float]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.cli import environment, inside
-from tests.helpers.invocations import walk
+from tests.helpers.invocations import commands
 
 #: What is typed before the Tab, and what completes it, the only possibility.
 TYPED = {
@@ -105,7 +105,7 @@ def test_every_command_is_in_it(tmp_path: Path) -> None:
     """Each script holds every command with its options; another shell is refused."""
     for shell in ("bash", "zsh", "fish"):
         text = inside("completion", shell, cwd=tmp_path, code=0).out
-        for words, command in walk():
+        for words, command in commands().items():
             assert f"'{' '.join(words)}'" in text
             for one in command.params:
                 assert one.param_type_name != "option" or one.opts[0].lstrip("-") in text

@@ -28,12 +28,12 @@ from graphkit.trust import spot_check
 from graphkit.trust.consistency import REPEAT
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Process, Row, environment, inside, tiny, write_lines
-from tests.helpers.invocations import walk
+from tests.helpers.invocations import commands
 
 PAGE = (ROOT / "docs" / "commands.md").read_text()
 
 
-COMMANDS = dict(walk())
+COMMANDS = commands()
 SHARED = {
     "--json",
     "--no-input-limits",

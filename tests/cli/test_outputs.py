@@ -34,9 +34,9 @@ def test_every_parameter_that_takes_a_file_is_known() -> None:
 
 def test_outputs_are_marked() -> None:
     """Each option that the table marks as written is declared as an output of a kind that graphkit recognises."""
-    from tests.helpers.invocations import walk
+    from tests.helpers.invocations import commands
 
-    for words, command in walk():
+    for words, command in commands().items():
         about = COMMANDS.get(words)
         marked = {
             one.opts[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
-from tests.helpers.invocations import COMMANDS, GIVEN, Words, arguments, walk, write_world
+from tests.helpers.invocations import COMMANDS, GIVEN, Words, arguments, commands, write_world
 
 #: Commands that serve until somebody ends them.
 SERVING = {("listen",), ("mcp",), ("view",)}
@@ -28,7 +28,7 @@ def test_a_command_offers_what_it_has(words: Words, tmp_path: Path) -> None:
     """A command that refuses bad records recommends to skip them only if it can; then it doesn't refuse them."""
     broken_world(tmp_path)
     call = arguments(words, GIVEN.get(words, {}))
-    options = {name for one in dict(walk())[words].params for name in one.opts}
+    options = {name for one in commands()[words].params for name in one.opts}
     done = inside(*call, cwd=tmp_path)
     if "--on-error" not in options:
         assert "--on-error" not in done.err

@@ -15,7 +15,7 @@ from graphkit.cli.tables import fitting
 from graphkit.cli.terminal import elided, folded, folded_command
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
-from tests.helpers.invocations import walk
+from tests.helpers.invocations import commands
 from tests.helpers.terminals import Screen, on_screen
 
 RUNS = [f"runs/storefront-{name}.jsonl" for name in ("bm25", "graph", "graph-v2")]
@@ -278,7 +278,7 @@ def test_help_is_whole() -> None:
         command = group.get_command(None, name)  # type: ignore[attr-defined]
         first = " ".join((command.short_help or command.help).partition("\n\n")[0].split())
         assert f" {name} {first}" in told
-    for words, _ in walk():
+    for words in commands():
         lines = inside(*words, "--help", cwd=Path(), env={"COLUMNS": "80"}, code=0).out.splitlines()
         assert max(map(len, lines)) <= 80, words
         assert not any(line.endswith("...") and "]" not in line for line in lines if not line.startswith("Usage")), (

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import graphkit
-from benchmarks.world import RUNS, world
+from benchmarks.world import world
 from graphkit.database.embedded.client import ensure_running, stop
 from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.database.settings import Settings
@@ -30,7 +30,7 @@ from graphkit.graph.opening import open_store
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import load_run
 from tests.helpers import ROOT
-from tests.helpers.datasets import write_jsonl
+from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment
 from tests.helpers.loading import whole
 
@@ -131,23 +131,38 @@ def late_dataset(folder: Path) -> list[Path]:
     return [run]
 
 
-@pytest.mark.parametrize("name", ["storefront", "odd", "late", "world"])
-def test_bulk_load_writes_what_the_loaders_write(tmp_path: Path, name: str) -> None:
+def mixed_dataset(folder: Path) -> list[Path]:
+    """Write a dataset that holds the odd one, the late one, the storefront and a world, and return its runs."""
+    parts = {"storefront": graphkit.storefront_folder(), "world": world(folder / "parts", 300)}
+    for name, write in (("odd", odd_dataset), ("late", late_dataset)):
+        parts[name] = folder / "parts" / name
+        parts[name].mkdir()
+        write(parts[name])
+    (folder / "runs").mkdir()
+    runs = []
+    for name, part in parts.items():
+        for file in part.glob("*.jsonl"):
+            records = read_jsonl(file)
+            if file.stem == "questions":
+                records = [{**record, "id": f"{name}-{record['id']}"} for record in records]
+            with (folder / file.name).open("ab") as stream:
+                stream.writelines(json.dumps(record).encode() + b"\n" for record in records)
+        for run in sorted(part.glob("runs/*.jsonl")):
+            runs.append(folder / "runs" / f"{name}-{run.name}")
+            answers = [{**record, "question_id": f"{name}-{record['question_id']}"} for record in read_jsonl(run)]
+            write_jsonl(runs[-1], [{**answer, "run": runs[-1].stem} for answer in answers])
+    return runs
+
+
+@pytest.mark.parametrize("batches", ["one", "many"])
+def test_bulk_load_writes_what_the_loaders_write(tmp_path: Path, batches: str) -> None:
     """Each node and relationship is the same to the last property, and a later load finds nothing to do."""
-    if name == "world":
-        dataset = world(tmp_path, 300)
-        runs = [dataset / f"runs/{run}.jsonl" for run in RUNS]
-    elif name in ("odd", "late"):
-        dataset = tmp_path / name
-        dataset.mkdir()
-        runs = {"odd": odd_dataset, "late": late_dataset}[name](dataset)
-    else:
-        dataset = graphkit.storefront_folder()
-        runs = sorted((dataset / "runs").glob("*.jsonl"))
+    dataset = tmp_path / "mixed"
+    dataset.mkdir()
+    runs = (odd_dataset if batches == "one" else mixed_dataset)(dataset)
     with open_store(data=tmp_path / "usual") as store:
         expected = through_bolt(store, dataset, runs)
-    # The relationships of the world need many batches, those of the others one.
-    loaded = in_bulk(tmp_path / "new", dataset, runs, 1_000 if name == "world" else TOGETHER)
+    loaded = in_bulk(tmp_path / "new", dataset, runs, 1_000 if batches == "many" else TOGETHER)
     with open_store(data=tmp_path / "new") as store:
         assert whole(store) == expected
         assert not load_dataset(store, Dataset(dataset), Problems()).written.get("questions")

@@ -22,7 +22,7 @@ from graphkit.files.problems import Problems
 from graphkit.graph.bulk_neo4j import Neo4jBulkLoad, bulk_load_neo4j
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.opening import open_store, prepared
-from tests.graph.test_bulk import late_dataset, odd_dataset, through_bolt
+from tests.graph.test_bulk import mixed_dataset, odd_dataset, through_bolt
 from tests.helpers import ROOT
 from tests.helpers.absent import absent
 from tests.helpers.engines import (
@@ -53,19 +53,6 @@ def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Neo4jInstall
         absent("GRAPHKIT_REQUIRE_NEO4J", f"no Neo4j: {error}")
 
 
-def dataset_of(name: str, folder: Path) -> tuple[Path, list[Path]]:
-    """Return a dataset by its name, and its runs."""
-    if name == "world":
-        dataset = world(folder, 300)
-        return dataset, [dataset / f"runs/{run}.jsonl" for run in RUNS]
-    if name == "storefront":
-        dataset = graphkit.storefront_folder()
-        return dataset, sorted((dataset / "runs").glob("*.jsonl"))
-    dataset = folder / name
-    dataset.mkdir()
-    return dataset, {"odd": odd_dataset, "late": late_dataset}[name](dataset)
-
-
 def imported(installation: Neo4jInstallation, dataset: Path, runs: list[Path], out: Path) -> Neo4jBulkLoad:
     """Write the files of an import, and import them."""
     return bulk_load_neo4j(STOPPED, Dataset(dataset), runs, Problems(), out, home=installation.home)
@@ -78,13 +65,18 @@ def finished(server: Neo4jServer, dataset: Path, out: Path) -> Neo4jBulkLoad:
 
 @pytest.mark.slow("an import and the start of a server take fifteen seconds")
 @pytest.mark.parametrize(
-    ("installation", "name"),
-    [*(("neo4j", name) for name in ("storefront", "odd", "late", "world")), (NEWEST, "odd")],
+    ("installation", "write"),
+    [("neo4j", mixed_dataset), (NEWEST, odd_dataset)],
     indirect=["installation"],
+    ids=["neo4j-mixed", f"{NEWEST}-odd"],
 )
-def test_import_writes_what_the_loaders_write(installation: Neo4jInstallation, tmp_path: Path, name: str) -> None:
+def test_import_writes_what_the_loaders_write(
+    installation: Neo4jInstallation, tmp_path: Path, write: Callable[[Path], list[Path]]
+) -> None:
     """Each node and relationship is the same to the last property and type, and a later load finds nothing to do."""
-    dataset, runs = dataset_of(name, tmp_path)
+    dataset = tmp_path / "mixed"
+    dataset.mkdir()
+    runs = write(dataset)
     step = imported(installation, dataset, runs, tmp_path / "out")
     assert step.loaded is not None
     with installation.running() as server:
@@ -191,7 +183,9 @@ def run(arguments: list[str], environment: dict[str, str]) -> subprocess.Complet
 
 def test_files_of_unchanged_input_are_kept(tmp_path: Path) -> None:
     """The same command writes nothing again, but does after a change of a file or a kill in the middle."""
-    dataset, runs = dataset_of("odd", tmp_path)
+    dataset = tmp_path / "odd"
+    dataset.mkdir()
+    runs = odd_dataset(dataset)
 
     def written() -> bool:
         out = tmp_path / "out"

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +122,16 @@ def graphkit(
     return done
 
 
+@cache
+def _root() -> Any:
+    """Return the application's command; to build those below it takes as long as most of what they do in tests."""
+    from graphkit.cli.app import app
+
+    return typer.main.get_command(app)
+
+
 def inside(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, code: int | None = None) -> Done:
     """Run a command within this process: all but the start and the end of a process, and many times as quick."""
-    from graphkit.cli.app import app
     from graphkit.cli.base import refused_by_system
 
     out, err = (
@@ -141,7 +149,7 @@ def inside(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, 
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         try:
-            typer.main.get_command(app).main([str(argument) for argument in arguments], prog_name="graphkit")
+            _root().main([str(argument) for argument in arguments], prog_name="graphkit")
         except SystemExit as exit_:
             status = exit_.code or 0
         except OSError as error:

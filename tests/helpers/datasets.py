@@ -42,7 +42,7 @@ def without_graph(dataset: Path, folder: Path) -> Path:
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
     """Return the records of a file as plain JSON."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
 
 
 def write_jsonl(path: Path, records: Iterable[dict[str, Any]]) -> Path:

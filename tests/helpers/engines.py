@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from graphkit.database.dialects import dialects
@@ -24,6 +25,9 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from tests.helpers import ROOT
 from tests.helpers.guard.sitecustomize import guarded, is_local
+
+if TYPE_CHECKING:
+    import pytest
 
 ENVIRONMENT: Mapping[str, str] = dict(os.environ)
 """The environment that the suite was started with; tests see one without settings, addresses and keys of services."""
@@ -39,6 +43,11 @@ NEWEST = "newest_neo4j"
 #: The versions of Neo4j that the tests run on, and the Java that each needs.
 LTS_VERSION, NEWEST_VERSION = "5.26.30", "2026.08.1"
 _JAVA = {LTS_VERSION: 17, NEWEST_VERSION: 21}
+#: What each version calls the time for which a server waits for requests after it has closed its port: ten seconds.
+_QUIET_PERIOD = {
+    LTS_VERSION: "internal.dbms.bolt.netty_server_shutdown_quiet_period",
+    NEWEST_VERSION: "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration",
+}
 
 _FOLDER = Path(__file__).parent / "neo4j"
 _MAVEN_SECONDS = 600
@@ -91,6 +100,14 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "NEO4J_DATABASE": settings.database,
     }
     return environment | ({"NEO4J_PASSWORD": settings.password} if settings.password else {})
+
+
+def running(engine: str, request: pytest.FixtureRequest) -> Settings:
+    """Return the settings of an engine, whose server the fixtures of the suite start."""
+    if engine == "embedded":
+        return Settings(data=request.getfixturevalue("embedded_dir"))
+    server: Neo4jServer = request.getfixturevalue(f"{engine}_server")
+    return server.settings
 
 
 def empty(store: Store) -> None:
@@ -200,9 +217,10 @@ def start_neo4j(
     java, jars = _java(version), _maven_jars(version)
     log = home / "output.log"
     command = [sys.executable, str(_FOLDER / "server.py"), str(java), str(jars), heap, str(home / "home"), str(port)]
+    given = {_QUIET_PERIOD[version]: "0", **(settings or {})}
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*command, *(f"{name}={value}" for name, value in (settings or {}).items())],
+            [*command, *(f"{name}={value}" for name, value in given.items())],
             stdin=subprocess.PIPE,  # its end, even by our sudden death, ends the server
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -228,20 +229,24 @@ NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), 
 NAMES |= {("compare", "second"), ("why", "question"), ("completion", "shell")}
 
 
-def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:
-    """Yield every command of the application with its words."""
-    group: Any = command or typer.main.get_command(app)
+@cache
+def commands() -> Mapping[Words, Any]:
+    """Return every command of the application by its words; to build them all takes a second."""
+    return dict(_below(typer.main.get_command(app), ()))
+
+
+def _below(group: Any, path: Words) -> Iterator[tuple[Words, Any]]:
     for name in group.list_commands(None):
         sub = group.get_command(None, name)
         if hasattr(sub, "list_commands"):
-            yield from walk(sub, (*path, name))
+            yield from _below(sub, (*path, name))
         else:
             yield (*path, name), sub
 
 
 def file_parameters() -> Iterator[tuple[Words, str]]:
     """Yield (words, parameter) of all that takes a file: what is declared as a path, and each text argument."""
-    for words, command in walk():
+    for words, command in commands().items():
         for one in command.params:
             kind = repr(one.type_descriptor.annotation)
             of_text = one.param_type_name == "argument" and (" ".join(words), one.name) not in NAMES
@@ -251,7 +256,7 @@ def file_parameters() -> Iterator[tuple[Words, str]]:
 
 def required(words: Words) -> set[str]:
     """Return the parameters that a command can't do without."""
-    command = dict(walk())[words]
+    command = commands()[words]
     return {one.opts[0] for one in command.params if one.required} | {*COMMANDS[words].needs}
 
 

@@ -115,9 +115,10 @@ def _network_used(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
 
 
 def _process(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
-    what = args[0] if args else ""
-    if event == "subprocess.Popen":
-        what = args[1] if isinstance(args[1], str | bytes) else " ".join(_plain(one) for one in args[1])
+    # With all their arguments: subprocess starts by os.posix_spawn from Python 3.13 on, which is the same attempt.
+    what = args[_ARGUMENTS.get(event, 0)]
+    if not isinstance(what, str | bytes):
+        what = " ".join(_plain(one) for one in what)
     if args and isinstance(args[0], str | bytes):
         watch.paths.add(os.path.normpath(os.path.join(watch.folder, os.fsdecode(args[0]))))
     watch.other("run " + _plain(what))
@@ -133,6 +134,9 @@ def _plain(value: Any) -> str:
         return os.fsdecode(value)
     return str(value) if isinstance(value, str | int) or value is None else text_of(value, os.fspath)
 
+
+#: Where the events of processes hold the arguments; the event of os.system holds a text.
+_ARGUMENTS = {"subprocess.Popen": 1, "os.exec": 1, "os.posix_spawn": 1, "os.spawn": 2}
 
 _EVENTS: dict[str, Callable[[Watch, str, tuple[Any, ...]], None]] = {
     event: note

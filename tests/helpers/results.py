@@ -1,0 +1,53 @@
+"""Writes what every command prints and writes into a folder: ``python -m tests.helpers.results FOLDER``.
+
+Runs under each Python, so that ``tests.versions`` can compare them byte for byte.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.helpers.cli import inside
+from tests.helpers.datasets import STOREFRONT, generate
+from tests.helpers.invocations import COMMANDS, PLAIN, commands, usual, write_world
+
+#: Commands that serve until they are stopped, that need a database or a service, or whose answer is the machine's.
+LEFT_OUT = {("demo",), ("listen",), ("view",), ("mcp",), ("sandbox", "check"), ("ci",), ("completion",), ("query",)}
+#: The endings of the files that ``evaluate`` writes.
+ENDINGS = (".jsonl", ".csv", ".json", ".xml", ".md")
+
+
+def calls(world: Path) -> Iterator[tuple[str, list[object]]]:
+    """Yield calls with their names: each command as usual, its help, and runs of many questions scored and compared."""
+    for words in commands():
+        yield f"help {' '.join(words)}", [*words, "--help"]
+        known = words in PLAIN or (words in COMMANDS and not COMMANDS[words].graph)
+        if known and words not in LEFT_OUT and words[0] != "db":
+            yield " ".join(words), list(usual(words))
+    for dataset in (STOREFRONT, generate(world, 7)):
+        runs = sorted((dataset / "runs").glob("*.jsonl"))
+        for run in runs:
+            outs = [option for ending in ENDINGS for option in ("--out", f"{run.stem}{ending}")]
+            yield f"evaluate {run.stem}", ["evaluate", run, "--no-store", "--json", *outs]
+            yield f"table {run.stem}", ["evaluate", run, "--no-store"]
+            yield f"report {run.stem}", ["report", run, "--out", f"{run.stem}.html"]
+            yield f"summarize {run.stem}", ["summarize", f"{run.stem}.jsonl"]
+        for one, two in zip(runs, runs[1:], strict=False):
+            yield f"compare {one.stem} {two.stem}", ["compare", one, two, "--json"]
+            yield f"comparison {one.stem} {two.stem}", ["compare", one, two]
+        yield f"check {dataset.name}", ["check", dataset, "--json"]
+
+
+def main(folder: Path) -> None:
+    """Run every call in a world of small files."""
+    world = write_world(folder / "world")
+    for name, arguments in calls(world):
+        done = inside(*arguments, cwd=world, env={"COLUMNS": "100", "HOME": str(folder / "home")})
+        written = f"{done.code}\n{done.out}\n--\n{done.err}"
+        (folder / f"{name.replace('/', '_')}.txt").write_text(written, "utf-8", "backslashreplace")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
