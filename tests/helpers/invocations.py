@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import typer
 
@@ -248,10 +248,13 @@ def file_parameters() -> Iterator[tuple[Words, str]]:
     """Yield (words, parameter) of all that takes a file: what is declared as a path, and each text argument."""
     for words, command in commands().items():
         for one in command.params:
-            kind = repr(one.type_descriptor.annotation)
             of_text = one.param_type_name == "argument" and (" ".join(words), one.name) not in NAMES
-            if "pathlib.Path" in kind or of_text:
+            if of_text or _names_path(one.type_descriptor.annotation):
                 yield words, one.opts[0]
+
+
+def _names_path(annotation: Any) -> bool:
+    return annotation is Path or any(map(_names_path, get_args(annotation)))
 
 
 def required(words: Words) -> set[str]:
