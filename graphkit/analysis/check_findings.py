@@ -29,5 +29,5 @@ def _finding(group: list[Flaw]) -> BriefLine:
     named = [flaw.question for flaw in group if flaw.question is not None]
     about = f"{listed(named, NAMED)}: " if named else ""
     what = f"{first.what} (the first of {count})" if first.where is not None and count > 1 else first.what
-    weight = 90 if first.level == "invalid" else 50
+    weight = {"invalid": 90, "warning": 50, "note": 10}[first.level]
     return BriefLine(first.level, one_line(f"{first.kind}: {about}{what}"), weight)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from graphkit.errors import GateError
+from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
@@ -18,7 +19,7 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 
-Level = Literal["invalid", "warning"]
+Level = Literal["invalid", "warning", "note"]
 
 #: The recommended share of each difficulty, and the tolerance.
 SPREAD = {"easy": 0.4, "medium": 0.4, "hard": 0.2}
@@ -38,14 +39,20 @@ _GOLD = (
     "expected_output",
     "facts",
 )
-_WANTED = ("category", "difficulty")
+#: The fields that a question can do without, and what they are for.
+_OPTIONAL = (
+    ("category", "a category", "`--by category` has nothing to group by"),
+    ("difficulty", "a difficulty", "`--by difficulty` has nothing to group by"),
+    ("commits", "commits or a stack", "gold holds at any commit"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
     """A finding about a question, or about the whole set if ``question`` is None.
 
-    An ``invalid`` question can't be scored fairly; a ``warning`` is for the reader to judge. ``where`` is the place of
+    An ``invalid`` question can't be scored fairly; a ``warning`` is for the reader to judge, and a ``note`` is only
+    information. ``where`` is the place of
     an unusable record; ``what`` begins with it.
     """
 
@@ -117,7 +124,7 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
     Parameters
     ----------
     dataset
-        The dataset, or its folder.
+        The dataset, its folder, or a file of questions, with the knowledge graph beside it if there is one.
     baseline
         The run of a system without retrieval; a question that it answers leaves no room to improve.
 
@@ -126,13 +133,17 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
     InputError
         A file can't be read, or a record outside the file of questions can't be used.
     """
-    dataset, problems = Dataset.of(dataset), Problems()
+    if not isinstance(dataset, Dataset):
+        given = located(dataset)
+        dataset = Dataset.of_questions(given) if given.is_file() else Dataset(dataset)
+    problems = Problems()
     questions = [question for _, question in dataset.questions(problems)]
     findings = [
         Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None, problem.where)
         for problem in problems.skipped
     ]
     findings += [found for question in questions for found in _fields(question)]
+    findings += _absent(questions)
     reading = Problems()
     commits = dataset.commit_graph(reading)
     for name, reasons in stale_gold(dataset, commits, reading, questions).items():
@@ -158,11 +169,15 @@ def _fields(question: QuestionStruct) -> Iterator[Flaw]:
         yield Flaw("field", "invalid", f"there is no gold: none of {', '.join(_GOLD)}", question.id)
     elif question.paths and not any(path.steps for path in question.paths):
         yield Flaw("field", "invalid", "its gold paths have no step", question.id)
-    missing = [name for name in _WANTED if not getattr(question, name)]
-    if not question.commits and not question.stack:
-        missing.append("commits (or a stack)")
-    if missing:
-        yield Flaw("field", "warning", f"without {', '.join(missing)}", question.id)
+
+
+def _absent(questions: Sequence[QuestionStruct]) -> Iterator[Flaw]:
+    """Yield a note for each field that some questions do without."""
+    for name, what, so in _OPTIONAL:
+        without = sum(not getattr(one, name) and (name != "commits" or not one.stack) for one in questions)
+        if without:
+            which = "no question has" if without == len(questions) else f"{without} of {len(questions)} questions lack"
+            yield Flaw("field", "note", f"{which} {what}: {so}")
 
 
 def _duplicates(questions: Iterable[QuestionStruct]) -> Iterator[Flaw]:

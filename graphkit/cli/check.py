@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import command, option, present, print_line
+from graphkit.cli.base import argument, command, option, present, print_line
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief
-from graphkit.cli.options import DATASET_FOLDER
 from graphkit.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ NAMED = 3
 
 @command()
 def check(
-    dataset: Path = DATASET_FOLDER,
+    dataset: Path = argument("DATASET|FILE", "Read the dataset in this folder, or the questions in this file."),
     baseline: Path | None = option("--baseline RUN.jsonl", "Report what this run without retrieval already answers."),
     strict: bool = option("--strict", "Fail for a warning too."),
     full: bool = FULL,
@@ -31,10 +30,9 @@ def check(
     from graphkit.analysis.check_findings import check_brief
     from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.cli.progress import shown_progress
-    from graphkit.files.dataset import Dataset
 
     with shown_progress(f"checking {dataset}"):
-        checked = check_dataset(Dataset(dataset), baseline)
+        checked = check_dataset(dataset, baseline)
 
     def show() -> None:
         if full:

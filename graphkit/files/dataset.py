@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, located
 from graphkit.files.dataset_settings import FILE, extra_fields, repository_setting
-from graphkit.files.jsonl import SUFFIXES, find_file, stem_of, stored_blocks
+from graphkit.files.jsonl import SUFFIXES, find_file, is_file_name, stem_of, stored_blocks
 from graphkit.files.named_places import NamedPlaces
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
@@ -74,6 +74,22 @@ class Dataset:
     def of(cls, given: str | Path | Dataset, *, questions: bool = True) -> Dataset:
         """Return a dataset that is given as such or by its folder; raise InputError as the class does."""
         return given if isinstance(given, Dataset) else cls(given, questions=questions)
+
+    @classmethod
+    def of_questions(cls, file: Path) -> Dataset:
+        """Return the dataset of a file of questions under any name, with the other files of its folder.
+
+        Raises
+        ------
+        InputError
+            It is a table or YAML, not JSON.
+        """
+        if not is_file_name(file.name) and file.suffix != ".json":
+            remedy = f"`{command_text('init', 'my-eval', file)}` makes a dataset of a table."
+            raise InputError("questions of a dataset are JSON Lines", where=str(file), remedy=remedy)
+        found = cls(file.parent, questions=False)
+        found.questions_file, found._has_questions = file, True
+        return found
 
     @classmethod
     def of_run(cls, run_file: Path, given: str | Path | Dataset | None = None) -> Dataset:

@@ -167,7 +167,7 @@ def test_edge_of_another_stack_is_stale(tmp_path: Path) -> None:
 
 
 def test_missing_fields(tmp_path: Path) -> None:
-    """A question without text can't be read, one without gold is invalid, and lesser gaps are a warning."""
+    """A question without text can't be read, one without gold is invalid, and lesser gaps are a note for the set."""
     rows = [question(number) for number in range(5)]
     del rows[0]["question"]
     rows[1] = {"id": "q1", "question": "Question 1?", "category": "c", "difficulty": "easy", "commits": {"a": "a1"}}
@@ -177,12 +177,27 @@ def test_missing_fields(tmp_path: Path) -> None:
     assert reported(result)[:4] == [
         ("record", "invalid", "q0"),
         ("field", "invalid", "q1"),
-        ("field", "warning", "q2"),
         ("field", "invalid", "q3"),
+        ("field", "note", None),
     ]
     assert "the field 'question' is missing" in result["findings"][0]["what"]
-    assert "without category, commits (or a stack)" in result["findings"][2]["what"]
+    # Of the four that can be read, q2 has neither.
+    assert [one["what"].partition(":")[0] for one in result["findings"] if one["level"] == "note"] == [
+        "1 of 4 questions lack a category",
+        "1 of 4 questions lack commits or a stack",
+    ]
     assert result["invalid"] == ["q0", "q1", "q3"]
+
+
+def test_a_file_of_questions(tmp_path: Path) -> None:
+    """A file of questions is checked under any name, with the graph beside it; a table is refused with the remedy."""
+    write_lines(tmp_path / "mine.jsonl", [{"id": "q1", "question": "?", "gold_answer": "x"}])
+    done = graphkit("check", "mine.jsonl", "--strict", cwd=tmp_path, code=0)
+    assert done.out.count("note ") == 3
+    assert "no question has commits or a stack: gold holds at any commit" in done.out
+    (tmp_path / "q.csv").write_text("question\nx\n")
+    assert "`graphkit init my-eval q.csv` makes a dataset" in graphkit("check", "q.csv", cwd=tmp_path, code=2).err
+    assert "no such folder" in graphkit("check", "none.jsonl", cwd=tmp_path, code=2).err
 
 
 def test_duplicates(tmp_path: Path) -> None:
@@ -238,23 +253,24 @@ def test_text_output(tmp_path: Path) -> None:
 def test_one_finding_is_shown_once(tmp_path: Path) -> None:
     """The same finding about many questions is one line with its count; --json still has each of them.
 
-    Sixty questions lack a category, two lines can't be read for one reason, and the spread is off: three lines.
+    Sixty questions lack a category, two lines can't be read for one reason, and nothing else is off: two lines.
     """
     rows = [question(number, category=None, paths=[["a:m.py#x", "a:m.py#y"]]) for number in range(60)]
     result = checked(tmp_path, [*rows, {"id": "b1"}, {"id": "b2"}], code=1)
-    assert [one["question"] for one in result["findings"] if one["kind"] == "field"] == [f"q{n}" for n in range(60)]
+    [field] = [one for one in result["findings"] if one["kind"] == "field"]
+    assert (field["level"], field["question"]) == ("note", None)
     lost = [one["what"] for one in result["findings"] if one["kind"] == "record"]
     assert len(lost) == 2
     assert [what.partition(": ")[0] for what in lost] == ["data/questions.jsonl:61", "data/questions.jsonl:62"]
     done = graphkit("check", "--full", "data", cwd=tmp_path, code=1)
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
-    assert "field warning q0, q1, q2 and 57 more 60 without category" in lines
+    assert "field note \u2013 1 no question has a category: `--by category` has nothing to group by" in lines
     [record] = [line for line in lines if line.startswith("record")]
     assert record.startswith("record invalid b1, b2 2 data/questions.jsonl:61: ")
     assert record.endswith(" (the first of 2)")
     assert len([line for line in lines if line.startswith(("record", "field"))]) == 2
-    assert "60 questions (24 easy, 24 medium, 12 hard): 2 record, 60 field" in done.out
-    assert "2 findings that make a question invalid, 60 warnings" in done.err
+    assert "60 questions (24 easy, 24 medium, 12 hard): 2 record, 1 field" in done.out
+    assert "2 findings that make a question invalid, 0 warnings" in done.err
 
 
 def test_no_dataset(tmp_path: Path) -> None:
