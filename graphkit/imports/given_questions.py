@@ -74,6 +74,7 @@ class GivenQuestions:
             except ValueError as error:
                 problems.add(Problem(where, str(error), _name(row), FORM))
                 continue
+            self.fields.update(fields)
             for name in unused:
                 problems.ignore(where, name)
             rows.append((where, fields))

@@ -18,9 +18,9 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
     "gold_answer": ("expected_answer", "correct_answer", "reference_answer", "gold", "expected", "solution"),
     "paths": ("path", "gold_path", "expected_path", "expected_paths", "reasoning_path", "triples", "chain"),
     "relevant": ("relevant_documents", "documents", "docs", "sources", "expected_sources", "evidence", "nodes"),
-    "expected_files": ("files", "file", "source"),
+    "expected_files": ("files", "file", "source", "source_file"),
     "expected_symbols": ("symbols", "symbol"),
-    "category": ("type", "topic"),
+    "category": ("type", "topic", "domain"),
     "difficulty": ("level",),
     "facts": ("fact", "key_facts", "key_points"),
 }
@@ -66,6 +66,11 @@ def fields_of(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     unused: list[str] = []
     named = [(name, field_of(name), value) for name, value in row.items() if value not in (None, "", [], {})]
     for name, meaning, value in sorted(named, key=lambda one: one[1][1] if one[1] else 0):
+        if meaning is not None and "category" in found and name.strip().casefold() == "domain":
+            meaning = ("group", meaning[1])
+        answers = _answers(value) if meaning is not None and meaning[0] == "gold_answer" else None
+        if meaning is not None and answers is not None:
+            meaning, value = ("gold_answers", meaning[1]), answers
         names_no_file = name.casefold() == "source" and not (isinstance(value, str) and _FILE.search(value))
         if meaning is None or names_no_file or (meaning[0] in found and meaning[0] != "paths"):
             unused.append(name)
@@ -77,6 +82,14 @@ def fields_of(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     if "group" in fields and "category" not in fields and row.get("domain") == fields["group"]:
         fields["category"] = fields["group"]  # a knowledge pack's domain
     return fields | ({"paths": paths} if paths else {}), unused
+
+
+def _answers(value: Any) -> list[str] | None:
+    """Return the answers in a list under the name of one answer, which may be JSON in a cell; None for one answer."""
+    found = _decoded(value) if isinstance(value, str) and value[:1] == "[" else value
+    if not isinstance(found, list) or not all(isinstance(one, str | int | float) for one in found):
+        return None
+    return [str(one) for one in found]
 
 
 def _value(field: str, value: Any) -> Any:

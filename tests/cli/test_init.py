@@ -338,6 +338,28 @@ def test_a_killed_command_leaves_no_half(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "q.csv"}
 
 
+def test_the_questions_of_a_knowledge_pack(tmp_path: Path) -> None:
+    """A domain is the category, beside a category the group; a source is a file; a list of answers has several."""
+    pack = {
+        "id": "p1",
+        "domain": "networking",
+        "difficulty": "easy",
+        "question": "?",
+        "ground_truth": "Hops.",
+        "source": "ip.md",
+    }
+    rows: list[Row] = [pack, {"id": "p2", "question": "?", "ground_truth": ["a", 4], "domain": "d", "category": "c"}]
+    write_lines(tmp_path / "q.jsonl", rows)
+    inside("init", "mine", "q.jsonl", cwd=tmp_path, code=0)
+    first, second = questions(tmp_path / "mine")
+    assert (first["gold_answer"], first["category"], first["expected_files"]) == ("Hops.", "networking", ["ip.md"])
+    assert (second["gold_answers"], second["category"], second["group"]) == (["a", "4"], "c", "d")
+    assert "gold_answer" not in second
+    (tmp_path / "q.csv").write_text('question,answer\nx,"[""a"", ""b""]"\n')
+    inside("init", "cells", "q.csv", cwd=tmp_path, code=0)
+    assert questions(tmp_path / "cells")[0]["gold_answers"] == ["a", "b"]
+
+
 def test_relevant_ids_from_paths(tmp_path: Path) -> None:
     """Without relevant ids, the nodes of the required steps are relevant; of alternatives, those that all have."""
     optional = {"source": "db:t.sql", "target": "db:u.sql", "optional": True}
