@@ -227,6 +227,16 @@ ExpectedToolCalls = Annotated[
 ]
 
 
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+#: A gold answer. A list of several is read as the question's ``gold_answers``.
+GoldAnswer = Annotated[
+    StrictStr | None, BeforeValidator(_unchanged, json_schema_input_type=StrictStr | list[StrictStr] | None)
+]
+
+
 class Question(Record):
     """A question with its gold annotation, one line of ``questions.jsonl``.
 
@@ -270,7 +280,7 @@ class Question(Record):
     difficulty: Difficulty | None = None
     group: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "group"))
     stack: Label | None = None
-    gold_answer: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
+    gold_answer: GoldAnswer = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
     expected_output: Expected = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))
     commits: dict[Name, Name] = Field(default_factory=dict)
     paths: GoldPaths = Field(default=(), validation_alias=_names(QUESTION, "paths"))
@@ -292,7 +302,7 @@ class Question(Record):
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:
-        """Read the gold of a ranking where harnesses keep it."""
+        """Read the gold of a ranking where harnesses keep it, and several gold answers under the name of one."""
         return with_gold(given)
 
     @model_validator(mode="before")

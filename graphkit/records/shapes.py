@@ -236,9 +236,10 @@ def _json_of(value: Any) -> Any:
 
 
 def with_gold(given: Any) -> Any:
-    """Return a question whose ranking gold stands in the record's own fields, which precede it.
+    """Return a question whose gold stands in the record's own fields, which precede it.
 
-    An ``expected_output`` that isn't a text holds relevant ids or gains; ``metadata`` may hold ``k``.
+    An ``expected_output`` that isn't a text holds relevant ids or gains; ``metadata`` may hold ``k``; a list under a name
+    of the gold answer holds gold answers.
 
     >>> with_gold({"id": "q1", "expected_output": ["a"], "metadata": {"k": 3, "by": "ann"}})
     {'id': 'q1', 'relevant': ['a'], 'k': 3, 'metadata': {'by': 'ann'}}
@@ -249,6 +250,9 @@ def with_gold(given: Any) -> Any:
     for name in ("expected_output", *QUESTION["expected_output"]):
         if isinstance(found.get(name), list | dict) and not any(one in found for one in _RELEVANT):
             found["relevant"] = found.pop(name)
+    for name in ("gold_answer", *QUESTION["gold_answer"]):
+        if isinstance(found.get(name), list) and not found.get("gold_answers"):
+            found["gold_answers"] = found.pop(name)
     metadata = found.get("metadata")
     if isinstance(metadata, dict) and type(metadata.get("k")) is int and metadata["k"] > 0 and "k" not in found:
         found["k"] = metadata["k"]

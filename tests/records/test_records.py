@@ -60,6 +60,15 @@ def test_the_fields_own_name_wins() -> None:
     assert answer(id="other").question_id == "q1"
 
 
+@pytest.mark.parametrize("name", ["gold_answer", "ground_truth", "answer", "reference"])
+def test_a_list_of_gold_answers(name: str) -> None:
+    """A list under a name of the gold answer holds several; beside gold answers of their own it is a mistake."""
+    made = question(**{name: ["a", "b"]})
+    assert (made.gold_answer, made.gold_answers) == (None, ("a", "b"))
+    with pytest.raises(ValidationError):
+        question(**{name: ["a"], "gold_answers": ["b"]})
+
+
 def test_unknown_fields_are_ignored() -> None:
     """An unknown field is ignored."""
     assert question(colour="blue") == question()
