@@ -168,7 +168,8 @@ def _asked(
                 say(f"note: {file.path}: the last record was truncated; its question is asked again")
         left = session.left()
         if kept := records - left.total():
-            say(f"note: {counted(kept, 'record')} kept from an earlier command, {left.total()} to go")
+            more = "" if left.total() else "; to ask a changed system, name its run anew or remove the file"
+            say(f"note: {counted(kept, 'record')} kept from an earlier command, {left.total()} to go{more}")
         with run_progress(left) as advance:
             done = session.run(advance, on, resources)
         return done, session.summaries()

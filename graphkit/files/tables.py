@@ -18,7 +18,7 @@ from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 from graphkit.files.parquet import parquet_columns, parquet_rows
-from graphkit.files.workbooks import is_workbook, sheet_rows, shown
+from graphkit.files.workbooks import SheetsError, is_workbook, sheet_rows, shown
 
 #: Returns whether a row is the header of a table.
 Header = Callable[[Sequence[str]], bool]
@@ -81,7 +81,8 @@ def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, 
     Parameters
     ----------
     header
-        Returns whether a row is the header. By default it is the first row, or the second if the first is one cell.
+        Returns whether a row is the header, and so which sheet of several is meant. By default it is the first row, or
+        the second if the first is one cell.
 
     Raises
     ------
@@ -92,6 +93,8 @@ def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, 
         for number, row in enumerate(parquet_rows(path), 2):
             yield number, {name: _text(cell) for name, cell in row.items() if cell is not None}
         return
+    if header is not None and is_workbook(path):
+        path = _sheet(path, header)
     delimiter, skipped, columns = _layout(path, header)
     if not any(columns):
         for _ in _rows(path, delimiter):  # it may be no CSV
@@ -114,6 +117,19 @@ def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, 
 def columns_of(path: Path) -> list[str]:
     """Return the columns of a table; raise the errors of :func:`read_table`."""
     return parquet_columns(path) if path.suffix.lower() == ".parquet" else _layout(path, None)[2]
+
+
+def _sheet(path: Path, header: Header) -> Path:
+    """Return the path of a workbook with the only one of its sheets that has the header, if there are several."""
+    try:
+        next(_rows(path, ""), None)
+    except SheetsError as error:
+        sheets = [Path(f"{path}#{name}") for name in error.sheets]
+        fit = [one for one in sheets if any(header(cells) for _, cells in islice(_rows(one, ""), _ABOVE))]
+        if len(fit) == 1:
+            return fit[0]
+        raise
+    return path
 
 
 def _layout(path: Path, header: Header | None) -> tuple[str, int, list[str]]:

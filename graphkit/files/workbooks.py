@@ -75,7 +75,7 @@ def sheet_rows(path: Path) -> Iterator[list[str]]:
             what = f"reading the workbook takes more than {MEMORY >> 20} MiB of memory or {SECONDS} seconds"
             raise too_much(what, str(file))
         if "sheets" in last:
-            raise _which(file, sheet, last["sheets"])
+            raise SheetsError(file, sheet, last["sheets"])
         if "error" in last:
             remedy = "Save it again as .xlsx, .ods or .csv, without a password."
             raise InputError(f"the file can't be read as a workbook: {last['error']}", where=str(file), remedy=remedy)
@@ -99,14 +99,15 @@ def _weigh(file: Path) -> None:
                     meter.unpacked(len(block))
 
 
-def _which(file: Path, sheet: str | None, sheets: list[str]) -> InputError:
-    held = f"There are: {', '.join(sheets)}."
-    if sheet is not None:
-        return InputError(
-            f"there is no sheet {sheet!r}", where=str(file), remedy=f"{did_you_mean(sheet, sheets)}{held}"
-        )
-    remedy = f"Name one of them, such as '{file.name}#{sheets[0]}'. {held}"
-    return InputError("the workbook has several sheets", where=str(file), remedy=remedy)
+class SheetsError(InputError):
+    """A workbook has several sheets and none is named, or it lacks the one that is named."""
+
+    def __init__(self, file: Path, sheet: str | None, sheets: list[str]) -> None:
+        self.sheets = [] if sheet is not None else sheets
+        what, advice = "the workbook has several sheets", f"Name one of them, such as '{file.name}#{sheets[0]}'. "
+        if sheet is not None:
+            what, advice = f"there is no sheet {sheet!r}", did_you_mean(sheet, sheets)
+        super().__init__(what, where=str(file), remedy=f"{advice}There are: {', '.join(sheets)}.")
 
 
 def shown(cell: Any) -> str:

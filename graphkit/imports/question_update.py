@@ -84,6 +84,9 @@ class QuestionUpdate:
                 lines.append(f"{what} {len(names)}: {_first(names)}")
         same = self.before == self.after
         lines.append(f"gold: {self.after}, as before" if same else f"gold: {self.before} before, {self.after} after")
+        if self.runs and self.added:
+            has = "has" if len(self.runs) == 1 else "have"
+            lines.append(f"{_first(self.runs)} {has} no record of the added questions: `graphkit run` asks only them")
         if self.runs and self.differing:
             files = f" (in {_first(self.results)})" if self.results else ""
             lines.append(

@@ -233,11 +233,16 @@ def test_a_workbook_of_questions(tmp_path: Path) -> None:
     """A sheet of an Excel file, below a title, gives questions whose ids are as typed; a sheet may be a graph."""
     rows: list[list[Cell]] = [["Questions"], ["id", "question", "path"], [7, "?", "web:a.ts#f → api:b.py#g"]]
     edges = [["source", "relation", "target"], ["web:a.ts#f", "CALLS", "api:b.py#g"]]
-    write_workbook(tmp_path / "q.xlsx", {"Ask": rows, "Edges": edges})
-    assert "There are: Ask, Edges" in inside("init", "mine", "q.xlsx", cwd=tmp_path, code=2).err
-    inside("init", "mine", "q.xlsx#Ask", "--graph", "q.xlsx#Edges", cwd=tmp_path, code=0)
-    assert questions(tmp_path / "mine")[0]["id"] == "7"
-    assert edges_of(tmp_path / "mine") == [[("web:a.ts#f", "CALLS", "api:b.py#g")]]
+    write_workbook(tmp_path / "q.xlsx", {"Edges": edges, "Ask": rows})
+    done = inside("init", "mine", "q.xlsx#Ask", "--graph", "q.xlsx", cwd=tmp_path, code=2)
+    assert "There are: Edges, Ask" in done.err
+    # The only sheet with a column of questions is meant.
+    for name, book in (("mine", "q.xlsx#Ask"), ("found", "q.xlsx")):
+        inside("init", name, book, "--graph", "q.xlsx#Edges", cwd=tmp_path, code=0)
+        assert questions(tmp_path / name)[0]["id"] == "7"
+        assert edges_of(tmp_path / name) == [[("web:a.ts#f", "CALLS", "api:b.py#g")]]
+    write_workbook(tmp_path / "two.xlsx", {"May": rows, "June": rows})
+    assert "There are: May, June" in inside("init", "other", "two.xlsx", cwd=tmp_path, code=2).err
 
 
 def test_paths_as_people_write_them(tmp_path: Path) -> None:
@@ -417,6 +422,7 @@ def test_a_corrected_spreadsheet(tmp_path: Path) -> None:
     # The new question gets a free id, since q2 to q4 are known by their texts or are gone.
     assert [one["id"] for one in questions(mine)] == ["q1", "q5", "q2", "q3"]
     assert "added 1: q5\nchanged 2: q1 (paths, relevant), q2 (category)\ngone 1: q4\ngold: " in done.out
+    assert "r has no record of the added questions: `graphkit run` asks only them\n" in done.out
     assert "earlier results of r (in old.jsonl) don't compare with new ones on q1, q4, whose gold differs" in done.out
     assert (questions(mine)[0]["owner"], questions(mine)[0]["commits"]) == ("me", {"web": "c1"})
     assert {path: path.read_bytes() for path in before} == before
