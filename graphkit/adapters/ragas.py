@@ -31,6 +31,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.fields import Name, Record, RunName, Text
 from graphkit.records.ids import id_of_text
+from graphkit.records.json_once import each_key_once
 from graphkit.records.scores import LARGEST, Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.unanswered import failed
@@ -257,7 +258,7 @@ def _raw_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, A
     for number, line in read_lines(path):
         where = f"{path}:{number}"
         try:
-            row = json.loads(line.decode("utf-8-sig"))
+            row = json.loads(line.decode("utf-8-sig"), object_pairs_hook=each_key_once)
         except (ValueError, RecursionError):
             row = None
         if isinstance(row, dict):

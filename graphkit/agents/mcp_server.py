@@ -14,6 +14,7 @@ from mcp_types import ToolAnnotations
 from graphkit.agents.replies import refusal
 from graphkit.agents.workspace import Workspace
 from graphkit.errors import GraphkitError
+from graphkit.records.option_values import LONGEST_ARGUMENT, check_given
 from graphkit.records.schemas import RECORDS, json_schema
 
 T = TypeVar("T")
@@ -67,6 +68,8 @@ def mcp_server(workspace: Workspace, version: str) -> MCPServer[None]:
 def _told(kind: type[Exception], work: Callable[..., T], *arguments: object) -> T:
     """Return the result of a call; an error of graphkit becomes one that the client shows."""
     try:
+        for one in arguments:
+            check_given("an argument", one, LONGEST_ARGUMENT)
         return work(*arguments)
     except GraphkitError as error:
         raise kind(refusal(error)) from None

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from graphkit.database.store import Store
     from graphkit.records.failed_rows import Failures
 
-#: The most characters of a run's name or path.
-_LONGEST = 4096
-
 #: The most rows that a tool reads of each kind.
 _MOST = 50
 
@@ -198,8 +195,6 @@ class Workspace:
 
     def _run(self, run: str) -> str:
         """Return a run as a path inside the folder, or as its name in the graph."""
-        if len(run) > _LONGEST:
-            raise InputError(f"the name of a run has {len(run)} characters", remedy="The tool runs() lists them.")
         if bundled(run) is None and not (is_run_file(run) or os.sep in run or run.startswith("@")):
             return run
         return str(self._inside(run))

@@ -41,13 +41,14 @@ class Declared:
 
     ``writes`` is the kind of the file that the value names as an output, or None. Before a command runs,
     :func:`graphkit.files.outputs.check_output` checks such files. The command gets ``--force`` if ``replaces`` is true:
-    then a file of another kind may be replaced.
+    then a file of another kind may be replaced. An argument that may be a whole text is ``long``.
     """
 
     info: ParameterInfo
     default: Any
     writes: Kind | None = None
     replaces: bool = True
+    long: bool = False
 
     def parameter(self, name: str, kind: Any) -> inspect.Parameter:
         """Return the parameter of a command, as typer reads it."""
@@ -77,9 +78,16 @@ def option(
     return Declared(info, inspect.Parameter.empty if required else default, writes, replaces)
 
 
-def argument(metavar: str, help: str, *, default: Any = inspect.Parameter.empty, **settings: Any) -> Any:  # noqa: A002
-    """Declare an argument by its placeholder; without a default it is required."""
-    return Declared(typer.Argument(metavar=metavar, help=help, **settings), default)
+def argument(
+    metavar: str,
+    help: str,  # noqa: A002
+    *,
+    default: Any = inspect.Parameter.empty,
+    long: bool = False,
+    **settings: Any,
+) -> Any:
+    """Declare an argument by its placeholder; without a default it is required. A ``long`` one may be a whole text."""
+    return Declared(typer.Argument(metavar=metavar, help=help, **settings), default, long=long)
 
 
 @dataclass(frozen=True)
@@ -149,6 +157,8 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
 
         def run(**given: Any) -> None:
             global _shared, _results
+            for name, value in given.items():
+                _check_given(declared[name][0], value, name in arguments)
             _shared, _results = _filled(shared, given), None
             force = bool(given.pop("force") if forced else given.get("force"))
             for name in given.keys() - outputs:
@@ -179,6 +189,20 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
         return run
 
     return declare
+
+
+def _check_given(declared: Declared, value: Any, is_argument: bool) -> None:
+    """Refuse a value that nothing could use: too long, without end, or a path that leads nowhere."""
+    from graphkit.files.jsonl import is_file_name
+    from graphkit.files.outputs import check_path
+    from graphkit.records.option_values import LONGEST_ARGUMENT, LONGEST_TEXT, check_given
+
+    names = [name for name in (declared.info.default, *(declared.info.param_decls or ())) if isinstance(name, str)]
+    longest = LONGEST_ARGUMENT if is_argument and not declared.long else LONGEST_TEXT
+    check_given(next(iter(names), str(declared.info.metavar)), value, longest)
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(one, Path) or (is_argument and isinstance(one, str) and is_file_name(one)):
+            check_path(Path(one))
 
 
 def _note_other_package() -> None:

@@ -12,7 +12,7 @@ from graphkit.records.words import counted
 @command(graph=True)
 def query(
     source: str | None = argument(
-        "NAME|FILE.cypher|CYPHER", "Run a named query, the one in a file, or this text.", default=None
+        "NAME|FILE.cypher|CYPHER", "Run a named query, the one in a file, or this text.", default=None, long=True
     ),
     expression: str | None = option("-e CYPHER", "Run this Cypher query."),
     parameter: list[str] | None = option("-p NAME=VALUE", "Set a parameter, to JSON or else text; may be repeated."),

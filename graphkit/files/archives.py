@@ -11,6 +11,7 @@ from typing import IO, Any, Self, cast
 
 from graphkit.errors import InputError
 from graphkit.files.intake import SizeMeter
+from graphkit.records.json_once import each_key_once
 
 #: The longest accepted document in bytes; a small archive may hold a very large one.
 MAX_DOCUMENT = 1 << 30
@@ -88,7 +89,7 @@ class Archive:
             raise self._damaged(self.where(name), error) from None
         data = b"".join(parts)
         try:
-            value = json.loads(data)
+            value = json.loads(data, object_pairs_hook=each_key_once)
             # Halves of characters, which no UTF-8 has, become "?".
             return (
                 json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))

@@ -37,6 +37,8 @@ def written(path: Path) -> Iterator[Path]:
             return
         sweep(target.parent, f".{target.name}.", path.suffix)
         descriptor, temporary = held_file(target.parent, f".{target.name}.", path.suffix)
+    except RuntimeError:  # what resolve() raises before Python 3.13
+        raise _refused(path, OSError(errno.ELOOP, os.strerror(errno.ELOOP))) from None
     except OSError as error:
         raise _refused(path, error) from None
     try:

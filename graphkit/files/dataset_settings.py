@@ -10,6 +10,7 @@ from typing import Any
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import find_file
+from graphkit.records.json_once import strict_json
 
 #: The file in a dataset's folder about all of its files.
 FILE = "dataset.json"
@@ -84,7 +85,7 @@ def _content(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = strict_json(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
     except (ValueError, RecursionError) as error:

@@ -11,13 +11,14 @@ from typing import IO, Any
 
 from graphkit.errors import InputError
 from graphkit.files.jsonl import first_block, open_binary, read_block
+from graphkit.records.json_once import RepeatedKeyError, each_key_once
 
 #: The longest accepted JSON document or item of an array, in characters: all of it is in memory.
 LONGEST = 256 * 1024 * 1024
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(object_pairs_hook=each_key_once)
 
 
 def json_documents(path: Path) -> Iterator[tuple[str, Any]]:
@@ -55,6 +56,8 @@ def mistake(error: Exception) -> str:
     """Return a description of a mistake in JSON."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
+    if isinstance(error, RepeatedKeyError):
+        return str(error)
     if not isinstance(error, json.JSONDecodeError):
         return "a number has too many digits"
     python = error.doc[error.pos : error.pos + 1] == "'" or error.doc.startswith(("None", "True", "False"), error.pos)
@@ -116,6 +119,8 @@ class _Text:
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
+            except RepeatedKeyError as error:
+                raise refused(self.path, self.line, str(error)) from None
             except (ValueError, RecursionError) as error:
                 digits = not isinstance(error, json.JSONDecodeError)
                 if not digits and not self._ended and len(self._text) - self._at <= LONGEST:

@@ -5,6 +5,7 @@ Every output of a command passes :func:`check_output` before the work for it beg
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from typing import Literal
 
 from graphkit.errors import InputError
 from graphkit.files.jsonl import SUFFIXES, is_file_name, open_binary
+from graphkit.records.words import shortened
 
 #: The bytes of a file that show its kind.
 SAMPLE = 1 << 16
@@ -95,6 +97,24 @@ def check_output(path: Path, kind: Kind, reads: Iterable[Path] = (), *, force: b
             where=str(path),
             remedy="Write to another file, or move this one away; --force replaces it where the command has it.",
         )
+
+
+def check_path(path: Path) -> None:
+    """Refuse a path that leads nowhere: a loop of links, or a name that no file system holds.
+
+    Raises
+    ------
+    InputError
+        It does.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
+            what = "these links form a loop" if error.errno == errno.ELOOP else "the name is too long for a file"
+            raise InputError(what, where=shortened(str(path)), remedy="Name another path.") from None
+    except ValueError as error:
+        raise InputError(f"no path is like this: {error}", where=shortened(str(path))) from None
 
 
 def check_outputs_differ(paths: Iterable[Path]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +18,9 @@ from graphkit.files.intake import is_too_dense
 from graphkit.files.jsonl import find_file, read_lines, run_of_file
 from graphkit.files.problems import Problem, Problems, shortened
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
+from graphkit.records.json_once import RepeatedKeyError, each_key_once, repeats_a_key
 from graphkit.records.question_texts import QuestionTexts
-from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, QuestionStruct, model_of, struct_of
+from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of
 from graphkit.records.three_texts import ThreeTexts, doubtful
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
@@ -120,11 +120,12 @@ def _object(model: type[Record], line: bytes, where: str, problems: Problems) ->
         return None
     try:
         # Parse the text, since from bytes json would accept half characters and guess at other encodings.
-        once = None if model.__name__ in _READ_QUICKLY else _each_key_once
-        value = json.loads(line.decode("utf-8-sig"), object_pairs_hook=once)
-    except _RepeatedKeyError as error:
-        what = f"the field {shortened(str(error))!r} stands twice in one object"
-        problems.add(Problem(where, what, record=error.record, remedy="Leave the one out that isn't meant."))
+        value = json.loads(line.decode("utf-8-sig"), object_pairs_hook=each_key_once)
+    except RepeatedKeyError as error:
+        name = next(
+            (str(error.found[key]) for key in (*_ID_FIELDS, "question") if isinstance(error.found.get(key), str)), None
+        )
+        problems.add(Problem(where, str(error), record=name, remedy="Leave the one out that isn't meant."))
         return None
     except UnicodeDecodeError as error:
         problems.add(
@@ -139,24 +140,6 @@ def _object(model: type[Record], line: bytes, where: str, problems: Problems) ->
         problems.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
         return None
     return value
-
-
-class _RepeatedKeyError(Exception):
-    """A JSON object has a key twice, so that its value is ambiguous."""
-
-    def __init__(self, key: str, record: str | None) -> None:
-        super().__init__(key)
-        self.record = record
-
-
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; refuse one that has a key twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = Counter(key for key, _ in pairs)
-        name = next((str(found[key]) for key in (*_ID_FIELDS, "question") if isinstance(found.get(key), str)), None)
-        raise _RepeatedKeyError(next(key for key, count in keys.items() if count > 1), name)
-    return found
 
 
 def _file_of(where: str) -> str:
@@ -261,13 +244,6 @@ def _values(path: Path) -> Iterator[Any]:
             yield msgspec.json.decode(line)
 
 
-#: The models of records that a quick decoder mostly reads. It uses the last value of a repeated key, since searching
-#: for such keys would cost as much as a measure; so the model uses the last one, too.
-_READ_QUICKLY = frozenset(
-    kind.__name__.removesuffix("Struct") for kind in (QuestionStruct, AnswerStruct, ArtifactStruct, EdgeStruct)
-)
-
-
 class RecordReader(Generic[S]):
     """Decodes the records of one file by the line decoder, and by the model if that refuses a line.
 
@@ -303,6 +279,8 @@ class RecordReader(Generic[S]):
         except UNDECODED as refusal:
             return self._look_at(number, line, refusal)
         # Each step here runs for every record of a run.
+        if repeats_a_key(line):
+            return self._by_model(number, line)
         if self._of_run and found.run.isspace():  # type: ignore[attr-defined]
             return self._by_model(number, line)
         if self._lines.unknown:
@@ -314,7 +292,7 @@ class RecordReader(Generic[S]):
         if not line or line.isspace():
             return None
         found = self._lines.learn(line, refusal)
-        if found is None or (self._of_run and found.run.isspace()):  # type: ignore[attr-defined]
+        if found is None or (self._of_run and found.run.isspace()) or repeats_a_key(line):  # type: ignore[attr-defined]
             return self._by_model(number, line)
         self._note_unknown(number, found)
         return found

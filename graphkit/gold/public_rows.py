@@ -13,6 +13,7 @@ from graphkit.files.json_stream import json_documents
 from graphkit.files.jsonl import raw_blocks, read_lines
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
+from graphkit.records.json_once import each_key_once
 from graphkit.records.words import shortened
 
 #: The field of a row that is a line of text.
@@ -180,7 +181,7 @@ def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
         return
     for number, text in read_lines(path):
         try:
-            value = json.loads(text.decode())
+            value = json.loads(text.decode(), object_pairs_hook=each_key_once)
         except (ValueError, RecursionError) as error:
             what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             remedy = "Each row must be one JSON object."

@@ -28,6 +28,7 @@ from graphkit.imports.trace_server import AT_ONCE, JSON, LONGEST, TraceServer, t
 from graphkit.readers.logged import UnreadableLogError
 from graphkit.readers.otlp_protobuf import export_of
 from graphkit.readers.spans import span_ids
+from graphkit.records.json_once import each_key_once
 from graphkit.records.words import shortened
 
 #: The default port of OTLP exporters.
@@ -183,7 +184,7 @@ def _export(kind: str, body: bytes | bytearray) -> Any:
             raise RefusedError(400, str(error)) from None
     if kind == JSON:
         try:
-            return json.loads(body)
+            return json.loads(body, object_pairs_hook=each_key_once)
         except (ValueError, RecursionError):
             raise RefusedError(400, "the body isn't JSON") from None
     raise RefusedError(

@@ -12,6 +12,7 @@ import msgspec
 from graphkit.files.archives import is_archive
 from graphkit.files.json_stream import LONGEST, json_documents, mistake, refused, whole_characters
 from graphkit.files.jsonl import MAX_LINE, first_block, open_binary, read_block, read_lines
+from graphkit.records.json_once import each_key_once, repeats_a_key
 
 _JSON = msgspec.json.Decoder()
 
@@ -107,7 +108,10 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     for number, line in read_lines(path):
         try:
             value = _JSON.decode(line)
+            twice = repeats_a_key(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            twice = True
+        if twice:
             value = _leniently(path, number, line)
         yield f"{path}:{number}", value
 
@@ -115,7 +119,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 def _leniently(path: Path, number: int, line: bytes) -> Any:
     """Return the value of a line in Python's JSON: with NaN, and with lone surrogates, which become ``?``."""
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=each_key_once)
     except UnicodeDecodeError as error:
         raise refused(path, number, f"the line isn't UTF-8 at byte {error.start + 1}") from None
     except (ValueError, RecursionError) as error:

@@ -22,6 +22,7 @@ from graphkit.judges.forms import VerdictForm
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS, prompt_names
 from graphkit.measures.registry import measure_class
+from graphkit.records.json_once import strict_json
 from graphkit.records.scores import LARGEST
 
 _EXPLAIN = ("reasoning", "reason", "explanation")
@@ -93,7 +94,7 @@ def rubric_of(name: str, instruction: str, schema: str, where: str) -> Grader:
 def _form(text: str, where: str, name: str) -> type[BaseModel]:
     """Return the form that a JSON Schema describes: an object of numbers, booleans and texts."""
     try:
-        schema = json.loads(text)
+        schema = strict_json(text)
     except (ValueError, RecursionError) as error:
         line = f"{where}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else where
         raise InputError(f"the file isn't JSON: {error}", where=line, remedy=_FORM) from None

@@ -4,9 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import NamedTuple
 
 from graphkit.errors import InputError
+
+#: The longest name or path among arguments, and the longest text, such as a query, in characters.
+LONGEST_ARGUMENT, LONGEST_TEXT = 4096, 1 << 16
+
+
+def check_given(where: str, value: object, longest: int = LONGEST_TEXT) -> None:
+    """Refuse the value of an option or argument that nothing could use: too long a text, or a number without end.
+
+    Commands and the tools of agents pass each value through here before they begin.
+
+    Raises
+    ------
+    InputError
+        A text, or one of a list, is longer than ``longest``; or a number is NaN or infinite.
+    """
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(one, float) and not math.isfinite(one):
+            raise InputError(f"{where} takes a finite number, not {one}")
+        size = len(str(one)) if isinstance(one, str | PurePath) else 0
+        if size > longest:
+            raise InputError(
+                f"{where} has {size} characters, and may have {longest}", remedy="Put long input in a file."
+            )
 
 
 def assignment(option: str, text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from graphkit.files.loopback import LOOPBACK, LoopbackHandler, LoopbackServer, RefusedError, too_late
+from graphkit.records.json_once import strict_json
 from graphkit.report.page_grades import PageGrades
 from graphkit.report.served_page import ServedPage
 
@@ -129,7 +130,7 @@ class _PageHandler(LoopbackHandler):
         while len(body) < length:
             body += self.read_some(length - len(body))
         try:
-            sent = json.loads(body)
+            sent = strict_json(body)
         except (ValueError, RecursionError):
             raise RefusedError(400, "the grade isn't JSON") from None
         self._send_json(200, self.server.grades.keep(sent))
