@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 import threading
@@ -29,6 +30,10 @@ DEADLINE = 10.0
 #: The largest number of open connections.
 CONNECTIONS = 128
 
+#: How often the same refusal is reported, in seconds, and the most different ones in this time.
+REPORT_EVERY = 60.0
+MOST_REPORTS = 100
+
 
 class RefusedError(Exception):
     """A refused request, with its status and the advice for the sender."""
@@ -41,6 +46,25 @@ class RefusedError(Exception):
 def too_late() -> str:
     """Return the reason to refuse a request that takes too long."""
     return f"a request didn't arrive within {DEADLINE:.0f} seconds"
+
+
+class SeldomReported:
+    """Passes each reason of a refusal on at most once a minute, and a hundred in all of a minute."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._reported: dict[str, float] = {}
+        self._guard = threading.Lock()
+
+    def __call__(self, why: str) -> None:
+        """Report a reason, unless it was reported just now."""
+        now = time.monotonic()
+        with self._guard:
+            self._reported = {one: at for one, at in self._reported.items() if now - at < REPORT_EVERY}
+            if why in self._reported or len(self._reported) >= MOST_REPORTS:
+                return
+            self._reported[why] = now
+        self._report(why)
 
 
 class LoopbackServer(ThreadingHTTPServer):
@@ -68,6 +92,9 @@ class LoopbackServer(ThreadingHTTPServer):
     ) -> None:
         self.report = report
         self._open = threading.BoundedSemaphore(CONNECTIONS)
+        #: The connections whose next request isn't there yet, the one that waits longest first.
+        self._waiting: dict[socket.socket, None] = {}
+        self._guard = threading.Lock()
         try:
             super().__init__((LOOPBACK, port), handler)
         except (OSError, OverflowError) as error:
@@ -75,6 +102,28 @@ class LoopbackServer(ThreadingHTTPServer):
                 f"port {port} of {LOOPBACK} can't be opened: {getattr(error, 'strerror', None) or error}",
                 remedy="Give another by --port; 0 chooses a free one.",
             ) from None
+
+    def waits(self, connection: socket.socket) -> None:
+        """Note that a connection waits for its next request, or for the rest of it."""
+        with self._guard:
+            self._waiting.pop(connection, None)
+            self._waiting[connection] = None
+
+    def waits_no_more(self, connection: socket.socket) -> None:
+        """Note that the request of a connection is there, or that the connection ends."""
+        with self._guard:
+            self._waiting.pop(connection, None)
+
+    def _make_room(self) -> bool:
+        """End the connection that waits longest for a request, such as one that was sent by half."""
+        with self._guard:
+            oldest = next(iter(self._waiting), None)
+            if oldest is None:
+                return False
+            del self._waiting[oldest]
+        with contextlib.suppress(OSError):
+            oldest.shutdown(socket.SHUT_RDWR)
+        return self._open.acquire(timeout=1.0)
 
     @property
     def address(self) -> str:
@@ -91,8 +140,8 @@ class LoopbackServer(ThreadingHTTPServer):
         self.server_close()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Accept a connection unless too many are open."""
-        if not self._open.acquire(blocking=False):
+        """Accept a connection; of too many, end one that waits for a request, or else accept none."""
+        if not self._open.acquire(blocking=False) and not self._make_room():
             self.report(f"more than {CONNECTIONS} connections at once aren't accepted")
             return False
         return True
@@ -102,6 +151,7 @@ class LoopbackServer(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self.waits_no_more(request)
             self._open.release()
 
     def server_bind(self) -> None:
@@ -184,6 +234,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         """Handle a request, and refuse one with too long a head."""
         self._bytes.begin()
+        self.server.waits(self.connection)
         try:
             super().handle_one_request()
         except RefusedError as refusal:
@@ -208,6 +259,12 @@ class LoopbackHandler(BaseHTTPRequestHandler):
             code, message = HTTPStatus.METHOD_NOT_ALLOWED, self.accepts
         self.refuse(RefusedError(int(code), message or "the request is malformed"))
 
+    def parse_request(self) -> bool:
+        """Read the head of a request, which then is there."""
+        whole = super().parse_request()
+        self.server.waits_no_more(self.connection)
+        return whole
+
     def check_host(self) -> None:
         """Refuse a request for another host, such as a name that a web page points to this machine."""
         host = self.headers.get("Host", "")
@@ -229,6 +286,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
 
     def end_head(self) -> None:
         """Read the body from here on."""
+        self.server.waits(self.connection)
         self._bytes.end_head()
 
     def read_some(self, most: int) -> bytes:
@@ -252,6 +310,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
 
     def answer_head(self, status: int, headers: Mapping[str, str]) -> None:
         """Answer with a status and headers; the body follows."""
+        self.server.waits_no_more(self.connection)
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

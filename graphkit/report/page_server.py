@@ -9,8 +9,8 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
-from graphkit.files.loopback import LOOPBACK, LoopbackHandler, LoopbackServer, RefusedError, too_late
-from graphkit.records.json_once import strict_json
+from graphkit.files.loopback import LOOPBACK, LoopbackHandler, LoopbackServer, RefusedError, SeldomReported, too_late
+from graphkit.records.json_once import each_key_once
 from graphkit.report.page_grades import PageGrades
 from graphkit.report.served_page import ServedPage
 
@@ -55,7 +55,7 @@ class PageServer(LoopbackServer):
     ) -> None:
         self.page, self.grades = page, PageGrades(page, grader)
         self.token = secrets.token_urlsafe(24)
-        super().__init__(port, _PageHandler, lambda why: report(why.replace(self.token, "TOKEN")))
+        super().__init__(port, _PageHandler, SeldomReported(lambda why: report(why.replace(self.token, "TOKEN"))))
 
     @property
     def page_address(self) -> str:
@@ -130,7 +130,7 @@ class _PageHandler(LoopbackHandler):
         while len(body) < length:
             body += self.read_some(length - len(body))
         try:
-            sent = strict_json(body)
+            sent = json.loads(body, object_pairs_hook=each_key_once)
         except (ValueError, RecursionError):
             raise RefusedError(400, "the grade isn't JSON") from None
         self._send_json(200, self.server.grades.keep(sent))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
 import threading
+import time
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import closing
@@ -435,6 +437,31 @@ def test_what_is_no_http(address: str, capfd: pytest.CaptureFixture[str], sent: 
     assert b"200 OK" not in answer
     assert ask(address, "version").status == 200
     assert capfd.readouterr() == ("", "")
+
+
+def test_requests_that_are_sent_by_half(run: Path) -> None:
+    """200 connections that hold back the rest of their request don't keep others out, and fill no screen."""
+    reported: list[str] = []
+    with closing(served_page(run)) as page, PageServer(page, "person", 0, reported.append) as server:
+        server.start()
+        address = server.page_address
+        parts = urllib.parse.urlsplit(address)
+        half = [socket.create_connection((str(parts.hostname), parts.port or 0)) for _ in range(200)]
+        for number, one in enumerate(half):
+            head = (
+                b"GET / HTTP/1.1\r\nHost: x"
+                if number % 2
+                else b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+            )
+            with contextlib.suppress(OSError):  # the server has ended it
+                one.sendall(head)
+        begun = time.monotonic()
+        assert ask(address).status == 200
+        assert time.monotonic() - begun < 5  # a request may take 10 s to arrive
+        for one in half:
+            one.close()
+        server.stop()
+    assert len(reported) <= 5, reported
 
 
 def test_a_port_that_is_taken(address: str, run: Path) -> None:
