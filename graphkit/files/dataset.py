@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, located
 from graphkit.files.dataset_settings import FILE, extra_fields, repository_setting
-from graphkit.files.jsonl import SUFFIXES, find_file, is_file_name, stem_of, stored_blocks
+from graphkit.files.jsonl import SUFFIXES, find_file, folders_around, is_file_name, stem_of, stored_blocks
 from graphkit.files.named_places import NamedPlaces
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
@@ -109,7 +109,7 @@ class Dataset:
             raise InputError("there is no such file", where=str(run_file), remedy=remedy)
         if given is not None:
             return cls(given)
-        for folder in (run_file.parent.parent, run_file.parent):
+        for folder in folders_around(run_file):
             if find_file(folder, "questions"):
                 return cls(folder)
         raise InputError(

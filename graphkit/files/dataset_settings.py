@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import written
-from graphkit.files.jsonl import find_file
+from graphkit.files.jsonl import find_file, folders_around
 from graphkit.records.json_once import strict_json
 
 #: The file in a dataset's folder about all of its files.
@@ -76,8 +76,9 @@ def checked_pattern(text: str, where: str) -> str:
 
 def extra_fields_beside(file: Path) -> frozenset[str]:
     """Return the extra fields of the dataset of a file, which is in the dataset's folder or in its ``runs/``."""
-    folders = (file.parent, file.parent.parent)
-    return next((extra_fields(folder) for folder in folders if find_file(folder, "questions")), frozenset())
+    return next(
+        (extra_fields(folder) for folder in folders_around(file) if find_file(folder, "questions")), frozenset()
+    )
 
 
 def _content(folder: Path) -> dict[str, Any]:

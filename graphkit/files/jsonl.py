@@ -405,6 +405,16 @@ def find_file(folder: Path, stem: str) -> Path | None:
     return None
 
 
+def folders_around(run_file: Path) -> tuple[Path, Path]:
+    """Return the folders where the dataset of a run may be: the one above the run's folder, and the run's folder.
+
+    >>> folders_around(Path("d/runs/r.jsonl")), folders_around(Path("r.jsonl"))
+    ((PosixPath('d'), PosixPath('d/runs')), (PosixPath('..'), PosixPath('.')))
+    """
+    folder = run_file.parent
+    return (folder.parent if folder.name not in ("", "..") else folder / "..", folder)
+
+
 def is_file_name(text: str) -> bool:
     """Return whether a text is the name of a file of records rather than of a run.
 

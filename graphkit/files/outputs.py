@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from graphkit.errors import InputError
-from graphkit.files.jsonl import SUFFIXES, is_file_name, open_binary
+from graphkit.files.jsonl import SUFFIXES, folders_around, is_file_name, open_binary
 from graphkit.records.words import shortened
 
 #: The bytes of a file that show its kind.
@@ -162,7 +162,7 @@ def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
             continue
         yield path
         if is_file_name(path.name):
-            for folder in (path.parent.parent, path.parent):
+            for folder in folders_around(path):
                 yield from _read_in(folder)
 
 

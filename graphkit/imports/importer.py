@@ -20,7 +20,7 @@ from graphkit.errors import InputError
 from graphkit.files.assets import command_text, option_text
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
-from graphkit.files.jsonl import find_file, is_array
+from graphkit.files.jsonl import find_file, folders_around, is_array
 from graphkit.files.known_ids import Known, gold_ids, read_known
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import OnError, Problems
@@ -219,7 +219,7 @@ def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:
             continue
         _, first = next(values_of(path), ("", None))
         if OwnRecordsReader.names_run(first):
-            beside = any(find_file(folder, "questions") for folder in (path.parent.parent, path.parent))
+            beside = any(find_file(folder, "questions") for folder in folders_around(path))
             where = "" if beside else option_text("dataset", dataset or "DATASET")
             what = f"this is already a run: {command_text('evaluate', path, options=where)}"
             remedy = "`graphkit import graphkit` looks its names up in the dataset, if they aren't ids there."

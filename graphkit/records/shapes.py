@@ -238,8 +238,8 @@ def _json_of(value: Any) -> Any:
 def with_gold(given: Any) -> Any:
     """Return a question whose gold stands in the record's own fields, which precede it.
 
-    An ``expected_output`` that isn't a text holds relevant ids or gains; ``metadata`` may hold ``k``; a list under a name
-    of the gold answer holds gold answers.
+    An ``expected_output`` that isn't a text holds relevant ids or gains; ``metadata`` may hold ``k``; a list under a
+    name of the gold answer holds gold answers.
 
     >>> with_gold({"id": "q1", "expected_output": ["a"], "metadata": {"k": 3, "by": "ann"}})
     {'id': 'q1', 'relevant': ['a'], 'k': 3, 'metadata': {'by': 'ann'}}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.helpers.cli import ANSWERS, Graph, inside, tiny
 
 #: q1 of the tiny dataset is walked by half: from y it should go on to z of another repository, and it stops there.
@@ -55,3 +57,15 @@ def test_hostile_text(tmp_path: Path) -> None:
         assert len(out.splitlines()) == (1 if options else 4)
     assert json.loads(out)["untrusted"] == ["sentence", "run", "question", "error", "query"]
     assert json.loads(out)["sentence"].startswith("the question was not answered: \"boom'")
+
+
+@pytest.mark.parametrize(
+    "command", [("why", "r.jsonl", "q1"), ("failures", "r.jsonl"), ("evaluate", "r.jsonl", "--no-store")]
+)
+def test_within_the_folder_of_runs(command: tuple[str, ...], tmp_path: Path) -> None:
+    """In the folder runs/ of a dataset, the name of a run's file is enough; so are the dataset's own fields."""
+    run = tiny(tmp_path / "d")
+    (tmp_path / "d" / "dataset.json").write_text('{"extra_fields": ["scenario"]}')
+    run.write_text("".join(f'{line[:-1]}, "scenario": 1}}\n' for line in run.read_text().splitlines()))
+    done = inside(*command, cwd=run.parent, code=0)
+    assert "scenario" not in done.err
