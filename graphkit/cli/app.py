@@ -42,6 +42,7 @@ COMMANDS = (
     "view",
     "query",
     "summarize",
+    "history",
     "queries",
     "measures",
     "schema",

@@ -247,7 +247,7 @@ def _paths(value: Any, text: bool = False) -> Iterator[Path]:
 
 def _addressed(value: Any, text: bool) -> Any:
     """Return the value of a parameter with the places of bundled datasets; with ``text``, strings are paths too."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):  # a named tuple is a value of its own
         return [_addressed(one, text) for one in value]
     from graphkit.files.assets import bundled, located
 

@@ -239,6 +239,7 @@ def _write(
 ) -> None:
     """Write what the job found into its folder: comment, gates, JUnit, and both results."""
     from graphkit.files.atomic import written
+    from graphkit.files.run_files import repeated_files
     from graphkit.scoring.export import write_results
 
     place = Path(settings.out)
@@ -251,8 +252,9 @@ def _write(
     for file, text in texts.items():
         with written(place / file) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    for file in ("evaluation.md", "evaluation.json"):
-        write_results(place / file, evaluated.results, gates, evaluated.plan.facts)
+    for name in ("evaluation.md", "evaluation.json"):
+        ran = dict(zip((one.run for one in evaluated.results), repeated_files(settings.run), strict=True))
+        write_results(place / name, evaluated.results, gates, evaluated.plan.facts, run_files=ran)
     write_results(place / "junit.xml", evaluated.held, gates, evaluated.plan.facts)
 
 

@@ -164,7 +164,8 @@ def evaluate(
     facts = evaluated.plan.facts
     for path in out:
         results = evaluated.held if path.name.endswith(".xml") else evaluated.results
-        write_results(path, results, evaluated.gates, facts, verdict)
+        ran = {result.run: Path(file) for file, result in zip(files, evaluated.results, strict=True)}
+        write_results(path, results, evaluated.gates, facts, verdict, run_files=ran)
     if storing.junit is not None:
         write_results(storing.junit, evaluated.held, evaluated.gates, facts, verdict, ending=".xml")
 

@@ -10,7 +10,7 @@ import glob
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -20,7 +20,7 @@ import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.git import open_repository
+from graphkit.files.git import commit_around
 from graphkit.files.jsonl import stem_of
 from graphkit.files.leftovers import held_folder
 
@@ -171,7 +171,7 @@ def packed(run_files: Sequence[Path], dataset: Dataset, *, run: str, questions: 
             answered,
             datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             {name: _digest(folder / name) for name in copies},
-            _commit_around(run_files[0]),
+            commit_around(run_files[0]),
             __version__,
         )
         (folder / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
@@ -185,15 +185,6 @@ def ending_of(run_file: Path) -> str:
     '.jsonl.gz'
     """
     return run_file.name[len(stem_of(run_file)) :]
-
-
-def _commit_around(path: Path) -> str | None:
-    """Return the commit that is checked out around a file; None outside of a repository."""
-    try:
-        with closing(open_repository(path.parent)) as repo:
-            return repo.head().decode("ascii")
-    except (InputError, KeyError):
-        return None
 
 
 def save_in_folder(packed_folder: Path, place: Path, name: str) -> Path:

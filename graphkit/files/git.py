@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,15 @@ def git_errors(where: str) -> Iterator[None]:
     except (ChecksumMismatch, FileFormatException, zlib.error) as error:
         what = f"the repository holds a damaged object: {error}"
         raise InputError(what, where=where, remedy="Clone it again.") from None
+
+
+def commit_around(path: Path) -> str | None:
+    """Return the commit that is checked out around a file; None outside of a repository."""
+    try:
+        with closing(open_repository(path.parent)) as repo:
+            return repo.head().decode("ascii")
+    except (InputError, KeyError):
+        return None
 
 
 def is_shallow(repository: Repo) -> bool:

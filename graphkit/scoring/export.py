@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from graphkit.errors import InputError, one_line
 from graphkit.files.atomic import written
+from graphkit.files.made import stamp
 from graphkit.files.tables import write_table
 from graphkit.measures.registry import known_measure
 from graphkit.records.repetition_names import system_of
@@ -53,6 +54,7 @@ class About(NamedTuple):
 
     facts: Facts
     verdict: RunsVerdict | None
+    made: Mapping[str, Any] = {}
 
 
 Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate], About], None]
@@ -86,6 +88,7 @@ def write_results(
     verdict: RunsVerdict | None = None,
     *,
     ending: str | None = None,
+    run_files: Mapping[str, Path] | None = None,
 ) -> None:
     """Write results with their rows to one file, in the format of its ending.
 
@@ -99,6 +102,8 @@ def write_results(
         The verdict over several runs, which they contain, too.
     ending
         The format, whatever the file is called.
+    run_files
+        The files of runs, beside which `graphkit run` noted when they ran; JSON holds it.
 
     Raises
     ------
@@ -107,7 +112,7 @@ def write_results(
     """
     writer = check_output(path, ending)
     with written(path) as temporary:
-        writer(temporary, results, gates, About(facts or {}, verdict))
+        writer(temporary, results, gates, About(facts or {}, verdict, stamp(run_files) if writer in DATED else {}))
 
 
 def check_output(path: Path, ending: str | None = None) -> Writer:
@@ -152,7 +157,7 @@ def _summary(result: Evaluation, results: Sequence[Evaluation], gates: Sequence[
 
 
 def _summary_json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
-    _write_json(path, [_summary(result, results, gates) for result in results], about.verdict)
+    _write_json(path, [_summary(result, results, gates) for result in results], about)
 
 
 def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
@@ -163,11 +168,12 @@ def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], 
         gold = {row.question: row.gold_hash for row in result.rows}
         detailed.append({**_summary(result, results, gates), "values": values, "gold_hash_of": gold})
         detailed[-1] |= {"stage_of": stages} if stages else {}
-    _write_json(path, detailed, about.verdict)
+    _write_json(path, detailed, about)
 
 
-def _write_json(path: Path, runs: list[dict[str, Any]], verdict: RunsVerdict | None) -> None:
-    whole = {"runs": runs} | ({} if verdict is None else {"verdict": verdict.as_json()})
+def _write_json(path: Path, runs: list[dict[str, Any]], about: About) -> None:
+    whole = {"runs": runs, "made": about.made}
+    whole |= {} if about.verdict is None else {"verdict": about.verdict.as_json()}
     path.write_text(json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
@@ -262,3 +268,6 @@ FORMATS: dict[str, Writer] = {
     ".xml": _junit,
     ".md": _markdown,
 }
+
+#: The writers of files that say when they were made.
+DATED = (_summary_json, _json)

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import msgspec
 
 from graphkit.errors import InputError
+from graphkit.files.made import stamp
 from graphkit.measures.outcome import Outcome, Stage
 from graphkit.records.usage import Spread
 from graphkit.scoring.measure_summaries import Summary
@@ -115,7 +116,9 @@ class ResultsWriter:
         listed = {"problems": {"name": PROBLEMS, "rows": count, "digest": digest_of(file)}}
         self._out.put(file, PROBLEMS)
         file = self._staging / SUMMARY
-        file.write_text(json.dumps({"runs": [summary]}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        file.write_text(
+            json.dumps({"runs": [summary], "made": stamp()}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+        )
         listed["summary"] = {"name": SUMMARY, "digest": digest_of(file)}
         self._out.put(file, SUMMARY)
         known = {part["name"] for part in self.parts}
@@ -207,7 +210,7 @@ class ResultsFolder:
             failed=summary["failed"],
             missing=summary["missing"],
             invalid=summary.get("stale", {}),
-            measures={name: Summary(**_known(one)) for name, one in summary["measures"].items()},
+            measures={name: Summary(**summary_fields(one)) for name, one in summary["measures"].items()},
             rows=tuple(self.rows()),
             efficiency={name: Spread(**one) for name, one in summary["efficiency"].items()},
             unscored=summary["unscored"],
@@ -310,7 +313,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
         )
 
 
-def _known(summary: dict[str, Any]) -> dict[str, Any]:
+def summary_fields(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a summary without the interval, which is computed from the rows."""
     return {name: value for name, value in summary.items() if name not in ("held", "interval")}
 

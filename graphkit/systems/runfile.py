@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import stat
 from collections.abc import Iterable
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from graphkit.errors import InputError
+from graphkit.files.git import commit_around
 from graphkit.files.leftovers import held_file, sweep
+from graphkit.files.made import note_of_run, now
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.models import Answer
@@ -26,7 +29,8 @@ class RunFile:
     The system has a record when :meth:`append` returns, so a run that is stopped in any way loses only the questions
     under way. A truncated last line is dropped; a later record of a question replaces an earlier one. Only one process
     at a time may open the file. ``NAME.made-by`` beside it keeps ``made_by``, so that answers of two systems (or of two
-    models) don't end up in one run.
+    models) don't end up in one run; ``NAME.ran-at`` says when its latest answers were asked for, and at which commit
+    of the working folder.
 
     Attributes
     ----------
@@ -64,6 +68,7 @@ class RunFile:
             # An empty file would be no run.
             self.path.unlink(missing_ok=True)
             self._note.unlink(missing_ok=True)
+            note_of_run(self.path).unlink(missing_ok=True)
         os.close(self._file)
 
     def finished(self, question: str, retry_failed: bool = False) -> bool:
@@ -91,6 +96,8 @@ class RunFile:
             ) from None
         if not self._appended:
             self._appended, self.first_error = True, None
+            about = {"at": now(), "commit": commit_around(Path())}
+            note_of_run(self.path).write_text(json.dumps(about) + "\n", encoding="utf-8")
         self._add(answer, self._end, len(line))
         self._end += len(line)
 

@@ -40,6 +40,10 @@ GRAPHML = (
     '<node id="a:m.py#x"/><node id="a:m.py#y"/>\n'
     '<edge source="a:m.py#x" target="a:m.py#y"><data key="d0">CALLS</data></edge>\n</graph></graphml>\n'
 )
+RESULT = {
+    **{"run": "r", "dataset": "data", "gold_hash": "0", "questions": 1, "failed": 0, "missing": 0},
+    **{"failed_as": "worst", "measures": {"RR": {"mean": 1.0, "scored": 1, "total": 1}}},
+}
 SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}, "required": ["score"]}
 
 
@@ -142,6 +146,7 @@ COMMANDS: dict[Words, Command] = {
     ("queries",): Command({"--browser-guide": "guide"}, folders=("--browser-guide",)),
     ("query",): Command({"source": "query.cypher"}, graph=True),
     ("summarize",): Command({"files": "scores.jsonl"}),
+    ("history",): Command({"places": "results.json", "--config": "config.toml"}),
     **{("import", name): _import(name) for name in ("auto", *formats())},
     ("import", "gold"): Command(
         {"form": "hotpotqa", "files": "rows.json", "--out": "gold"}, folders=("--out",), needs=("files", "--out")
@@ -319,6 +324,7 @@ def write_world(folder: Path) -> Path:
         "decisions.csv": "question_id,path,decision\nq1,a:m.py#x -CALLS-> a:m.py#y,a\n",
         "notes.txt": "mine",
         "promptfoo.json": json.dumps(PROMPTFOO),
+        "results.json": json.dumps({"runs": [RESULT]}),
     }
     for name, text in texts.items():
         (folder / name).parent.mkdir(exist_ok=True)

@@ -1,0 +1,82 @@
+"""``graphkit history``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphkit.cli.base import argument, command, option, present, print_line, say
+from graphkit.cli.options import CONFIG, MEASURE
+from graphkit.cli.tables import print_gates, print_table
+from graphkit.errors import InputError
+from graphkit.records.option_values import Drop
+from graphkit.records.option_values import drop as read_drop
+from graphkit.records.words import counted
+
+#: How many measures the table shows, unless some are chosen.
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class HistoryGateOptions:
+    """The gate of the latest evaluation."""
+
+    drop: list[Drop] = option(
+        "--fail-on-drop [MEASURE=]VALUE",
+        "Fail if the latest mean is worse than the median of the last ones by more than VALUE; may be repeated.",
+        default=[],
+        parser=read_drop("--fail-on-drop"),
+    )
+    last: int = option("--last N", "Take the median of the last N comparable evaluations.", default=10, min=1)
+
+
+@command()
+def history(
+    places: list[Path] = argument("RESULTS...", "Read these results: .json files, folders, and folders of both."),
+    run: list[str] | None = option("--run NAME", "Show this run or system; may be repeated."),
+    measure: list[str] | None = MEASURE,
+    *,
+    gate: HistoryGateOptions,
+    config: Path | None = CONFIG,
+) -> None:
+    """List evaluations by time, with what changed since the last comparable one, and hold the latest to a median."""
+    from graphkit.analysis.config import load_config
+    from graphkit.analysis.gate_outcomes import hold
+    from graphkit.analysis.history import fail_on_drop, read_history, sparkline
+
+    entries = read_history(places, run or (), load_config(config))
+    if (undated := sum(one.dated_by_file for one in entries)) > 0:
+        say(f"note: {counted(undated, 'evaluation')} of an earlier graphkit: the time is that of the file")
+    known = list(dict.fromkeys(name for one in entries for name in one.values))
+    if unknown := [name for name in measure or () if name not in known]:
+        raise InputError(f"no evaluation has the measure {unknown[0]!r}", remedy=f"There are: {', '.join(known)}.")
+    shown = measure or known[:SHOWN]
+    gates = fail_on_drop(entries, gate.drop, gate.last) if gate.drop else []
+
+    def show() -> None:
+        def cell(value: float | None, change: float | None) -> str:
+            return "" if value is None else f"{value:.4f}" + ("" if change is None else f" ({change:+.4f})")
+
+        columns = ["evaluated (UTC)", "run", "overall", *shown, "failed", "gold", "commit", "graphkit"]
+        rows = [
+            [
+                one.at[:16].replace("T", " "),
+                one.run,
+                cell(one.layers.get("overall"), None),
+                *(cell(one.values.get(name), one.changes.get(name)) for name in shown),
+                one.failed + one.missing,
+                (one.gold_hash or "")[:8],
+                (one.commit or "")[:8],
+                one.graphkit or "",
+            ]
+            for one in entries
+        ]
+        print_table(None, columns, rows, counted(len(entries), "evaluation"), least=("graphkit", "commit", "gold"))
+        for system in dict.fromkeys(one.system for one in entries):
+            own = [one for one in entries if one.system == system]
+            for name in shown if len(own) > 1 else ():
+                print_line(f"{system}  {name}  {sparkline([one.values.get(name) for one in own])}")
+        print_gates(gates)
+
+    present(show, *(one.as_json() for one in entries), *({"gate": one.as_json()} for one in gates))
+    hold(gates)
