@@ -135,9 +135,9 @@ REMEDIES: dict[str, Remedy] = {
     ),
     "text of a question: dataset": Remedy(
         lambda folder: log(folder, [{"question": "Who calls 1?", "answer": "b"}]),
-        "judge spot-check log.jsonl",
+        "judge spot-check log.jsonl --csv sheet.csv",
         "Name the dataset by --dataset.",
-        "judge spot-check log.jsonl --dataset d",
+        "judge spot-check log.jsonl --dataset d --csv sheet.csv",
         lambda folder: inside("grade", "log.jsonl", "--dataset", "d", "--no-store", cwd=folder, code=0),
     ),
     "import: dataset and out": Remedy(

@@ -249,13 +249,16 @@ def _table(evaluated: EvaluatedRuns) -> BriefTable:
     results, cards = evaluated.results, evaluated.cards
     names = list(dict.fromkeys(name for result in results for name in result.measures))
     rows: list[tuple[str, ...]] = []
-    if cards:
+    if cards and all(layer.score is None for card in cards for layer in card.layers):
+        # Gold of another kind, such as files: what it scores is all that there is to see.
+        names = [name for name in names if any(_held(result, name) is not None for result in results)] or names[:1]
+    elif cards:
         for layers in zip(*(card.layers for card in cards), strict=True):
             rows.append((layers[0].name, *(two(layer.score) for layer in layers)))
         partial = any(card.partial for card in cards)
         rows.append((PARTIAL if partial else "overall", *(two(card.overall) for card in cards)))
     given = _given(results)
-    shown = [*names[:1], *(one for one in names[1:] if one == BY_WORDS or one in given)] if cards else names
+    shown = [*names[:1], *(one for one in names[1:] if one == BY_WORDS or one in given)] if rows else names
     rows += [(name, *(two(_held(result, name)) for result in results)) for name in shown[:MEASURES]]
     runs = tuple(result.run for result in results)
     return BriefTable(("", *runs), tuple(rows), across=True, runs=runs)
@@ -288,7 +291,10 @@ def runs_verdict(evaluated: EvaluatedRuns, lead: Lead | None = None) -> RunsVerd
 def _of_one(result: Evaluation, cards: Sequence[Scorecard]) -> str:
     parts = [counted(result.questions, "question")]
     parts += [f"{count} {what}" for count, what in ((result.failed, "failed"), (result.missing, "missing")) if count]
-    if cards:
+    name = next((one for one in result.measures if _held(result, one) is not None), next(iter(result.measures), None))
+    if cards and cards[0].overall is None and name is not None and _held(result, name) is not None:
+        parts += [f"{name} {two(_held(result, name))}", *_right_answers(result.outcomes())]
+    elif cards:
         parts.append(f"overall {two(cards[0].overall)}{' (partial)' if cards[0].partial else ''}")
         parts += _right_answers(result.outcomes())
     else:

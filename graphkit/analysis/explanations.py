@@ -64,6 +64,8 @@ class Explanation:
         The claims that depend on it: those resting on an edge outside gold, and those that nothing retrieved supports.
     conflicts
         The commits that were retrieved together and don't fit, with the rule.
+    files
+        The expected files that the record neither names nor retrieved.
     error
         The error in the record of a question that wasn't answered, or the reason why its gold is stale.
     query
@@ -80,6 +82,7 @@ class Explanation:
     instead: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     error: str | None = None
     query: str = ""
     kept: str | None = None
@@ -90,7 +93,18 @@ class Explanation:
         fields |= {one.name: getattr(self, one.name) for one in dataclasses.fields(Explanation)}
         if self.kept is None:
             del fields["kept"]
-        untrusted = ["sentence", "run", "question", "divergence", "instead", "claims", "conflicts", "error", "query"]
+        untrusted = [
+            "sentence",
+            "run",
+            "question",
+            "divergence",
+            "instead",
+            "claims",
+            "conflicts",
+            "files",
+            "error",
+            "query",
+        ]
         return {**fields, "untrusted": [name for name in untrusted if fields[name]]}
 
     def sentence(self, quote: Callable[[str], str] | None = None) -> str:
@@ -112,6 +126,7 @@ class Explanation:
             ("retrieved instead", self.instead),
             ("claims that depend on it", self.claims),
             ("conflicting commits", self.conflicts),
+            ("expected file that is missing", self.files),
         ]
         lines = [f"{_quoted(self.question)} in {_quoted(self.run)}: {self.verdict}", UNTRUSTED]
         for title, texts in parts:
@@ -221,6 +236,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         instead=tuple(_cut(text, room, divergence) for text in instead),
         claims=cut(_claims(evidence)),
         conflicts=cut(map(_conflict, evidence.failures["incoherent-pairs"])),
+        files=cut(_missing_files(evidence)),
         error=None if error is None else _cut(error, 2 * room),
         query=query,
     )
@@ -249,6 +265,9 @@ def _wrong(evidence: QuestionEvidence) -> list[str]:
         parts.append(f"{counted(missed, 'required gold edge')} {_be(missed)} not traversed")
     if lacking := len(_lacking(evidence)):
         parts.append(f"{lacking} of {counted(len(evidence.relevant), 'relevant id')} {_be(lacking)} not retrieved")
+    if missing := len(_missing_files(evidence)):
+        files = counted(len(evidence.expected_files), "expected file")
+        parts.append(f"{missing} of {files} {_be(missing)} not among the files of the record")
     if pairs := len(rows["incoherent-pairs"]):
         parts.append(f"{counted(pairs, 'pair')} of commits {'does' if pairs == 1 else 'do'} not fit")
     if bare := sum(row["support"] == "UNSUPPORTED" for row in evidence.claims):
@@ -309,6 +328,7 @@ def _nothing(evidence: QuestionEvidence) -> str:
     looked = [
         name for name, logged in (("traversal", evidence.walk_logged), ("chunks", evidence.chunks_logged)) if logged
     ]
+    looked += ["files"] if evidence.files_logged and evidence.expected_files else []
     looked += ["claims"] if evidence.claims else ["grade"] if evidence.graded else []
     seen = f"looked at: {', '.join(looked)}" if looked else "the record logs neither chunks nor a traversal"
     judged = "" if evidence.claims or evidence.graded else "; no judge has read the answer"
@@ -322,6 +342,13 @@ def _lacking(evidence: QuestionEvidence) -> list[str]:
     if not evidence.chunks_logged or evidence.failures["failed-questions"] or evidence.failures["stale-gold"]:
         return []
     return [node for node in evidence.relevant if node not in {*evidence.ranking}]
+
+
+def _missing_files(evidence: QuestionEvidence) -> list[str]:
+    """Return the expected files that the record doesn't name; none if it logs no files."""
+    if not evidence.files_logged or evidence.failures["failed-questions"] or evidence.failures["stale-gold"]:
+        return []
+    return [file for file in evidence.expected_files if file not in {*evidence.files}]
 
 
 def _divergence(evidence: QuestionEvidence) -> str | None:

@@ -40,8 +40,10 @@ class QuestionEvidence:
         The number of gold paths, and their distinct edges.
     walked
         The distinct walked edges between the two ends of a gold edge.
-    chunks_logged, walk_logged
-        Whether the record logs retrieved chunks and a traversal.
+    expected_files, files
+        The expected files, and those that the record names or retrieved.
+    chunks_logged, walk_logged, files_logged
+        Whether the record logs retrieved chunks, a traversal, and files.
     kept
         A sentence on a run that the graph stores in part; None for a whole one.
     """
@@ -58,6 +60,9 @@ class QuestionEvidence:
     gold_paths: int = 1
     gold: Sequence[Edge] = ()
     walked: Sequence[Edge] = ()
+    expected_files: Sequence[str] = ()
+    files: Sequence[str] = ()
+    files_logged: bool = False
     kept: str | None = None
 
 
@@ -125,6 +130,9 @@ def _in_graph(
             gold_paths=known["gold_paths"],
             gold=_edges(known["gold"]),
             walked=_edges(known["walked"]),
+            expected_files=known["expected_files"] or (),
+            files=known["files"] or (),
+            files_logged=bool(known["files_logged"]),
             kept=kept,
         )
 
@@ -149,6 +157,9 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         gold_paths=len(case.gold),
         gold=[*case.gold_edges],
         walked=[edge for edge in case.walked if frozenset((edge[0], edge[2])) in ends],
+        expected_files=sorted(case.expected_files),
+        files=sorted(case.files) if scored else [],
+        files_logged=scored and case.evidence_logged,
     )
 
 

@@ -76,9 +76,8 @@ def checked_pattern(text: str, where: str) -> str:
 
 def extra_fields_beside(file: Path) -> frozenset[str]:
     """Return the extra fields of the dataset of a file, which is in the dataset's folder or in its ``runs/``."""
-    return next(
-        (extra_fields(folder) for folder in folders_around(file) if find_file(folder, "questions")), frozenset()
-    )
+    above, beside = folders_around(file)
+    return next((extra_fields(folder) for folder in (beside, above) if find_file(folder, "questions")), frozenset())
 
 
 def _content(folder: Path) -> dict[str, Any]:
