@@ -18,6 +18,7 @@ from graphkit.database.store import Store
 from graphkit.imports.importer import import_log
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import UNDECIDABLE, right_answer
+from graphkit.measures.paths import first_divergences
 from graphkit.measures.unscored import Unscored
 from graphkit.records.models import Answer, Question
 from graphkit.report import PageOptions, write_report
@@ -241,3 +242,72 @@ def test_an_undirected_graph_of_networkx_has_no_directions() -> None:
     asked = question([("a", "R", "b")])
     assert value("EdgeRecall", asked, unlogged(traversal=walk)) == 1
     assert value("EdgeRecall", asked, unlogged(traversal={**walk, "directed": True})) == 0
+
+
+# Order ---------------------------------------------------------------------------------------------------------------
+
+#: Three facts about one film, in no order.
+FACTS = [("film", "director", "Ann"), ("film", "writer", "Bob"), ("film", "country", "Norway")]
+
+
+def _paths(gold: Question, walk: Answer) -> list[float]:
+    return [value(name, gold, walk) for name in ("PathExact", "PathInOrder", "PathPrefix")]
+
+
+def test_unordered_gold_demands_no_order() -> None:
+    """A star walked in another order is whole; with its order, only its first step is followed."""
+    star = {"steps": [*map(list, FACTS)], "ordered": False}
+    turned = answer([FACTS[2], FACTS[0], FACTS[1]])
+    assert _paths(question(star), turned) == [1.0, 1.0, 1.0]
+    assert _paths(question([*FACTS]), turned) == [0.0, 0.0, 2 / 3]
+    # Two of three steps, and one beside them.
+    other = answer([FACTS[2], ("film", "year", "1925"), FACTS[0]])
+    assert _paths(question(star), other) == [0.0, 0.0, 2 / 3]
+    # A set of edges has no order to lack.
+    loose = answer([FACTS[2], FACTS[0], FACTS[1]], ordered=False)
+    assert _paths(question(star), loose) == [1.0, 1.0, 1.0]
+    assert reason("PathExact", question([*FACTS]), loose).startswith("the traversal is a set of edges")
+    assert reason("PathExact", question(star, [("a", "R", "b")]), loose).startswith("the traversal is a set of edges")
+
+
+def test_an_unordered_path_is_not_stopped_at() -> None:
+    """Of a star the missing step is named, and not where a walk stopped, which has no place in it."""
+    star = {"steps": [["Bob", "wrote", "film"], ["film", "won", "prize"], ["Ann", "directed", "film"]]}
+    walk = answer([("Ann", "directed", "film"), ("Bob", "wrote", "film")])
+    (ordered,) = first_divergences(Case(question(star), walk))
+    assert (ordered.position, ordered.ordered) == (1, True)
+    (unordered,) = first_divergences(Case(question({**star, "ordered": False}), walk))
+    assert (unordered.position, unordered.node, unordered.ordered, unordered.stopped) == (1, "film", False, False)
+
+
+# Failures ------------------------------------------------------------------------------------------------------------
+
+
+def test_missed_passages_and_failed_groups(tmp_path: Path, store: Store) -> None:
+    """One of two passages is missed, and the question of category y failed: both are named, in files and in the graph."""
+    gold = {"question": "?", "relevant": {"p2": 2, "p1": 1}, "gold_answers": ["A"]}
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": name, "category": name, **gold} for name in "xy"])
+    records: list[dict[str, Any]] = [
+        {"question_id": "x", "answer": "A", "retrieved": ["p1", "p3"]},
+        {"question_id": "y", "error": "down"},
+    ]
+    whole = {"answer": "A", "retrieved": ["p1", "p2"]}
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [{"run": "r", **one} for one in records])
+    other = write_jsonl(tmp_path / "runs" / "s.jsonl", [{"run": "s", "question_id": name, **whole} for name in "xy"])
+    row = {"question": "x", "relevant": "p2", "gain": 2.0, "found": 1, "required": 2}
+    assert [*graphkit.file_failures(run, "missed-passages")] == [row]
+    graphkit.evaluate(run, tmp_path, measures=["Recall@5"], store=store)
+    assert graphkit.failures(store, "r", "missed-passages") == [row]
+    assert "p2 was not retrieved (1 of 2 relevant ids were)" in inside("failures", run, cwd=tmp_path).out
+    assert "not retrieved: 'p2'" in inside("why", run, "x", cwd=tmp_path).out.replace('"', "'")
+    comment = inside("compare", other, run, "-m", "Recall@5", "--format", "github", cwd=tmp_path).out
+    assert "`Recall@5` 1.00 to 0.50; 1 of 2 relevant ids is not retrieved: `p2`" in comment
+    # Recall 1/2 for x, and y counts as the worst value.
+    done = inside("evaluate", run, "--no-store", "--by", "category", "-m", "EdgeRecall", "-m", "Recall@5", cwd=tmp_path)
+    assert "r: Recall@5 by category: y 0.00, x 0.50" in done.out
+
+
+def test_what_moved_is_told_by_a_measure_with_values(place: Path) -> None:
+    """The usual first measure has no value of answers-only data, so that the questions moved by the gold answers."""
+    a, b = (place / "page" / "runs" / f"{name}.jsonl" for name in "ab")
+    assert "worse     p1: AnswerHit 1.00 to 0.00" in inside("compare", a, b, cwd=place).out

@@ -25,14 +25,14 @@ WITH q, a, COLLECT {
   RETURN DISTINCT [g.sources[i], g.relations[i], g.targets[i]]
 } AS gold, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)),
+  RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)), ordered: coalesce(g.ordered, true),
     steps: [i IN range(0, size(g.sources) - 1) | [g.sources[i], g.relations[i], g.targets[i], i]],
     wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
       [g.sources[i], g.relations[i], g.targets[i], i, g.source_repos[i]]]}
 } AS paths
-WITH q, a.ordered AS ordered, gold, paths, CASE WHEN a.ordered THEN walks
-  ELSE [{index: 0, steps: reduce(all = [], w IN walks | all + w.steps)}] END AS walks
 UNWIND [p IN paths WHERE size(p.wanted) > 0] AS p
+WITH q, a.ordered AND p.ordered AS ordered, gold, p, CASE WHEN a.ordered AND p.ordered THEN walks
+  ELSE [{index: 0, steps: reduce(all = [], w IN walks | all + w.steps)}] END AS walks
 // The edges of the path that were taken anywhere, by their places.
 WITH q, ordered, gold, walks, p, [e IN p.steps WHERE any(v IN walks WHERE any(w IN v.steps
   WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))) | e[3]] AS taken,
@@ -57,9 +57,9 @@ WITH q, ordered, walks, p, taken, entered, reached_end, walk, followed, e, [w IN
 // shares one that went on from there comes first, then the alternative of the lowest rank, then the first walk.
 ORDER BY q.id, p.unit, toFloat(followed) / size(p.wanted) DESC,
   CASE WHEN e IS NULL OR turn IS NOT NULL THEN 0 ELSE 1 END, p.rank, walk.index
-WITH q, ordered, p.unit AS unit, head(collect({path: p.path, e: e, turn: turn, steps: walk.steps, walks: walks, taken: taken,
+WITH q, p.unit AS unit, head(collect({path: p.path, ordered: ordered, e: e, turn: turn, steps: walk.steps, walks: walks, taken: taken,
   entered: entered, reached_end: reached_end})) AS best
-WITH q, ordered, best.walks AS walks, best.path AS path, best.e AS e, best.turn AS turn, best.steps AS steps, best.taken AS taken,
+WITH q, best.ordered AS ordered, best.walks AS walks, best.path AS path, best.e AS e, best.turn AS turn, best.steps AS steps, best.taken AS taken,
   best.entered AS entered, best.reached_end AS reached_end
 WHERE e IS NOT NULL
 WITH q, ordered, path, e, turn, taken, entered, reached_end,

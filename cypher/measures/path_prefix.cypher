@@ -18,29 +18,33 @@ WITH q, a, COLLECT {
     CASE WHEN $relation THEN g.relations[i] ELSE '' END,
     CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END]] AS required
   WHERE size(required) > 0
-  RETURN {unit: g.unit, rank: g.rank, required: required}
+  RETURN {unit: g.unit, rank: g.rank, ordered: coalesce(g.ordered, true), required: required}
 } AS paths
-// How many required steps each walk holds in order, from the first on.
-WITH q, a, [p IN paths | {unit: p.unit, rank: p.rank, length: size(p.required), counts: [walk IN walks |
+WITH q, a, paths, walks, any(p IN paths WHERE p.ordered) AS ordered,
+  CASE WHEN a.ordered THEN walks ELSE [reduce(all = [], walk IN walks | all + walk)] END AS sets
+// How many required steps each walk holds in order, from the first on; in any order if the gold path isn't ordered.
+WITH q, a, ordered, [p IN paths | {unit: p.unit, rank: p.rank, length: size(p.required), counts: CASE WHEN NOT p.ordered
+  THEN [walk IN sets | size([e IN p.required WHERE any(w IN walk
+    WHERE e[0] = w[0] AND e[2] = w[2] AND (e[1] = w[1] OR e[1] = '' OR w[1] = ''))])] ELSE [walk IN walks |
   reduce(count = 0, w IN walk | CASE WHEN count < size(p.required)
     AND p.required[count][0] = w[0] AND p.required[count][2] = w[2]
-    AND (p.required[count][1] = w[1] OR p.required[count][1] = '' OR w[1] = '') THEN count + 1 ELSE count END)]}] AS paths
-WITH q, a, [p IN paths | {unit: p.unit, rank: p.rank, length: p.length, done: reduce(best = 0, count IN p.counts |
+    AND (p.required[count][1] = w[1] OR p.required[count][1] = '' OR w[1] = '') THEN count + 1 ELSE count END)] END}] AS paths
+WITH q, a, ordered, [p IN paths | {unit: p.unit, rank: p.rank, length: p.length, done: reduce(best = 0, count IN p.counts |
   CASE WHEN count > best THEN count ELSE best END)}] AS paths
 // $complete asks for whole paths only: that is PathInOrder.
-WITH q, a, [p IN paths | {unit: p.unit, rank: p.rank, length: p.length,
+WITH q, a, ordered, [p IN paths | {unit: p.unit, rank: p.rank, length: p.length,
   done: CASE WHEN $complete AND p.done < p.length THEN 0 ELSE p.done END}] AS paths
-WITH q, a, [p IN paths | {unit: p.unit, rank: p.rank, length: p.length, done: p.done,
+WITH q, a, ordered, [p IN paths | {unit: p.unit, rank: p.rank, length: p.length, done: p.done,
   share: toFloat(p.done) / p.length}] AS paths
 // Of alternatives the best counts, of equals the one of the lowest rank.
-WITH q, a, [p IN paths WHERE NOT any(o IN paths WHERE o.unit = p.unit
+WITH q, a, ordered, [p IN paths WHERE NOT any(o IN paths WHERE o.unit = p.unit
   AND (o.share > p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
 // Over the least common multiple of the lengths, so that only one division rounds. It is a float: that can't overflow.
-WITH q, a, chosen, reduce(common = 1.0, p IN chosen | common * p.length / reduce(shared = 1, d IN range(2, p.length) |
+WITH q, a, ordered, chosen, reduce(common = 1.0, p IN chosen | common * p.length / reduce(shared = 1, d IN range(2, p.length) |
   CASE WHEN common % d = 0 AND p.length % d = 0 THEN d ELSE shared END)) AS common
 RETURN q.id AS question,
-  CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(chosen) = 0 OR NOT a.walk_logged OR NOT a.ordered THEN null
+  CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(chosen) = 0 OR NOT a.walk_logged OR (ordered AND NOT a.ordered) THEN null
     ELSE reduce(sum = 0.0, p IN chosen | sum + p.done * (common / p.length)) / (common * size(chosen)) END AS value,
   CASE WHEN size(chosen) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN NOT a.walk_logged THEN $unlogged
-    WHEN NOT a.ordered THEN $unordered END AS reason
+    WHEN ordered AND NOT a.ordered THEN $unordered END AS reason

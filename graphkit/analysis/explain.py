@@ -154,6 +154,10 @@ def _off_gold(row: Failure) -> str:
     return f"the claim{_sentence_of(row)} rests on an edge outside gold, {_edge(row)}: {row['claim']}"
 
 
+def _missed_passage(row: Failure) -> str:
+    return f"{row['relevant']} was not retrieved ({row['found']} of {counted(row['required'], 'relevant id')} were)"
+
+
 def _lucky(row: Failure) -> str:
     went = f"; from there it went to {', '.join(row['went_to'])}" if row["went_to"] else ""
     return f"was judged right, but {_step(row)} was not traversed{_place(row)}: {_edge(row)}{went}"
@@ -193,6 +197,7 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "wrong-turns": _wrong_turn,
     "missed-edges": _missed_edge,
     "missed-boundaries": _missed_boundary,
+    "missed-passages": _missed_passage,
     "boundaries-missed": _boundary_missed,
     "relations-missed": _relation_missed,
     "right-files-wrong-path": _right_files,

@@ -60,6 +60,8 @@ class Explanation:
     instead
         What was retrieved instead: the edge outside gold that was taken there, or the best retrieved ids that are
         neither relevant nor nodes of a gold path.
+    unretrieved
+        The relevant ids that weren't retrieved, those of the largest gain first.
     claims
         The claims that depend on it: those resting on an edge outside gold, and those that nothing retrieved supports.
     conflicts
@@ -80,6 +82,7 @@ class Explanation:
     verdict: str
     divergence: str | None = None
     instead: tuple[str, ...] = ()
+    unretrieved: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -93,18 +96,8 @@ class Explanation:
         fields |= {one.name: getattr(self, one.name) for one in dataclasses.fields(Explanation)}
         if self.kept is None:
             del fields["kept"]
-        untrusted = [
-            "sentence",
-            "run",
-            "question",
-            "divergence",
-            "instead",
-            "claims",
-            "conflicts",
-            "files",
-            "error",
-            "query",
-        ]
+        untrusted = ["sentence", "run", "question", "divergence", "instead", "unretrieved", "claims"]
+        untrusted += ["conflicts", "files", "error", "query"]
         return {**fields, "untrusted": [name for name in untrusted if fields[name]]}
 
     def sentence(self, quote: Callable[[str], str] | None = None) -> str:
@@ -114,7 +107,8 @@ class Explanation:
         """
         quote = _quoted if quote is None else quote
         if self.divergence is None:
-            return self.verdict if self.error is None else f"{self.verdict}: {quote(self.error)}"
+            named = [self.error] if self.error is not None else self.unretrieved
+            return f"{self.verdict}: {', '.join(map(quote, named))}" if named else self.verdict
         instead = f", got {quote(self.instead[0])} instead" if self.instead else ""
         return f"broke at {quote(self.divergence)}{instead}: {self.verdict.partition('; ')[0]}"
 
@@ -124,6 +118,7 @@ class Explanation:
             ("error", [self.error] if self.error else []),
             ("first divergence", [self.divergence] if self.divergence else []),
             ("retrieved instead", self.instead),
+            ("not retrieved", self.unretrieved),
             ("claims that depend on it", self.claims),
             ("conflicting commits", self.conflicts),
             ("expected file that is missing", self.files),
@@ -234,6 +229,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         verdict="; ".join(parts) if parts else _nothing(evidence),
         divergence=None if divergence is None else _cut(divergence, 2 * room, next(iter(instead), None)),
         instead=tuple(_cut(text, room, divergence) for text in instead),
+        unretrieved=cut(_lacking(evidence)),
         claims=cut(_claims(evidence)),
         conflicts=cut(map(_conflict, evidence.failures["incoherent-pairs"])),
         files=cut(_missing_files(evidence)),

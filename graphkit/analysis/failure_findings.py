@@ -18,11 +18,21 @@ from graphkit.records.words import counted, short_shas
 SCORES = "questions-by-score"
 
 #: The kinds whose worst failure is told in a sentence, as far as there is room; and how many kinds the table shows.
-TOLD = ("wrong-turns", "missed-boundaries", "claims-off-gold", "incoherent-pairs", "failed-executions")
+TOLD = (
+    "wrong-turns",
+    "missed-boundaries",
+    "claims-off-gold",
+    "incoherent-pairs",
+    "failed-executions",
+    "missed-passages",
+)
 KINDS = 11
 
 #: The kinds of which ``why`` says what is wrong with their questions.
-EXPLAINED = ("missed-edges", "wrong-turns", "failed-questions", "unsupported-claims", "incoherent-pairs", "stale-gold")
+EXPLAINED = (
+    *("missed-edges", "wrong-turns", "failed-questions", "missed-passages", "unsupported-claims", "incoherent-pairs"),
+    "stale-gold",
+)
 
 #: How many failures of one kind are listed.
 ROWS = 40

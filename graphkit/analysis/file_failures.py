@@ -21,7 +21,7 @@ from graphkit.graph.queries import named_query
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import Coherence
-from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges
+from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges, missed_passages
 from graphkit.measures.paths import first_divergences
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.verdicts import AnswerClaim, Verdict, answer_hash
@@ -155,8 +155,8 @@ def file_failures(
     ----------
     kind
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``,
-        ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``incoherent-pairs`` and
-        ``unsupported-claims``. The last one reads the verdicts beside the run.
+        ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``missed-passages``, ``incoherent-pairs``
+        and ``unsupported-claims``. The last one reads the verdicts beside the run.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit
@@ -281,6 +281,7 @@ _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "wrong-turns": _of_case(_turns),
     "missed-edges": _of_case(missed_edges),
     "missed-boundaries": _of_case(missed_boundaries),
+    "missed-passages": _of_case(missed_passages),
     "unsupported-claims": _unsupported,
     "incoherent-pairs": _of_case(incoherent_pairs),
 }
@@ -291,5 +292,5 @@ _COUNTS: Mapping[str, Kind] = {"boundaries-missed": "boundary", "relations-misse
 #: The kinds that files suffice for, in the order of an overview.
 FILE_KINDS = (
     *("questions-by-score", "failed-questions", "stale-gold", "wrong-turns", "missed-edges", "missed-boundaries"),
-    *("boundaries-missed", "relations-missed", "unsupported-claims", "incoherent-pairs"),
+    *("boundaries-missed", "relations-missed", "missed-passages", "unsupported-claims", "incoherent-pairs"),
 )

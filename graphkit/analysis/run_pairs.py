@@ -266,8 +266,9 @@ class Pairs:
         return {name: count for name, count in counts.items() if count}
 
     def movers(self, edges: Edges) -> tuple[Mover, ...]:
-        """Return the questions that moved most by the first measure."""
-        name, (first, second) = next(iter(self.before), None), self.runs
+        """Return the questions that moved most by the first measure with values of both runs."""
+        both = (name for name, values in self.before.items() if values and self.after[name])
+        name, (first, second) = next(both, next(iter(self.before), None)), self.runs
         if name is None:
             return ()
         one, two = self.before[name], self.after[name]

@@ -187,6 +187,7 @@ def _gold_rows(case: Case) -> tuple[Rows, Rows]:
                 "group": gold.group,
                 "unit": f"path {index}" if gold.group is None else f"group {gold.group}",
                 **_steps(gold.edges, case.places),
+                "ordered": None if gold.ordered else False,
                 "optional": gold.optional,
                 "manual": gold.manual,
                 "repositories": sorted(case.places.named(nodes)),

@@ -41,15 +41,29 @@ class Gold:
         The edges that aren't optional: in order, and as a set.
     has_no_optional
         Whether all edges are required.
+    ordered
+        Whether a walk has to have the edges in this order.
     followed
         The result of :func:`graphkit.measures.paths.longest_followed`, and how it compared edges.
     """
 
-    __slots__ = ("_steps", "edges", "followed", "group", "has_no_optional", "id", "needed", "optional", "required")
+    __slots__ = (
+        "_steps",
+        "edges",
+        "followed",
+        "group",
+        "has_no_optional",
+        "id",
+        "needed",
+        "optional",
+        "ordered",
+        "required",
+    )
 
     def __init__(self, path: GoldPathStruct) -> None:
         self.id = path.id
         self.group = path.group
+        self.ordered = path.ordered
         self._steps = steps = path.steps
         self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
         self.optional = [step.optional for step in steps]
@@ -71,7 +85,7 @@ class Gold:
         The order depends on the contents of the paths, never on their order in the file.
         """
         texts = [(source, relation or "", target) for source, relation, target in self.edges]
-        return len(self.needed), texts, self.optional, self.manual, self.id or ""
+        return len(self.needed), texts, self.optional, self.manual, self.ordered, self.id or ""
 
 
 class Case:

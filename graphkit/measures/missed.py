@@ -52,6 +52,17 @@ def missed_boundaries(case: Case) -> Rows:
     ]
 
 
+def missed_passages(case: Case) -> Rows:
+    """Return the relevant ids that the run didn't retrieve, as the query ``missed-passages`` does.
+
+    A ranking that wasn't logged misses nothing.
+    """
+    relevant = {node: float(gain) for node, gain in case.question.relevant.items() if gain > 0}
+    missed = sorted((-gain, node) for node, gain in relevant.items() if node not in case.ranks)
+    found = {"found": len(relevant) - len(missed), "required": len(relevant)}
+    return [{"relevant": node, "gain": -gain, **found} for gain, node in missed] if case.chunks_logged else []
+
+
 def _edge(edge: Edge) -> dict[str, str | None]:
     return {"source": edge[0], "relation": edge[1], "target": edge[2]}
 

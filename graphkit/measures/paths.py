@@ -58,12 +58,21 @@ def followed(required: list[Edge], walk: list[Edge], same: SamePair = same_edge)
     return count, end
 
 
+def in_any_order(required: list[Edge], walk: list[Edge], same: SamePair = same_edge) -> int:
+    """Return how many required edges a traversal has, in whichever order."""
+    return sum(_has(walk, edge, same) for edge in required)
+
+
+def _has(walk: list[Edge], wanted: Edge, same: SamePair) -> bool:
+    return wanted in walk or (same is not None and any(same(wanted, edge) for edge in walk))
+
+
 @dataclass(frozen=True)
 class PathMeasure(Measure):
     """Base of the measures of paths: the mean over required paths; of alternatives the best one counts.
 
-    ``relation=False`` compares only the two ends of a step; ``directed=False`` ignores its direction. A set of edges is
-    not scored: it has no order.
+    ``relation=False`` compares only the two ends of a step; ``directed=False`` ignores its direction. A gold path that
+    isn't ordered may be walked in any order. A set of edges isn't scored against one that is: it has no order.
     """
 
     relation: bool = True
@@ -76,7 +85,14 @@ class PathMeasure(Measure):
         return self.relation
 
     def value(self, case: Case) -> float | Unscored:
-        if self.relation and self.directed and case.plain and case.walk_logged and case.ordered:
+        if (
+            self.relation
+            and self.directed
+            and case.plain
+            and case.walk_logged
+            and case.ordered
+            and case.gold[0].ordered
+        ):
             done, whole = self._share(case.gold[0], case, None)
             return done / whole
         # Where every edge carries its relation, only equal ones match.
@@ -92,7 +108,7 @@ class PathMeasure(Measure):
             return Unscored(NO_GOLD, of_question=True)
         if not case.walk_logged:
             return Unscored(NO_TRAVERSAL)
-        if not case.ordered:
+        if not case.ordered and any(gold.ordered and gold.required for unit in case.units for gold in unit):
             return Unscored(NO_ORDER)
         # Divided once, over a common denominator: equal means are equal floats, whatever the order of the paths.
         wholes = {whole for _, whole in shares}
@@ -127,9 +143,13 @@ def _same_ends_undirected(first: Edge, second: Edge) -> bool:
 
 
 def longest_followed(gold: Gold, case: Case, same: SamePair) -> int:
-    """Return how many required steps from its start the best retrieved path followed."""
+    """Return how many required steps the best retrieved path followed, from the start if the gold path is ordered."""
     if gold.followed is None or gold.followed[0] is not same:
         most = 0
+        if not gold.ordered:
+            most = max((in_any_order(gold.required, walk, same) for walk in _walks(case)), default=0)
+            gold.followed = same, most
+            return most
         for walk in case.walked_paths:
             count, _ = followed(gold.required, walk, same)
             if count > most:
@@ -138,23 +158,35 @@ def longest_followed(gold: Gold, case: Case, same: SamePair) -> int:
     return gold.followed[1]
 
 
+def _walks(case: Case) -> list[list[Edge]]:
+    """Return the retrieved paths; a traversal without an order is one."""
+    return case.walked_paths if case.ordered else [[edge for walk in case.walked_paths for edge in walk]]
+
+
 class PathExact(PathMeasure):
     """Share of required paths that some retrieved path equals step by step.
 
-    Optional steps may be present or absent.
+    Optional steps may be present or absent. A gold path that isn't ordered has the same edges in any order.
     """
 
     query = "path_exact"
     query_parameters = {"unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}
 
     def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
+        if not gold.ordered:
+            required, edges = gold.required, gold.edges
+            walks = (walk for walk in _walks(case) if in_any_order(required, walk, same) == len(required))
+            return _WHOLE if any(all(_has(edges, edge, same) for edge in walk) for walk in walks) else _NOTHING
         if same is None and gold.has_no_optional:
             return _WHOLE if gold.edges in case.walked_paths else _NOTHING
         return _WHOLE if any(equals(gold, walk, same) for walk in case.walked_paths) else _NOTHING
 
 
 class PathInOrder(PathMeasure):
-    """Share of required paths whose required steps appear in order in one retrieved path."""
+    """Share of required paths whose required steps appear in order in one retrieved path.
+
+    Those of a gold path that isn't ordered may appear in any order.
+    """
 
     query = "path_prefix"
     query_parameters = {"complete": True, "unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}
@@ -166,7 +198,8 @@ class PathInOrder(PathMeasure):
 class PathPrefix(PathMeasure):
     """Required steps followed from the start without a miss / required steps, best retrieved path.
 
-    The best retrieved path counts; other steps may lie between two followed ones, as in ``PathInOrder``.
+    The best retrieved path counts; other steps may lie between two followed ones, as in ``PathInOrder``. Of a gold path
+    that isn't ordered any step counts that it has.
     """
 
     query = "path_prefix"
@@ -240,10 +273,13 @@ def first_divergences(case: Case) -> list[Divergence]:
     """
     if not case.walk_logged:
         return []
-    diverged = _divergence if case.ordered else _unordered_divergence
     found = []
     for unit in case.units:
-        options = [diverged(gold, case) for gold in unit if gold.required]
+        options = [
+            (_divergence if case.ordered and gold.ordered else _unordered_divergence)(gold, case)
+            for gold in unit
+            if gold.required
+        ]
         if options:
             _, divergence = max(options, key=lambda option: option[0])
             if divergence is not None:
@@ -315,10 +351,10 @@ def divergence_at(
         went_to=turn[2] if turn is not None else None,
         went_by=turn[1] if turn is not None else None,
         entered=any(node in touched for edge in gold.edges for node in (edge[0], edge[2])),
-        ordered=case.ordered,
+        ordered=case.ordered and gold.ordered,
         joined=traversed[0] if traversed else None,
         elsewhere=position in traversed,
-        stopped=not any(number >= position for number in traversed) and ended_at(case, source),
+        stopped=gold.ordered and not any(number >= position for number in traversed) and ended_at(case, source),
         reached_end=any(end == gold.edges[-1][2] for _, _, end in case.walked),
     )
 

@@ -77,7 +77,8 @@ class KnowledgeEdges:
         held = self.held(source, relation, target)
         turned = False
         if not directed:
-            directed = ((source, target) in self._relations) != ((target, source) in self._relations)
+            there, back = self._relations.get((source, target), ()), self._relations.get((target, source), ())
+            directed = (relation in there) != (relation in back) or bool(there) != bool(back)
             turned = held == "reversed" or (held == "other" and (source, target) not in self._relations)
             if turned:
                 source, target = target, source

@@ -72,11 +72,12 @@ class Step(Record):
 
 
 class GoldPath(Record):
-    """An ordered list of gold steps. Of paths with the same ``group``, one is enough."""
+    """A list of gold steps, in order unless it isn't ``ordered``. Of paths with the same ``group``, one is enough."""
 
     id: Label | None = None
     group: Label | None = None
     steps: tuple[Step, ...] = ()
+    ordered: StrictBool = True
 
 
 #: A step written as a list: source, relation, target.
@@ -89,6 +90,7 @@ class GoldPathForm(Form):
     id: Label | None = None
     group: Label | None = None
     steps: list[Step | Triple] = []
+    ordered: StrictBool = True
 
 
 class RelevantForm(Form):

@@ -47,6 +47,7 @@ class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults
     id: Label | None = None
     group: Label | None = None
     steps: list[StepStruct] = []
+    ordered: bool = True
 
 
 class ComponentStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):

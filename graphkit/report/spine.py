@@ -291,7 +291,7 @@ def column_of(case: Case, invalid: str | None = None) -> Column:
         ranks=tuple(case.ranks.get(node, 0) if case.chunks_logged else -1 for node in nodes),
         clashes=_clashes(case, nodes),
         counted=counted,
-        in_order=tuple(not case.ordered or _in_order(case, gold) for gold in case.gold),
+        in_order=tuple(not (case.ordered and gold.ordered) or _in_order(case, gold) for gold in case.gold),
         breaks=_breaks(case, marks, counted) if state == "scored" else (),
         off=len(off - shown) if case.walk_logged else None,
     )

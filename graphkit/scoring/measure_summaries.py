@@ -121,6 +121,11 @@ class Summary:
             return 0
         return self.unanswered + (0 if counted_as == "failed" else self.not_logged)
 
+    def within(self, whole: Summary) -> Summary:
+        """Return the summary of a group of the questions of a whole: one that only failed has the worst value, too."""
+        counts = not self.scored and self.unanswered and whole.with_failed is not None
+        return dataclasses.replace(self, with_failed=self.worst) if counts else self
+
     @property
     def never_logged(self) -> bool:
         """Whether no record of the run logs what the measure needs, though some question could be scored."""
@@ -155,10 +160,9 @@ class Summary:
             return self.lowest
         mean = self.mean if self.strict is None else self.strict
         if failed_as == "failed" and self.not_logged and self.with_failed is not None:
-            assert mean is not None
             assert self.worst is not None  # since there is a mean with failures
             count = self.as_worst(failed_as)
-            return math.fsum([mean * self.scored, self.worst * count]) / (self.scored + count)
+            return math.fsum([(mean or 0.0) * self.scored, self.worst * count]) / (self.scored + count)
         return mean if failed_as == "unscored" or self.with_failed is None else self.with_failed
 
     def zeros(self, failed_as: CountedAs) -> int:

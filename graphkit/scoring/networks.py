@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def gold_graph(question: Question | QuestionStruct) -> Graph:
     """Return the gold paths of a question as a directed multigraph.
 
-    An edge is one step, with ``path`` (its place among the paths), ``name``, ``group``, ``position``, ``relation``,
-    ``optional`` and ``evidence``.
+    An edge is one step, with ``path`` (its place among the paths), ``name``, ``group``, ``ordered``, ``position``,
+    ``relation``, ``optional`` and ``evidence``.
     """
     import networkx
 
@@ -36,6 +36,7 @@ def gold_graph(question: Question | QuestionStruct) -> Graph:
                 path=number,
                 name=path.id,
                 group=path.group,
+                ordered=path.ordered,
                 position=position,
                 relation=step.relation,
                 optional=step.optional,
@@ -47,9 +48,9 @@ def gold_graph(question: Question | QuestionStruct) -> Graph:
 def walked_graph(answer: Answer | AnswerStruct) -> Graph:
     """Return the traversal of a run's record as a directed multigraph.
 
-    An edge is one step, with ``path``, ``position``, ``relation``, ``source_commit`` and ``target_commit``. A record
-    without a traversal gives an empty graph. The graph's attribute ``ordered`` is False if the traversal is a set of
-    edges.
+    An edge is one step, with ``path``, ``position``, ``relation``, ``source_commit``, ``target_commit`` and
+    ``directed``, which is False if its log has lost its direction. A record without a traversal gives an empty graph.
+    The graph's attribute ``ordered`` is False if the traversal is a set of edges.
     """
     import networkx
 
@@ -64,6 +65,7 @@ def walked_graph(answer: Answer | AnswerStruct) -> Graph:
                 relation=step.relation,
                 source_commit=step.source_commit,
                 target_commit=step.target_commit,
+                directed=step.directed,
             )
     return graph
 
@@ -99,8 +101,8 @@ def score_graphs(
     """Score two networkx graphs by a measure of edges, paths or repositories.
 
     Edges need no attributes. Without ``path`` they are one path, in the order of their addition; without ``relation``
-    relations aren't compared. If the attribute ``ordered`` of the second graph is False, it is a set of edges. Any
-    graph will do, such as one that a GraphRAG library returns.
+    relations aren't compared. If the attribute ``ordered`` of the second graph is False, it is a set of edges; the
+    edges of an undirected graph have no direction. Any graph will do, such as one that a GraphRAG library returns.
 
     >>> import networkx
     >>> gold = networkx.MultiDiGraph([("web:a.ts", "api:b.py"), ("api:b.py", "db:c.sql")])
@@ -124,15 +126,20 @@ def _paths(graph: Graph) -> tuple[GoldPath, ...]:
     names: dict[int, dict[str, Any]] = {}
     for source, target, data in _edges(graph):
         number = data.get("path", 0)
-        names.setdefault(number, {"id": data.get("name"), "group": data.get("group")})
+        names.setdefault(
+            number, {"id": data.get("name"), "group": data.get("group"), "ordered": data.get("ordered", True)}
+        )
         fields = {name: data[name] for name in ("relation", "optional", "evidence") if data.get(name) is not None}
         steps.setdefault(number, []).append(Step(source=str(source), target=str(target), **fields))
     return tuple(GoldPath(steps=tuple(steps[number]), **names[number]) for number in steps)
 
 
 def _walk(graph: Graph) -> tuple[TraversalStep, ...]:
-    names = ("relation", "path", "position", "source_commit", "target_commit")
+    names = ("relation", "path", "position", "source_commit", "target_commit", "directed")
+    directed = {} if graph.is_directed() else {"directed": False}
     return tuple(
-        TraversalStep(source=str(source), target=str(target), **{name: data[name] for name in names if name in data})
+        TraversalStep(
+            source=str(source), target=str(target), **directed | {name: data[name] for name in names if name in data}
+        )
         for source, target, data in _edges(graph)
     )

@@ -263,7 +263,10 @@ class Evaluation:
         if set(members) <= {NO_LABEL}:
             return {}
         names = [*self.measures]
-        return {name: self._summaries(names, names, rows) for name, rows in sorted(members.items())}
+        return {
+            label: {name: one.within(self.measures[name]) for name, one in self._summaries(names, names, rows).items()}
+            for label, rows in sorted(members.items())
+        }
 
     def _summaries(
         self, columns: Sequence[str], measures: Iterable[str], rows: Sequence[Row] | None = None

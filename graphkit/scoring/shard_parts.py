@@ -134,6 +134,7 @@ class Groups:
     def summaries(self, names: Sequence[str], totals: Totals) -> dict[str, dict[str, dict[str, Summary]]]:
         """Return the summaries by label, as :meth:`Evaluation.grouped` does from rows; ``totals`` are over all."""
         found: dict[str, dict[str, dict[str, Summary]]] = {}
+        whole = totals.summaries(names)
         for by in LABELS:
             of = {label: sums for (label_of, label), sums in self.sums.items() if label_of == by}
             if not of:
@@ -143,7 +144,13 @@ class Groups:
             for sums in of.values():
                 rest.merge(sums, -1)
             every = of | ({NO_LABEL: rest} if rest.total else {})
-            found[by] = {label: sums.summaries(names, totals.relations.partly) for label, sums in sorted(every.items())}
+            found[by] = {
+                label: {
+                    name: one.within(whole[name])
+                    for name, one in sums.summaries(names, totals.relations.partly).items()
+                }
+                for label, sums in sorted(every.items())
+            }
         return found
 
 

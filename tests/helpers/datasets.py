@@ -152,6 +152,8 @@ class _Generator:
             paths.append({"id": self.random.choice((None, f"p-{number}")), "steps": steps})
             if self.chance(0.5):
                 paths[-1]["group"] = self.random.choice(("g", "h"))
+            if number == 1:
+                paths[-1]["ordered"] = False
         return paths
 
     def question(self, number: int, commits: list[dict[str, Any]]) -> dict[str, Any]:
@@ -198,6 +200,8 @@ class _Generator:
             numbering = self.random.choice(("none", "regular", "regular", "gaps", "backwards"))
             for position, (source, relation, target) in enumerate(chosen):
                 step: dict[str, Any] = {"source": source, "target": target, "path": path}
+                if path and position % 2:  # a log that has lost the direction, whatever it was
+                    step |= {"source": target, "target": source, "directed": False}
                 if relation is not None and self.chance(0.9):
                     step["relation"] = relation
                 elif self.chance(0.3):

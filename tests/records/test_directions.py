@@ -41,9 +41,9 @@ def test_directed_edges_stay(source: str, relation: str | None, target: str, hel
         # Another relation in this direction: it may stand as it is.
         (("b", "IMPORTS", "c"), PlacedEdge("b", "IMPORTS", "c", "other")),
         # Both ways: neither is better.
-        (("d", "CALLS", "c"), PlacedEdge("d", "CALLS", "c", "forward")),
-        (("d", "IMPORTS", "c"), PlacedEdge("d", "IMPORTS", "c", "other")),
-        (("c", "CALLS", "a"), PlacedEdge("c", "CALLS", "a", "unknown")),
+        (("d", "CALLS", "c"), PlacedEdge("d", "CALLS", "c", "forward", directed=False)),
+        (("d", "IMPORTS", "c"), PlacedEdge("d", "IMPORTS", "c", "other", directed=False)),
+        (("c", "CALLS", "a"), PlacedEdge("c", "CALLS", "a", "unknown", directed=False)),
         # Neither direction nor relation is logged: both are given back where one edge lies between.
         (("c", None, "b"), PlacedEdge("b", "CALLS", "c", "forward", turned=True, related=True)),
         # Two relations lie there: which is meant can't be said.
