@@ -284,7 +284,7 @@ def test_an_unordered_path_is_not_stopped_at() -> None:
 
 
 def test_missed_passages_and_failed_groups(tmp_path: Path, store: Store) -> None:
-    """One of two passages is missed, and the question of category y failed: both are named, in files and in the graph."""
+    """A missed passage and the failed question of category y are named, in files and in the graph."""
     gold = {"question": "?", "relevant": {"p2": 2, "p1": 1}, "gold_answers": ["A"]}
     write_jsonl(tmp_path / "questions.jsonl", [{"id": name, "category": name, **gold} for name in "xy"])
     records: list[dict[str, Any]] = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.cli import inside
-from tests.helpers.invocations import Words, arguments, usual, walk, write_world
+from tests.helpers.invocations import Words, arguments, commands, usual, write_world
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def refused(given: list[str], world: Path) -> str:
 
 def test_every_command_has_the_door() -> None:
     """Each command is declared by the decorator that checks what it is given."""
-    for words, command in walk():
+    for words, command in commands().items():
         assert hasattr(command.callback.__wrapped__, "outputs"), words  # set by graphkit.cli.base.command
 
 
