@@ -41,8 +41,8 @@ def history(
 ) -> None:
     """List evaluations by time, with what changed since the last comparable one, and hold the latest to a median."""
     from graphkit.analysis.config import load_config
+    from graphkit.analysis.evaluation_history import fail_on_drop, read_history, sparkline
     from graphkit.analysis.gate_outcomes import hold
-    from graphkit.analysis.history import fail_on_drop, read_history, sparkline
 
     entries = read_history(places, run or (), load_config(config))
     if (undated := sum(one.dated_by_file for one in entries)) > 0:

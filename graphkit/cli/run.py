@@ -85,8 +85,6 @@ class TryOptions:
         """Return the options of the library."""
         from graphkit.systems.runner import Limits
 
-        if not math.isfinite(self.timeout):
-            raise InputError("--timeout must be a number of seconds")
         return Limits(self.concurrency, self.timeout, self.retries)
 
 

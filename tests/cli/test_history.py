@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.analysis.history import Entry, fail_on_drop, sparkline, with_changes
+from graphkit.analysis.evaluation_history import Entry, fail_on_drop, sparkline, with_changes
 from graphkit.records.option_values import Drop
 from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines
 

@@ -284,7 +284,7 @@ def test_sample(folder: Path) -> None:
     ("options", "reported"),
     [
         ((), "there is nothing to run"),
-        (("--system", "systems:plain", "--timeout", "inf"), "--timeout must be a number of seconds"),
+        (("--system", "systems:plain", "--timeout", "inf"), "--timeout takes a finite number, not inf"),
         (("--condition", "trainig"), "'trainig' is no condition"),
         (("--system", "systems:plain", "--price-in", 1), "--price-in and --price-out must be given together"),
         (("--condition", "training", "--prompt", "empty.txt"), "has no place for the question"),

@@ -358,7 +358,7 @@ def test_settled_file_is_in_order(tmp_path: Path) -> None:
     with RunFile(path, "r") as again:
         assert list(again.figures) == ["q1", "q2", "other"]
     assert [line.split('"answer":')[1] for line in path.read_text().splitlines()] == ['"y"}', '"new"}', '"x"}']
-    assert [one.name for one in tmp_path.iterdir()] == ["r.jsonl"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["r.jsonl", "r.ran-at"]
 
 
 def test_first_error_is_of_this_time(tmp_path: Path) -> None:

@@ -154,7 +154,11 @@ def _entries(path: Path, config: Config | None) -> Iterator[Entry]:
 def _entry(one: Mapping[str, Any], made: Mapping[str, Any], path: Path, config: Config | None) -> Entry:
     summaries = {name: Summary(**summary_fields(summary)) for name, summary in one["measures"].items()}
     result = Evaluation(
-        *(one[name] for name in ("run", "dataset", "questions", "failed", "missing")),
+        run=one["run"],
+        dataset=one["dataset"],
+        questions=one["questions"],
+        failed=one["failed"],
+        missing=one["missing"],
         measures=summaries,
         gold_hash=one["gold_hash"],
         failed_as=one["failed_as"],
@@ -262,5 +266,5 @@ def sparkline(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
     steps = len(BARS) - 1
-    bar = lambda value: BARS[round((value - low) / (high - low) * steps)] if high > low else BARS[3]  # noqa: E731
-    return "".join(" " if value is None else bar(value) for value in values)
+    places = [None if value is None else (value - low) / (high - low) * steps if high > low else 3 for value in values]
+    return "".join(" " if place is None else BARS[round(place)] for place in places)
