@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.config import Config
+from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.layers import score_layers
 from graphkit.errors import InputError
 from graphkit.measures.registry import lower_is_better
