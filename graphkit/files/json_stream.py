@@ -60,8 +60,22 @@ def mistake(error: Exception) -> str:
         return str(error)
     if not isinstance(error, json.JSONDecodeError):
         return "a number has too many digits"
+    what, _ = fault(error)
     python = error.doc[error.pos : error.pos + 1] == "'" or error.doc.startswith(("None", "True", "False"), error.pos)
-    return f"{error.msg} (this is how Python prints an object: write it by json.dumps)" if python else error.msg
+    return f"{what} (this is how Python prints an object: write it by json.dumps)" if python else what
+
+
+def fault(error: json.JSONDecodeError) -> tuple[str, int]:
+    """Return what is wrong and where, in the same words under every Python: 3.13 began to name a comma before an end.
+
+    >>> fault(json.JSONDecodeError("Expecting value", "[1, ]", 4))
+    ('Illegal trailing comma before end of array', 2)
+    """
+    before, ending = error.doc[: error.pos].rstrip(" \t\n\r"), error.doc[error.pos : error.pos + 1]
+    if before.endswith(",") and ending in ("}", "]"):
+        kind = "object" if ending == "}" else "array"
+        return f"Illegal trailing comma before end of {kind}", len(before) - 1
+    return error.msg, error.pos
 
 
 def refused(path: Path, line: int, what: str) -> InputError:
@@ -128,7 +142,7 @@ class _Text:
                     continue
                 place = self.line
                 if isinstance(error, json.JSONDecodeError):
-                    place += self._text.count("\n", self._at, error.pos)
+                    place += self._text.count("\n", self._at, fault(error)[1])
                 raise refused(self.path, place, f"this isn't JSON: {mistake(error)}") from None
             if end == len(self._text) and not self._ended and self._more():  # a number may continue
                 continue

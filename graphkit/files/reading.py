@@ -15,6 +15,7 @@ from msgspec import Struct
 from graphkit.errors import InputError
 from graphkit.files.decoding import UNDECODED, LineDecoder
 from graphkit.files.intake import is_too_dense
+from graphkit.files.json_stream import fault
 from graphkit.files.jsonl import find_file, read_lines, run_of_file
 from graphkit.files.problems import Problem, Problems, shortened
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
@@ -150,7 +151,8 @@ def _json_mistake(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.colno}"
+        what, place = fault(error)
+        return f"{what} at character {place - error.doc.rfind(chr(10), 0, place)}"
     return "a number has too many digits"
 
 

@@ -49,6 +49,20 @@ def test_every_cycle_is_reported(tmp_path: Path) -> None:
     assert "commits.jsonl:3" in err
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        # The comma is the 12th character of the first line, and the 24th of the second.
+        ('{"run": "r",}', "Illegal trailing comma before end of object at character 12"),
+        ('{"run": "r", "x": [1, 2, ]}', "Illegal trailing comma before end of array at character 24"),
+        ('{"run" "r"}', "Expecting ':' delimiter at character 8"),
+    ],
+)
+def test_json_is_refused_in_the_same_words(line: str, said: str, tmp_path: Path) -> None:
+    """What is wrong in a line of JSON has one description under every Python, whose own words differ."""
+    assert said in inside(*SCORE, tiny(tmp_path, answers=(line,)), cwd=tmp_path, code=2).err
+
+
 def test_many_mistakes_are_counted(tmp_path: Path) -> None:
     """Ten of twelve mistakes are shown, with the count of all."""
     err = graphkit(*SCORE, tiny(tmp_path, answers=(*ANSWERS, *(12 * ["{"]))), cwd=tmp_path, code=2).err

@@ -17,6 +17,14 @@ from tests.helpers.invocations import COMMANDS, PLAIN, commands, usual, write_wo
 LEFT_OUT = {("demo",), ("listen",), ("view",), ("mcp",), ("sandbox", "check"), ("ci",), ("completion",), ("query",)}
 #: The endings of the files that ``evaluate`` writes.
 ENDINGS = (".jsonl", ".csv", ".json", ".xml", ".md")
+#: What is no JSON, in ways that the versions of Python have words of their own for.
+BROKEN = {
+    "comma": '{"run": "r", "question_id": "sf-01",}',
+    "list": '{"run": "r", "question_id": "sf-01", "retrieved": [1, ]}',
+    "quotes": "{'run': 'r'}",
+    "deep": "[" * 100_000,
+    "digits": '{"run": "r", "question_id": ' + "1" * 5_000 + "}",
+}
 
 
 def calls(world: Path) -> Iterator[tuple[str, list[object]]]:
@@ -38,6 +46,10 @@ def calls(world: Path) -> Iterator[tuple[str, list[object]]]:
             yield f"compare {one.stem} {two.stem}", ["compare", one, two, "--json"]
             yield f"comparison {one.stem} {two.stem}", ["compare", one, two]
         yield f"check {dataset.name}", ["check", dataset, "--json"]
+    for name, text in BROKEN.items():
+        (world / f"{name}.jsonl").write_text(f"{text}\n")
+        yield f"refused {name}", ["evaluate", f"{name}.jsonl", "--dataset", STOREFRONT, "--no-store"]
+        yield f"refused import {name}", ["import", "auto", f"{name}.jsonl", "--dataset", STOREFRONT, "--out", "x.jsonl"]
 
 
 def main(folder: Path) -> None:

@@ -83,6 +83,7 @@ def test_what_python_writes(tmp_path: Path) -> None:
     [
         (f"{json.dumps(A)}\n{{oops\n", 2, "the line isn't JSON"),
         ('{\n"a": 1,\n"b" 2}\n', 3, "this isn't JSON: Expecting ':' delimiter"),
+        ('{\n"a": 1,\n}\n', 2, "this isn't JSON: Illegal trailing comma before end of object"),
         ('[{"a": 1}\n{"a": 2}]', 2, "a comma is missing in the array"),
         ('[{"a": 1},\n', 2, "this isn't JSON"),
         ('[{"a": 1}\n', 2, "the array has no end"),
