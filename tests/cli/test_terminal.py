@@ -239,7 +239,7 @@ def test_check_lists_what_there_is_room_for(tmp_path: Path) -> None:
     lines = done.out.splitlines()
     assert len(lines) <= LINES
     assert lines[-1].startswith("2 questions (")
-    assert all(line.startswith(("invalid", "warning", " ")) for line in lines[:-1])
+    assert all(line.startswith(("invalid", "warning", "note", " ")) for line in lines[:-1])
 
 
 def test_columns_are_dropped_by_importance() -> None:
