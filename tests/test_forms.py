@@ -92,6 +92,15 @@ def test_graded_log(harness: Path) -> None:
     assert scores == [("q001", 1.0, None, "person"), ("q002", 0.5, "missing_evidence", "person")]
 
 
+def test_grades_are_kept_by_an_import(harness: Path) -> None:
+    """An import keeps a person's grades beside the run, where the page of ``view`` and ``--scores`` find them."""
+    about = ["harness-graded.jsonl", "--dataset", "harness", "-o", "harness/runs/graded.jsonl"]
+    made = inside("import", "auto", *about, cwd=harness, code=0)
+    scores = "harness/runs/graded.grades/person.scores.jsonl"
+    assert f"2 scores of graded by person: `graphkit evaluate harness/runs/graded.jsonl --scores {scores}`" in made.out
+    assert evaluated(harness, f"harness/runs/graded.jsonl --scores {scores}")["measures"]["RubricGrade"]["mean"] == 0.75
+
+
 def test_null_grades_are_no_grades(harness: Path) -> None:
     """A log whose grades are all null has no scores."""
     assert "RubricGrade" not in evaluated(harness, f"{HARNESS} --dataset harness")["measures"]
@@ -170,6 +179,26 @@ def test_grades_of_right_and_wrong(folder: Path) -> None:
     write_jsonl(folder / "log.jsonl", [{"id": "q1", "answer": "a", "grade": "B+"}])
     said = inside("evaluate", "log.jsonl", "--dataset", "d", "--no-store", cwd=folder, code=0)
     assert "a grade isn't read" in said.err
+
+
+def test_from_a_harness_log_and_a_table_to_why(tmp_path: Path) -> None:
+    """A newcomer's errand: the log isn't in the dataset's folder, and ``why`` names the file that it never read."""
+    table = "id,question,files\nq1,What is it?,README.md; docs/design.md\nq2,Who calls it?,a.py\n"
+    (tmp_path / "questions.csv").write_text(table)
+    rows = [{"question_id": "q1", "answer": "It.", "evidence_files": ["README.md"], "grade": "partially_correct"}]
+    write_jsonl(tmp_path / "log.jsonl", [*rows, {"question_id": "q2", "answer": "a", "evidence_files": ["a.py"]}])
+    inside("init", "d", "questions.csv", cwd=tmp_path, code=0)
+    scored = inside("evaluate", "log.jsonl", "--dataset", "d", "--no-store", cwd=tmp_path, code=0).out
+    # (1/2 + 1) / 2: what the gold scores is shown, and not a layer that it has no gold for.
+    assert "FileRecall      0.75" in scored
+    assert "overall" not in scored
+    told = inside("why", "log.jsonl", "q1", "--dataset", "d", cwd=tmp_path, code=0).out
+    assert "1 of 2 expected files is not among the files of the record" in told
+    assert 'expected file that is missing: "docs/design.md"' in told
+    assert (
+        "nothing wrong was found (looked at: files"
+        in inside("why", "log.jsonl", "q2", "--dataset", "d", cwd=tmp_path).out
+    )
 
 
 # Fields mapped by hand ----------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from graphkit.files.run_files import RunSource
     from graphkit.imports.importer import ImportedLog
+    from graphkit.records.scores import Score
 
 #: The options of an import that graphkit's own records accept as well, without a format.
 OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit", "--map")
@@ -109,29 +110,46 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         with shown_progress(f"importing {counted(len(files), 'log')}"):
             more = {**logs.keywords(), "executor": workers.on, "resources": resources}
             made = import_log(files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **more)
-            kept = _keep_scores(made, files)
+            kept = _keep_scores(made, [*_graded(made, files, dataset), *made.scores])
         lines = [*made.summary, *(f"{name}: {file}" for name, file in made.runs), *kept]
         present(lines, {"run": made.run, "file": str(out), **made.figures})
 
     return run_import
 
 
-def _keep_scores(made: ImportedLog, files: Sequence[Path]) -> list[str]:
+def _graded(made: ImportedLog, files: Sequence[Path], dataset: Path | None) -> list[Score]:
+    """Return the grades that a person wrote into graphkit's own records of one run."""
+    from graphkit.files.dataset import Dataset
+    from graphkit.files.person_grades import is_graded, logged_grades
+    from graphkit.files.problems import Problems
+
+    source = Dataset.of(dataset or ".")
+    graded = [file for file in files if is_graded(file)] if len(made.runs) == 1 else []
+    if not graded:
+        return []
+    asked, skipped = {one.id for one in source.every_question()}, Problems("skip")
+    found = [logged_grades(file, skipped, run=made.run, questions=source.questions_file) for file in graded]
+    return [one for grades in found for one in grades if one.question in asked]
+
+
+def _keep_scores(made: ImportedLog, scores: Sequence[Score]) -> list[str]:
     """Write the scores that a log holds beside its runs, and return what they are for."""
     from graphkit.files.assets import command_text, option_text
     from graphkit.files.score_files import write_scores
     from graphkit.files.verdict_files import SCORES, file_beside
     from graphkit.imports.trials import LOG
+    from graphkit.records.scores import PERSON
 
     lines = []
     for name, file in made.runs:
-        own = [one for one in made.scores if one.run == name]
-        if own and file is not None:
-            path = file_beside(file, LOG, f"{SCORES}.jsonl")
-            path.parent.mkdir(exist_ok=True)
-            write_scores(path, own)
-            gated = command_text("evaluate", file, options=option_text("scores", path))
-            lines.append(f"{counted(len(own), 'score')} of {name}: `{gated}` reads them")
+        for grader in (LOG, PERSON):
+            own = [one for one in scores if (one.run, one.grader) == (name, grader)]
+            if own and file is not None:
+                path = file_beside(file, grader, f"{SCORES}.jsonl")
+                path.parent.mkdir(exist_ok=True)
+                write_scores(path, own)
+                gated = command_text("evaluate", file, options=option_text("scores", path))
+                lines.append(f"{counted(len(own), 'score')} of {name} by {grader}: `{gated}` reads them")
     return lines
 
 
