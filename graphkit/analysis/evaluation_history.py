@@ -17,11 +17,14 @@ from typing import Any
 from graphkit.analysis.config import Config
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.layers import score_layers
+from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.graph.queries import cypher
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import over
 from graphkit.records.option_values import Drop
 from graphkit.records.repetition_names import system_of
+from graphkit.records.scores import GRAPHKIT
 from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
@@ -182,6 +185,40 @@ def _entry(one: Mapping[str, Any], made: Mapping[str, Any], path: Path, config: 
         missing=result.missing,
         failed_as=result.failed_as,
         values={name: value for name, value in held.items() if value is not None},
+        layers={**{layer.name: layer.score for layer in card.layers}, "overall": card.overall},
+    )
+
+
+def history_in_graph(store: Store, runs: Sequence[str] = (), config: Config | None = None) -> list[Entry]:
+    """Return the evaluations in the graph, the earliest first: the latest one of each run, by when it was loaded.
+
+    Their values are means over the scored questions, without failures.
+    """
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in store.read(cypher("read/evaluated"), {"own": GRAPHKIT}):
+        if not runs or row["run"] in runs or system_of(str(row["run"])) in runs:
+            rows.setdefault(str(row["run"]), []).append(row)
+    return with_changes(sorted((_in_graph(own, config) for own in rows.values()), key=lambda one: (one.at, one.run)))
+
+
+def _in_graph(rows: Sequence[Mapping[str, Any]], config: Config | None) -> Entry:
+    first = rows[0]
+    summaries = {str(row["measure"]): Summary(row["mean"], row["scored"], row["total"]) for row in rows}
+    about = {name: first[name] for name in ("run", "questions", "failed")}
+    result = Evaluation(dataset=first["dataset"], missing=0, measures=summaries, failed_as="unscored", **about)
+    card = score_layers(result, config)
+    return Entry(
+        **about,
+        where="graph",
+        at=datetime.fromisoformat(str(first["at"]).partition("[")[0]).astimezone(UTC).isoformat(timespec="seconds"),
+        dated_by_file=False,
+        graphkit=first["version"],
+        commit=None,
+        ran=None,
+        gold_hash=first["gold_hash"],
+        missing=0,
+        failed_as=result.failed_as,
+        values={name: summary.mean for name, summary in summaries.items() if summary.mean is not None},
         layers={**{layer.name: layer.score for layer in card.layers}, "overall": card.overall},
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphkit.cli.base import argument, command, option, present, print_line, say
+from graphkit.cli.base import argument, command, open_graph, option, present, print_line, say
 from graphkit.cli.options import CONFIG, MEASURE
 from graphkit.cli.tables import print_gates, print_table
 from graphkit.errors import InputError
@@ -30,9 +30,13 @@ class HistoryGateOptions:
     last: int = option("--last N", "Take the median of the last N comparable evaluations.", default=10, min=1)
 
 
-@command()
+@command(graph=True)
 def history(
-    places: list[Path] = argument("RESULTS...", "Read these results: .json files, folders, and folders of both."),
+    places: list[Path] | None = argument(
+        "RESULTS...",
+        "Read these results: .json files, folders, and folders of both.  [default: the graph]",
+        default=None,
+    ),
     run: list[str] | None = option("--run NAME", "Show this run or system; may be repeated."),
     measure: list[str] | None = MEASURE,
     *,
@@ -41,10 +45,17 @@ def history(
 ) -> None:
     """List evaluations by time, with what changed since the last comparable one, and hold the latest to a median."""
     from graphkit.analysis.config import load_config
-    from graphkit.analysis.evaluation_history import fail_on_drop, read_history, sparkline
+    from graphkit.analysis.evaluation_history import fail_on_drop, history_in_graph, read_history, sparkline
     from graphkit.analysis.gate_outcomes import hold
 
-    entries = read_history(places, run or (), load_config(config))
+    if places:
+        entries = read_history(places, run or (), load_config(config))
+    elif gate.drop:
+        what = "the graph holds the latest evaluation of each run only, and no gate is held there"
+        raise InputError(what, where="--fail-on-drop", remedy="Name the results of evaluations: RESULTS...")
+    else:
+        with open_graph(read_only=True) as store:
+            entries = history_in_graph(store, run or (), load_config(config))
     if (undated := sum(one.dated_by_file for one in entries)) > 0:
         say(f"note: {counted(undated, 'evaluation')} of an earlier graphkit: the time is that of the file")
     known = list(dict.fromkeys(name for one in entries for name in one.values))

@@ -11,7 +11,8 @@ import pytest
 
 from graphkit.analysis.evaluation_history import Entry, fail_on_drop, sparkline, with_changes
 from graphkit.records.option_values import Drop
-from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines
+from tests.helpers import engines
+from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
 
 DAY = 86_400
 
@@ -163,3 +164,16 @@ def test_results_folders_and_those_of_earlier_versions(kept: Path) -> None:
 def test_mistakes(words: tuple[str, ...], reported: str, kept: Path) -> None:
     """What holds no results is said in words."""
     assert reported in inside("history", *words, cwd=kept, code=2).err
+
+
+def test_the_history_of_the_graph(graph: Graph, tmp_path: Path) -> None:
+    """Without results, the runs of the graph are listed by the time of their loading; a gate needs results."""
+    engines.empty(graph.store)
+    run = tiny(tmp_path / "d")
+    inside("evaluate", run, "-m", "EdgeRecall", "-o", "r.json", cwd=tmp_path, env=graph.env, code=0)
+    [row] = inside("history", "--json", cwd=tmp_path, env=graph.env, code=0).objects()
+    [same] = inside("history", "r.json", "--json", cwd=tmp_path, code=0).objects()
+    assert row["where"] == "graph"
+    assert (row["run"], row["gold_hash"], row["values"]) == (same["run"], same["gold_hash"], same["values"])
+    done = inside("history", "--fail-on-drop", "0.1", cwd=tmp_path, env=graph.env, code=2)
+    assert "no gate is held there" in done.err

@@ -146,7 +146,7 @@ COMMANDS: dict[Words, Command] = {
     ("queries",): Command({"--browser-guide": "guide"}, folders=("--browser-guide",)),
     ("query",): Command({"source": "query.cypher"}, graph=True),
     ("summarize",): Command({"files": "scores.jsonl"}),
-    ("history",): Command({"places": "results.json", "--config": "config.toml"}),
+    ("history",): Command({"places": "results.json", "--config": "config.toml"}, needs=("places",)),
     **{("import", name): _import(name) for name in ("auto", *formats())},
     ("import", "gold"): Command(
         {"form": "hotpotqa", "files": "rows.json", "--out": "gold"}, folders=("--out",), needs=("files", "--out")
