@@ -38,6 +38,9 @@ class ShownOptions:
     undirected: bool = UNDIRECTED
     unordered: bool = UNORDERED
     failed_as: FailedAs = FAILED_AS
+    history: list[Path] | None = option(
+        "--history RESULTS", "Draw the evaluations in these results over time; may be repeated."
+    )
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,17 @@ def page_options(
 ) -> PageOptions:
     """Return the options of a page of some runs, with the records of their grades."""
     from graphkit.analysis.config import load_config
+    from graphkit.analysis.evaluation_history import read_history
     from graphkit.files.execution_files import read_executions
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import read_verdicts
     from graphkit.report import PageOptions
 
     return PageOptions(
-        **{**vars(shown), "config": load_config(shown.config), "measures": shown.measures or ()},
+        **{
+            **{**vars(shown), "config": load_config(shown.config), "measures": shown.measures or ()},
+            "history": read_history(shown.history or ()),
+        },
         **vars(reading),
         folders=found.folders,
         names=found.names,

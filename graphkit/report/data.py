@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from graphkit.analysis.broken_edges import QuestionEdges
 from graphkit.analysis.config import Config
+from graphkit.analysis.evaluation_history import Entry
 from graphkit.analysis.layers import Scorecard
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import OnError
@@ -102,6 +103,8 @@ class PageOptions:
         Whether to read traversals as sets of edges, and whether to compare edges without their direction.
     strict
         Whether to refuse records with fields that graphkit doesn't know.
+    history
+        Evaluations to draw over time, the earliest first (:func:`graphkit.analysis.evaluation_history.read_history`).
     """
 
     dataset: Path | None = None
@@ -119,6 +122,7 @@ class PageOptions:
     unordered: bool = False
     undirected: bool = False
     failed_as: FailedAs = "worst"
+    history: Sequence[Entry] = ()
 
 
 @dataclass
@@ -161,6 +165,7 @@ class ReportData:
     config: Config
     unordered: bool = False
     undirected: bool = False
+    history: Sequence[Entry] = ()
     questions: list[ListedQuestion] = field(default_factory=list)
     backbones: dict[int, bytes] = field(default_factory=dict)
     asked: tuple[str, ...] = ()

@@ -100,7 +100,7 @@ def test_sparkline() -> None:
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three evaluations of a run, a day apart: of both edges, of none, and of both by gold that lacks one."""
+    """Three evaluations of a run, a day apart: as it is (EdgeRecall .75), without a walk (0), and by gold without the second question."""
     run = tiny(tmp_path / "d")
     (tmp_path / "kept").mkdir()
     for number in (2, 1, 3):  # not in the order of time
@@ -177,3 +177,15 @@ def test_the_history_of_the_graph(graph: Graph, tmp_path: Path) -> None:
     assert (row["run"], row["gold_hash"], row["values"]) == (same["run"], same["gold_hash"], same["values"])
     done = inside("history", "--fail-on-drop", "0.1", cwd=tmp_path, env=graph.env, code=2)
     assert "no gate is held there" in done.err
+
+
+def test_the_page_draws_it(kept: Path) -> None:
+    """The page has a dot for each evaluation: of three, two are joined, and these don't compare with the latest."""
+    inside("report", "d/runs/r.jsonl", "--history", "kept", "-o", "page.html", cwd=kept, code=0)
+    page = (kept / "page.html").read_text()
+    section = page[page.index('id="h-history"') : page.index("</section>", page.index('id="h-history"'))]
+    assert (section.count("<circle"), section.count('class="beaten"'), section.count('class="interval"')) == (3, 2, 1)
+    # EdgeRecall is .75, so a quarter below the top, then 0, at the bottom and in the middle of the width.
+    assert '<line class="interval" x1="0.0%" y1="25.0%" x2="50.0%" y2="100.0%"/>' in section
+    inside("report", "d/runs/r.jsonl", "-o", "page.html", cwd=kept, code=0)
+    assert "h-history" not in (kept / "page.html").read_text()

@@ -128,6 +128,7 @@ COMMANDS: dict[Words, Command] = {
     ("report",): Command(
         {
             **{"runs": RUN, "--out": "page.html", "--dataset": DATASET, "--config": "config.toml"},
+            **{"--history": "results.json"},
             **{"--scores": "scores.jsonl", "--verdicts": "verdicts.jsonl", "--executions": "executions.jsonl"},
         },
         writes=("--out",),
@@ -135,7 +136,7 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("view",): Command(
         {
-            **{"runs": RUN, "--dataset": DATASET, "--config": "config.toml"},
+            **{"runs": RUN, "--dataset": DATASET, "--config": "config.toml", "--history": "results.json"},
             **{"--scores": "scores.jsonl", "--verdicts": "verdicts.jsonl", "--executions": "executions.jsonl"},
         },
         more=("--port", "0"),
