@@ -100,7 +100,7 @@ def test_sparkline() -> None:
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three evaluations of a run, a day apart: as it is (EdgeRecall .75), without a walk (0), and by gold without the second question."""
+    """Three evaluations, a day apart: of the run (EdgeRecall .75), without its walks (0), and by gold without q2."""
     run = tiny(tmp_path / "d")
     (tmp_path / "kept").mkdir()
     for number in (2, 1, 3):  # not in the order of time
