@@ -16,13 +16,14 @@ import graphkit
 from graphkit.agents.workspace import Workspace
 from graphkit.database.store import Store
 from graphkit.imports.importer import import_log
+from graphkit.imports.question_fields import fields_of
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import UNDECIDABLE, right_answer
 from graphkit.measures.paths import first_divergences
 from graphkit.measures.unscored import Unscored
 from graphkit.records.models import Answer, Question
 from graphkit.report import PageOptions, write_report
-from tests.helpers.cases import answer, question, reason, unlogged, value
+from tests.helpers.cases import answer, question, ranking, reason, unlogged, value
 from tests.helpers.cli import inside
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.gold_rows import one
@@ -311,3 +312,35 @@ def test_what_moved_is_told_by_a_measure_with_values(place: Path) -> None:
     """The usual first measure has no value of answers-only data, so that the questions moved by the gold answers."""
     a, b = (place / "page" / "runs" / f"{name}.jsonl" for name in "ab")
     assert "worse     p1: AnswerHit 1.00 to 0.00" in inside("compare", a, b, cwd=place).out
+
+
+# Passages ------------------------------------------------------------------------------------------------------------
+
+
+def test_passages_without_ids() -> None:
+    """A passage is known by the hash of its text, on both sides; evidence is a text that a chunk holds."""
+    asked = question(relevant=[{"text": "Oslo is in Norway."}], relevant_texts=["born in Oslo", "in 1925"])
+    walked = unlogged(retrieved=[{"text": "Ann was  BORN in Oslo."}, {"text": "Oslo is in Norway."}])
+    # The relevant passage is second; of two texts of evidence the first passage holds one.
+    assert value("RR", asked, walked) == 0.5
+    assert value("EvidenceRecall@1", asked, walked) == 0.5
+    assert reason("EvidenceRecall@1", question(), walked) == "no texts of evidence"
+    assert reason("EvidenceRecall@1", asked, unlogged(retrieved=["a"])) == "the retrieved chunks carry no text"
+
+
+def test_a_list_of_answers_is_read_as_several(tmp_path: Path) -> None:
+    """A list under the name of a gold answer is the gold answers, in records and in the files that init reads."""
+    for name in ("answer", "ground_truth", "gold_answer"):
+        read = Question.model_validate({"id": "q", "question": "?", name: ["A", "B"]})
+        assert (read.gold_answer, read.gold_answers) == (None, ("A", "B"))
+    fields, unused = fields_of({"id": 1, "question": "?", "ground_truth": ["A", "B"]})
+    assert (fields["gold_answers"], unused) == (["A", "B"], [])
+
+
+def test_supporting_sentences_are_an_evidence_set(tmp_path: Path) -> None:
+    """HotpotQA's facts name sentences: those of one answer suffice together, by title and number."""
+    facts = [["T", 0], ["U", 3], ["T", 0]]
+    found, _ = one("hotpotqa", tmp_path, {"_id": "h", "question": "?", "answer": "a", "supporting_facts": facts})
+    assert (found.relevant, found.evidence_sets) == ({"T": 1.0, "U": 1.0}, (("T#0", "U#3"),))
+    # Sentence by sentence, one of two was retrieved, but one of two paragraphs isn't known by this name.
+    assert value("Recall(sets=True)@5", found, ranking("T#0", "T#1")) == 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from graphkit.analysis.config import BY_WORDS, Config
+from graphkit.analysis.config import BY_TEXT, Config
 from graphkit.analysis.layers import NOT_GRADED, Layer, Scorecard
 from graphkit.measures.base import Thresholds
 from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
@@ -16,7 +16,7 @@ from graphkit.scoring.measured import Measured
 from graphkit.scoring.results import Evaluation
 
 #: Measures without a weight that the board shows among the first; the others are folded unless someone asked for them.
-SHOWN = ("BoundaryRecall", BY_WORDS)
+SHOWN = ("BoundaryRecall", *BY_TEXT)
 
 
 @dataclass(frozen=True, slots=True)

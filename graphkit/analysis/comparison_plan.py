@@ -35,7 +35,7 @@ from graphkit.records.repetition_names import repeated_name
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate
-from graphkit.scoring.further_measures import measures_of_answers
+from graphkit.scoring.further_measures import measures_of_texts
 from graphkit.scoring.intervals import RESAMPLES, SEED
 from graphkit.scoring.question_clusters import ClusterBy
 from graphkit.scoring.results_folder import holds_results
@@ -93,12 +93,12 @@ class ComparisonPlan:
         found = [(name, known_measure(name)) for name in names or COMPARED]
         return [name if measure is None else str(measure.untyped()) for name, measure in found]
 
-    def _by_words(self) -> tuple[str, ...]:
-        """Return the measure by which gold answers decide, if they do; what is wrong with files is reported later."""
+    def _by_text(self) -> tuple[str, ...]:
+        """Return the measures of gold that is text, if there is any; what is wrong with files is reported later."""
         with contextlib.suppress(InputError):
             for name in filter(is_file_name, (self.second, self.first)):
                 for file in repeated_files(located(name)):
-                    return measures_of_answers(Dataset.of_run(file, self.dataset))
+                    return measures_of_texts(Dataset.of_run(file, self.dataset))
         return ()
 
     def _refuse_untyped(self, what: str) -> None:
@@ -241,7 +241,7 @@ class ComparisonPlan:
             self.first,
             self.second,
             self.dataset,
-            measures=self._measures([*COMPARED, *self._by_words()]),
+            measures=self._measures([*COMPARED, *self._by_text()]),
             problems=problems,
             baseline_dataset=self.baseline_dataset,
             gold_changed=self.gold_changed,
@@ -287,7 +287,7 @@ class ComparisonPlan:
     def _kept(self, store: Store, name: str, problems: Problems, progress: Progress) -> str:
         if not is_file_name(name):
             return name
-        measures, kept = self._measures([*COMPARED, *self._by_words()]), []
+        measures, kept = self._measures([*COMPARED, *self._by_text()]), []
         for file in repeated_files(name):
             of_run = Problems(problems.on_error, strict=problems.strict)
             one = evaluate(file, self.dataset, store=store, measures=measures, problems=of_run, progress=progress)

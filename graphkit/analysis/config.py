@@ -30,8 +30,8 @@ COMPARED = (
     *("nDCG@10", "Recall@20", "RR", "Success@5"),
 )
 
-#: What two runs are compared by beside these where gold answers decide what is right.
-BY_WORDS = "AnswerHit"
+#: What two runs are compared by beside these where gold is text: answers by which right is decided, and evidence.
+BY_TEXT = ("AnswerHit", "EvidenceRecall@5")
 
 
 def family_of(names: Iterable[str]) -> list[str]:
@@ -44,8 +44,8 @@ def _by_default(names: Iterable[str]) -> list[str]:
     """Return the measures compared by default, perhaps without direction, if all are there; else nothing."""
     given = set(names)
     families = (COMPARED, [str(parse_measure(name).undirected()) for name in COMPARED])
-    by_words = [BY_WORDS] if BY_WORDS in given else []
-    return next(([*family, *by_words] for family in families if given.issuperset(family)), [])
+    by_text = [name for name in BY_TEXT if name in given]
+    return next(([*family, *by_text] for family in families if given.issuperset(family)), [])
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ _GOLD = (
     "paths",
     "relevant",
     "evidence_sets",
+    "relevant_texts",
     "expected_files",
     "expected_symbols",
     "gold_answer",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from graphkit.analysis.config import BY_WORDS
+from graphkit.analysis.config import BY_TEXT
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
@@ -259,7 +259,7 @@ def _table(evaluated: EvaluatedRuns) -> BriefTable:
         partial = any(card.partial for card in cards)
         rows.append((PARTIAL if partial else "overall", *(two(card.overall) for card in cards)))
     given = _given(results)
-    shown = [*names[:1], *(one for one in names[1:] if one == BY_WORDS or one in given)] if rows else names
+    shown = [*names[:1], *(one for one in names[1:] if one in BY_TEXT or one in given)] if rows else names
     rows += [(name, *(two(_held(result, name)) for result in results)) for name in shown[:MEASURES]]
     runs = tuple(result.run for result in results)
     return BriefTable(("", *runs), tuple(rows), across=True, runs=runs)

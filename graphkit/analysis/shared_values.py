@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from graphkit.analysis.config import BY_WORDS, COMPARED
+from graphkit.analysis.config import BY_TEXT, COMPARED
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.graph.knowledge import invalid_questions, question_ids
@@ -47,8 +47,8 @@ def values_of(
     found: list[Values] = [{} for _ in runs]
     gold: list[Gold] = [{} for _ in runs]
     unlogged: list[Unlogged] = [{} for _ in runs]
-    by_words = [BY_WORDS] if engine is None and all(BY_WORDS in of_run for of_run in held.values()) else []
-    for measure in measures or [*COMPARED, *by_words]:
+    by_text = [name for name in BY_TEXT if engine is None and all(name in of_run for of_run in held.values())]
+    for measure in measures or [*COMPARED, *by_text]:
         own = _own(measure)
         name = str(own or measure)
         computed = engine == "cypher" or not _all_hold(name, held)

@@ -110,7 +110,8 @@ def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, 
                 result[key] = gains
             else:
                 result[key] = [
-                    {**part, "id": of(part.get("id"))} if isinstance(part, dict) else of(part) for part in value
+                    ({**part, "id": of(part["id"])} if "id" in part else part) if isinstance(part, dict) else of(part)
+                    for part in value
                 ]
         elif key == "evidence_sets":
             result[key] = [list(dict.fromkeys(map(of, evidence))) for evidence in value]

@@ -35,7 +35,7 @@ for _field in Question.model_fields:
 _FILE = re.compile(r"\.[A-Za-z]\w{0,9}\Z")
 
 #: Fields whose cell in a table is a list.
-_LISTS = ("relevant", "expected_files", "expected_symbols", "facts", "conflicts", "gold_answers")
+_LISTS = ("relevant", "expected_files", "expected_symbols", "facts", "conflicts", "gold_answers", "relevant_texts")
 
 
 def field_of(name: str) -> tuple[str, int] | None:

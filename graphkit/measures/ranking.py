@@ -16,6 +16,7 @@ from graphkit.records.levels import LEVELS
 
 LARGE_GAINS = "the gains are too large to be added up"
 NO_SPAN = "no expected answer span"
+NO_EVIDENCE = "no texts of evidence"
 
 
 def discount(rank: int) -> float:
@@ -243,6 +244,29 @@ class AnswerContainment(CutMeasure):
             return float(any(span in text for text in texts))
         wanted = normalised(span)
         return float(any(wanted in normalised(text) for text in texts))
+
+
+@dataclass(frozen=True)
+class EvidenceRecall(CutMeasure):
+    """Texts of evidence that occur in the text of a top-k chunk / texts of evidence.
+
+    They are the question's ``relevant_texts``, for passages without ids that both sides know. Texts are compared as by
+    ``AnswerContainment``.
+    """
+
+    source = "evidence recall of multi-hop retrieval (MultiHop-RAG)"
+
+    def value(self, case: Case) -> float | Unscored:
+        wanted = [text for one in case.question.relevant_texts if (text := normalised(one))]
+        if not wanted:
+            return Unscored(NO_EVIDENCE, of_question=True)
+        if not case.chunks_logged:
+            return Unscored(NO_RETRIEVAL)
+        top = case.chunks[: self.cutoff(case)]
+        if textless(top):
+            return Unscored(NO_TEXT)
+        texts = [normalised(chunk.text) for chunk in top if chunk.text is not None]
+        return sum(any(one in text for text in texts) for one in wanted) / len(wanted)
 
 
 @dataclass(frozen=True)

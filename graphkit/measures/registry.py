@@ -40,7 +40,7 @@ MEASURES: tuple[type[Measure], ...] = (
     *(coherence.Coherence, coherence.Incoherent, coherence.OffPin),
     *(integration.Integration, completeness.Completeness, completeness.ConflictResolution),
     *(ranking.Success, ranking.Acc, ranking.Recall, ranking.P, ranking.Rprec, ranking.RR, ranking.AP, ranking.nDCG),
-    *(ranking.RetrievedF1, ranking.AnswerContainment),
+    *(ranking.RetrievedF1, ranking.AnswerContainment, ranking.EvidenceRecall),
     *(answer_matching.AnswerHit, answer_matching.AnswerF1),
     *(files.FilePrecision, files.FileRecall, files.SymbolRecall),
     *(tools.ToolRecall, tools.ToolPrecision, tools.ToolExact, tools.ToolInOrder, tools.ArgumentMatch),

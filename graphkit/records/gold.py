@@ -24,7 +24,10 @@ NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group"))
 
 #: The fields whose items have no order.
 UNORDERED = frozenset(
-    ("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases", "gold_answers", "evidence_sets")
+    (
+        *("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases", "gold_answers"),
+        *("evidence_sets", "relevant_texts"),
+    )
 )
 
 _FIELDS = [field.name for field in fields(QuestionStruct)]

@@ -94,9 +94,10 @@ class GoldPathForm(Form):
 
 
 class RelevantForm(Form):
-    """A relevant id in a list; the default gain is 1."""
+    """A relevant id in a list, or a text that has none; the default gain is 1."""
 
-    id: Id
+    id: Id | None = None
+    text: StrictStr | None = None
     gain: Number = 1.0
 
 
@@ -269,6 +270,8 @@ class Question(Record):
         The answers of a question with several, or the spellings of one; an answer that holds any of them is right.
     evidence_sets
         Sets of ids any one of which suffices as evidence, for measures with ``sets=True``.
+    relevant_texts
+        Texts of evidence, each of which a retrieved chunk must contain, for data whose passages have no ids.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -301,6 +304,18 @@ class Question(Record):
     expected_tool_calls: ExpectedToolCalls = Field(default=(), validation_alias=_names(QUESTION, "expected_tool_calls"))
     gold_answers: tuple[StrictStr, ...] = ()
     evidence_sets: tuple[Annotated[tuple[Id, ...], Field(min_length=1)], ...] = ()
+    relevant_texts: tuple[Text, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _several_answers(cls, value: Any) -> Any:
+        """Read a list of answers, by whichever name of the gold answer, as ``gold_answers``."""
+        names = ("gold_answer", *QUESTION["gold_answer"])
+        listed = [name for name in names if isinstance(value, dict) and isinstance(value.get(name), list | tuple)]
+        if not listed:
+            return value
+        rest = {name: one for name, one in value.items() if name not in listed}
+        return {"gold_answers": value[listed[0]], **rest}
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:

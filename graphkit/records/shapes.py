@@ -10,7 +10,7 @@ import json
 from typing import Any, NamedTuple
 
 from graphkit.records.aliases import ANSWER, QUESTION
-from graphkit.records.ids import id_of
+from graphkit.records.ids import id_of, id_of_text
 from graphkit.records.three_texts import are_triples
 
 
@@ -125,7 +125,7 @@ def _from_object(value: dict[str, Any]) -> Any:
 
 
 def gains(value: Any) -> Any:
-    """Convert relevant ids to a map of gains; an id in a list has gain 1."""
+    """Convert relevant ids to a map of gains; an id in a list has gain 1, and a text without an id that of its hash."""
     if value is None:
         return {}
     if not isinstance(value, list | tuple):
@@ -134,7 +134,7 @@ def gains(value: Any) -> Any:
     for item in value:
         if (name := id_of(item)) is not None:
             result[name] = 1.0
-        elif isinstance(item, dict) and (name := id_of(item.get("id"))) is not None:
+        elif isinstance(item, dict) and (name := id_of(item.get("id")) or _id_of_text(item)) is not None:
             result[name] = item.get("gain", 1.0)
         else:
             raise ValueError('a relevant id must be a string or {"id": ..., "gain": ...}')
@@ -142,12 +142,32 @@ def gains(value: Any) -> Any:
 
 
 def retrieved_chunks(value: Any) -> Any:
-    """Convert retrieved chunks to objects; a string is the id of a chunk. Null, for unknown ones, stays null."""
+    """Convert retrieved chunks to objects; a string is the id of a chunk. Null, for unknown ones, stays null.
+
+    A chunk without an id is known by the hash of its text.
+    """
     if value is None:
         return None
     if not isinstance(value, list | tuple):
         raise ValueError("retrieved chunks must be a list, best first")
-    return [{"id": item} if id_of(item) is not None else item for item in value]
+    return [{"id": item} if id_of(item) is not None else _identified(item) for item in value]
+
+
+#: The names of a chunk's id and of its text.
+_IDS, _TEXTS = ("id", "chunk_id", "doc_id", "node_id"), ("text", "content", "page_content")
+
+
+def _identified(chunk: Any) -> Any:
+    """Return a chunk with an id, that of its text if it has none of its own."""
+    if not isinstance(chunk, dict) or any(name in chunk for name in _IDS):
+        return chunk
+    name = _id_of_text(chunk)
+    return chunk if name is None else {"id": name, **chunk}
+
+
+def _id_of_text(item: dict[str, Any]) -> str | None:
+    text = next((item[name] for name in _TEXTS if isinstance(item.get(name), str)), None)
+    return id_of_text(text) if text else None
 
 
 def citation_ids(value: Any) -> Any:

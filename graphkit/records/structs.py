@@ -115,6 +115,7 @@ class QuestionStruct(Struct, gc=False):
     expected_tool_calls: list[ExpectedToolCallStruct] = []
     gold_answers: list[str] = []
     evidence_sets: list[Annotated[list[Name], Meta(min_length=1)]] = []
+    relevant_texts: list[Text] = []
 
 
 class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):

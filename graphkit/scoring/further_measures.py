@@ -1,8 +1,8 @@
-"""Selects the measures that score a run beside the usual ones: those of tool calls, and of gold answers by words."""
+"""Selects the measures that score a run beside the usual ones: those of tool calls, and of gold that is text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from graphkit.files.dataset import Dataset
@@ -21,8 +21,8 @@ OF_EXPECTED_CALLS = ("ToolRecall", "ToolPrecision", "ToolInOrder", "ArgumentMatc
 #: Measures of files, for agents that opened whole files whose symbols gold names.
 OF_FILES = ("EdgeRecall(files=True)",)
 
-#: The measure of questions whose gold answers decide what is right, since nothing better does.
-OF_GOLD_ANSWERS = ("AnswerHit",)
+#: The measures of questions whose gold is text: answers that decide what is right, and evidence.
+OF_ANSWERS, OF_EVIDENCE = "AnswerHit", "EvidenceRecall@5"
 
 #: Part of each name of the fields of tool calls: a line without it isn't decoded.
 _NAMED = b"tool"
@@ -41,32 +41,35 @@ def further_measures(dataset: Dataset, first: FirstRecords | None) -> tuple[str,
         parsed = (reader.parse(number, line) for number, line in lines)
         return any(question is not None and question.expected_tool_calls for question in parsed)
 
-    return measures_that_apply(first, expected, by_words=bool(measures_of_answers(dataset)))
+    return measures_that_apply(first, expected, measures_of_texts(dataset))
 
 
-def measures_of_answers(dataset: Dataset) -> tuple[str, ...]:
-    """Return the measure by which gold answers decide; nothing if they decide none of the first questions."""
+def measures_of_texts(dataset: Dataset) -> tuple[str, ...]:
+    """Return the measures of gold that is text, by the first questions."""
     if not dataset.questions_file.is_file():
         return ()
     reader = RecordReader(dataset.questions_file, QuestionStruct, Problems("skip"))
-    lines = islice(read_lines(dataset.questions_file), RECORDS)
-    return OF_GOLD_ANSWERS if any_by_words(reader.parse(number, line) for number, line in lines) else ()
+    return of_texts(reader.parse(number, line) for number, line in read_lines(dataset.questions_file))
 
 
-def any_by_words(questions: Iterable[QuestionStruct | None]) -> bool:
-    """Return whether the gold answers of some question decide what is right."""
-    return any(question is not None and decides_by_words(question) for question in questions)
+def of_texts(questions: Iterable[QuestionStruct | None]) -> tuple[str, ...]:
+    """Return the measures that apply to the gold of some of the first of these questions."""
+    found: dict[str, bool] = {OF_ANSWERS: False, OF_EVIDENCE: False}
+    for question in islice(questions, RECORDS):
+        if question is not None:
+            found[OF_ANSWERS] = found[OF_ANSWERS] or decides_by_words(question)
+            found[OF_EVIDENCE] = found[OF_EVIDENCE] or bool(question.relevant_texts)
+    return tuple(name for name, applies in found.items() if applies)
 
 
 def measures_that_apply(
-    first: FirstRecords | None, expected: Callable[[], bool], *, by_words: bool = False
+    first: FirstRecords | None, expected: Callable[[], bool], texts: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the measures beside the usual ones.
 
-    ``expected`` returns whether a question expects calls, and ``by_words`` says whether gold answers decide.
+    ``expected`` returns whether a question expects calls, and ``texts`` are the measures of gold that is text.
     """
-    answers = OF_GOLD_ANSWERS if by_words else ()
     if first is None or all(answer.tool_calls is None for answer in first.answers):
-        return answers
+        return tuple(texts)
     by_file = OF_FILES if any(OPENED_FILES in answer.doubts for answer in first.answers) else ()
-    return answers + (OF_EXPECTED_CALLS if expected() else ()) + OF_CALLS + by_file
+    return (*texts, *(OF_EXPECTED_CALLS if expected() else ()), *OF_CALLS, *by_file)

@@ -221,7 +221,7 @@ class RunShards:
     @property
     def further_measures(self) -> tuple[str, ...]:
         """The measures that score this run by default beside the usual ones."""
-        return measures_that_apply(self.first, lambda: self.survey.tools, by_words=self.survey.by_words)
+        return measures_that_apply(self.first, lambda: self.survey.tools, self.survey.texts)
 
     def known(self, measures: Sequence[Measure], problems: Problems) -> tuple[CommitGraph, dict[str, str]]:
         """Return the commits that a measure reads, and the reason of each question that isn't scored."""
@@ -313,13 +313,14 @@ def _above(run: Location) -> Location:
 
 def surveyed(parts: Iterator[Path]) -> Survey:
     """Return the survey of all shards of questions."""
-    every = Survey([], [], False, False)
+    every = Survey([], [], False, [])
     files: set[str] = set()
     strange: set[str] = set()
+    texts: set[str] = set()
     for path in parts:
         one = msgspec.msgpack.decode(path.read_bytes(), type=Survey)
         files.update(one.files)
         strange.update(one.not_ascii)
         every.tools |= one.tools
-        every.by_words |= one.by_words
-    return Survey(sorted(files), sorted(strange), every.tools, every.by_words)
+        texts.update(one.texts)
+    return Survey(sorted(files), sorted(strange), every.tools, sorted(texts))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -28,8 +28,7 @@ from graphkit.records.three_texts import ThreeTexts
 from graphkit.scoring.batches import SIZE
 from graphkit.scoring.doubt_counts import plain
 from graphkit.scoring.file_scoring import digest
-from graphkit.scoring.first_records import RECORDS
-from graphkit.scoring.further_measures import any_by_words
+from graphkit.scoring.further_measures import of_texts
 from graphkit.scoring.results import Row
 from graphkit.scoring.scorer import Job, Scorer
 from graphkit.scoring.shard_parts import (
@@ -176,14 +175,14 @@ class Survey(msgspec.Struct):
         The ids of the gold that aren't ASCII: a run may spell them in another normalisation.
     tools
         Whether a question expects tool calls.
-    by_words
-        Whether gold answers decide what is right of some of the first questions.
+    texts
+        The measures of gold that is text, by the first questions.
     """
 
     files: list[str]
     not_ascii: list[str]
     tools: bool
-    by_words: bool
+    texts: list[str]
 
 
 def survey(shard: Shard, path: Path) -> None:
@@ -192,8 +191,7 @@ def survey(shard: Shard, path: Path) -> None:
     files: dict[str, None] = {}
     strange: dict[str, None] = {}
     tools = False
-    lines = islice(shard_lines(shard), RECORDS)
-    by_words = any_by_words(reader.parse(number, line) for number, line in lines)
+    texts = of_texts(reader.parse(number, line) for number, line in shard_lines(shard))
     for number, line in shard_lines(shard):
         files.update(dict.fromkeys(files_expected((line,))))
         looked_at = b"tool" in line and not tools
@@ -202,7 +200,7 @@ def survey(shard: Shard, path: Path) -> None:
         ):
             strange.update(dict.fromkeys(not_ascii(question)))
             tools = tools or bool(question.expected_tool_calls)
-    path.write_bytes(msgspec.msgpack.encode(Survey([*files], [*strange], tools, by_words)))
+    path.write_bytes(msgspec.msgpack.encode(Survey([*files], [*strange], tools, [*texts])))
 
 
 # Scoring ------------------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_what_is_explained(tmp_path: Path) -> None:
         "x calls q (rests on the edge taken instead)",
         "z is called by p (nothing retrieved supports it)",
     )
-    untrusted = ["sentence", "run", "question", "divergence", "instead", "claims", "query"]
+    untrusted = ["sentence", "run", "question", "divergence", "instead", "unretrieved", "claims", "query"]
     assert found.as_json()["untrusted"] == untrusted
     assert found.as_json()["sentence"] == found.sentence()
     assert found.sentence(lambda text: f"<{text}>") == (

@@ -14,6 +14,7 @@ from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS
 from graphkit.measures.edges import NO_BOUNDARY, NO_BOUNDARY_TRAVERSED, NO_PATH
 from graphkit.measures.files import NO_FILES, NO_SYMBOLS
 from graphkit.measures.integration import NO_ANSWER, NO_IDENTIFIER, NO_SOURCE
+from graphkit.measures.ranking import NO_EVIDENCE
 from graphkit.measures.registry import MEASURES
 from graphkit.measures.repositories import NO_REPOSITORY
 from graphkit.measures.seen import NO_GOLD_IDS
@@ -45,6 +46,7 @@ ASKED: dict[str, Any] = {
     "expected_files": ["a:m.py", "b:n.py"],
     "expected_symbols": ["first", "second"],
     "expected_output": "second_one",
+    "relevant_texts": ["def first_one()"],
     "expected_tool_calls": [{"name": "search", "arguments": {"x": 1}}],
     "commits": {"a": "1", "b": "2"},
     "min_sources": 2,
@@ -80,6 +82,7 @@ RANKED = ("Success", "Acc", "Recall", "P", "Rprec", "RR", "AP", "nDCG", "Retriev
 PATHS = ("PathExact", "PathInOrder", "PathPrefix")
 WALKED = ("EdgeRecall", "EdgeF1", "BoundaryRecall", *PATHS)
 CALLS = ("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch")
+IN_TEXTS = ("AnswerContainment", "EvidenceRecall")
 TEXTS = ("Completeness", "ConflictResolution", "AnswerHit", "AnswerF1")
 
 Expected = dict[str, float | str]
@@ -114,6 +117,7 @@ OF_QUESTION: dict[tuple[str, ...], Expected] = {
         "AnswerContainment": "no expected answer span",
         **every(("AnswerHit", "AnswerF1"), NO_GOLD_ANSWER),
     },
+    ("relevant_texts",): {"EvidenceRecall": NO_EVIDENCE},
     ("expected_tool_calls",): every(CALLS, NOTHING_EXPECTED),
 }
 
@@ -123,7 +127,18 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
     (
         {"retrieved": []},
         {
-            **every((*RANKED, "Integration", "AnswerContainment", "FilePrecision", "FileRecall", "SymbolRecall"), 0.0),
+            **every(
+                (
+                    *RANKED,
+                    "Integration",
+                    "AnswerContainment",
+                    "EvidenceRecall",
+                    "FilePrecision",
+                    "FileRecall",
+                    "SymbolRecall",
+                ),
+                0.0,
+            ),
             "Coherence": NO_CHUNK,
             **every(("Incoherent", "OffPin"), NOTHING_VERSIONED),
         },
@@ -137,7 +152,18 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
     (
         {"retrieved": [], "traversal": []},
         {
-            **every((*RANKED, "Integration", "AnswerContainment", "FilePrecision", "FileRecall", "SymbolRecall"), 0.0),
+            **every(
+                (
+                    *RANKED,
+                    "Integration",
+                    "AnswerContainment",
+                    "EvidenceRecall",
+                    "FilePrecision",
+                    "FileRecall",
+                    "SymbolRecall",
+                ),
+                0.0,
+            ),
             "Coherence": NO_CHUNK,
             **every(("Incoherent", "OffPin"), NOTHING_TOUCHED),
             **every(WALKED, 0.0),
@@ -150,7 +176,10 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
     (
         {"retrieved": None},
         {
-            **every((*RANKED, "Integration", "AnswerContainment", "FilePrecision", "FileRecall"), NO_RETRIEVAL),
+            **every(
+                (*RANKED, "Integration", *IN_TEXTS, "FilePrecision", "FileRecall"),
+                NO_RETRIEVAL,
+            ),
             **every(("SymbolRecall", "Coherence"), NO_RETRIEVAL),
             **every(("Incoherent", "OffPin"), NOTHING_VERSIONED),
         },
@@ -159,7 +188,10 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
     (
         {"retrieved": None, "traversal": None},
         {
-            **every((*RANKED, "Integration", "AnswerContainment", "FilePrecision", "FileRecall"), NO_RETRIEVAL),
+            **every(
+                (*RANKED, "Integration", *IN_TEXTS, "FilePrecision", "FileRecall"),
+                NO_RETRIEVAL,
+            ),
             **every(("SymbolRecall", "Coherence"), NO_RETRIEVAL),
             **every((*WALKED, "EdgePrecision", "BoundaryPrecision"), NO_TRAVERSAL),
             **every(("CrossRepoPrecision", "CrossRepoRecall", "Incoherent", "OffPin"), NEITHER_LOGGED),
@@ -181,7 +213,7 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
     # Chunks without a text are nothing to take identifiers or a span from.
     (
         {"retrieved": [{"id": FIRST, "commit": "1"}, {"id": SECOND, "commit": "2"}]},
-        every(("Integration", "AnswerContainment"), NO_TEXT),
+        every(("Integration", *IN_TEXTS), NO_TEXT),
     ),
     (
         {"retrieved": [{"id": FIRST, "text": "def first_one(): 1"}, {"id": SECOND, "text": "def second_one(): 1"}]},

@@ -283,7 +283,7 @@ def test_resolving_gives_each_measure_once_with_its_cut_off() -> None:
 #: What each computed measure says of a record that has only an answer; those that aren't here don't ask for more.
 UNLOGGED = {
     **dict.fromkeys(("Success", "Acc", "Recall", "P", "Rprec", "RR"), NO_RETRIEVAL),
-    **dict.fromkeys(("AP", "nDCG", "RetrievedF1", "AnswerContainment"), NO_RETRIEVAL),
+    **dict.fromkeys(("AP", "nDCG", "RetrievedF1", "AnswerContainment", "EvidenceRecall"), NO_RETRIEVAL),
     **dict.fromkeys(("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision"), NO_TRAVERSAL),
     **dict.fromkeys(("PathExact", "PathInOrder", "PathPrefix"), NO_TRAVERSAL),
     **dict.fromkeys(("FilePrecision", "FileRecall", "SymbolRecall", "Integration", "Coherence"), NO_RETRIEVAL),
@@ -299,6 +299,7 @@ ASKED = question(
     expected_files=["a/m.py"],
     expected_symbols=["f"],
     expected_output="f",
+    relevant_texts=["f"],
     facts=["`f`"],
     conflicts=[{"resolution": "`f`"}],
     commits={"a": "1"},

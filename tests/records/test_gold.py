@@ -43,6 +43,7 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "repository_context": ({"a.py": "x"}, {"a.py": "y"}),
     "entry_point": ("f", "g"),
     "gold_answers": (["a", "b"], ["a", "c"]),
+    "relevant_texts": (["a", "b"], ["a", "c"]),
     "evidence_sets": ([["a", "b"], ["c"]], [["a"], ["b", "c"]]),
     "code_language": ("python", "javascript"),
 }

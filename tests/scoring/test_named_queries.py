@@ -93,7 +93,7 @@ def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]
     With ``boundary`` of the edges between repositories only.
     """
     assert case.answer is not None
-    walked = [(one.source, one.relation, one.target) for one in case.answer.traversal or ()]
+    walked = case.walked  # edges without a direction are turned to that of gold
     groups: dict[object, list[tuple[tuple[int, list[tuple[str, str, str]]], list[Placed]]]] = {}
     for number, path in enumerate(case.question.paths):
         steps = list(enumerate(path.steps))
