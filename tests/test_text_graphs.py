@@ -6,7 +6,11 @@ The inputs of the data set, and what is right of each, are those of its own READ
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +27,7 @@ from graphkit.measures.paths import first_divergences
 from graphkit.measures.unscored import Unscored
 from graphkit.records.models import Answer, Question
 from graphkit.report import PageOptions, write_report
+from tests.helpers import ROOT
 from tests.helpers.cases import answer, question, ranking, reason, unlogged, value
 from tests.helpers.cli import inside
 from tests.helpers.datasets import read_jsonl, write_jsonl
@@ -344,3 +349,21 @@ def test_supporting_sentences_are_an_evidence_set(tmp_path: Path) -> None:
     assert (found.relevant, found.evidence_sets) == ({"T": 1.0, "U": 1.0}, (("T#0", "U#3"),))
     # Sentence by sentence, one of two was retrieved, but one of two paragraphs isn't known by this name.
     assert value("Recall(sets=True)@5", found, ranking("T#0", "T#1")) == 0.5
+
+
+# The page about it ---------------------------------------------------------------------------------------------------
+
+
+def test_the_documented_steps_give_the_documented_results(tmp_path: Path) -> None:
+    """The blocks of docs/text-graphs.md, one after the other: one of two answers is right, and one title is missed."""
+    blocks = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "docs" / "text-graphs.md").read_text("utf-8"), re.DOTALL)
+    by_kind: dict[str, str] = dict(blocks)
+    (tmp_path / "results.jsonl").write_text(by_kind["json"])
+    subprocess.run([sys.executable, "-c", by_kind["python"]], cwd=tmp_path, check=True)
+    commands = by_kind["bash"].splitlines()
+    done = [inside(*shlex.split(line)[1:], cwd=tmp_path, code=0) for line in commands]
+    assert "1 right answer" in done[0].out
+    # Recall@5 is 1/2 and 1; one of two answers is right.
+    assert re.search(r"AnswerHit\W+0\.5000\W+2/2", done[1].out)
+    assert re.search(r"Recall@5\W+0\.7500\W+2/2", done[1].out)
+    assert "Ann Lee was not retrieved (1 of 2 relevant ids were)" in done[2].out

@@ -225,6 +225,7 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
         {
             # Neither the relevant ids nor their symbols are there, and one of two files.
             **every(RANKED, 0.0),
+            "EvidenceRecall": 0.0,
             "Integration": NO_IDENTIFIER,
             "FileRecall": 0.5,
             "SymbolRecall": 0.0,
