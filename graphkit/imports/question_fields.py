@@ -79,8 +79,6 @@ def fields_of(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         else:
             found[meaning[0]] = meaning[1], _value(meaning[0], value)
     fields = {name: value for name, (_, value) in found.items()}
-    if "group" in fields and "category" not in fields and row.get("domain") == fields["group"]:
-        fields["category"] = fields["group"]  # a knowledge pack's domain
     return fields | ({"paths": paths} if paths else {}), unused
 
 
@@ -96,6 +94,8 @@ def _value(field: str, value: Any) -> Any:
     """Return the value of a field; in a table every value is a text."""
     if not isinstance(value, str):
         # An id may be a number, and other texts of YAML and JSON too, such as the answer 42.
+        if field == "gold_answers" and (answers := _answers(value)) is not None:
+            return answers
         return str(value) if field in ("question", "gold_answer") and isinstance(value, int | float) else value
     if field in ("commits", "min_sources", "k", *_LISTS) and (decoded := _decoded(value)) is not None:
         return decoded
