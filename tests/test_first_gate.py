@@ -49,7 +49,8 @@ def test_the_page(graph: Graph, tmp_path: Path) -> None:
         words = shlex.split(line, comments=True)
         said.append(inside(*words, cwd=tmp_path, env=graph.env, code=int(code[1]) if code else 0))
     made, _, red, missed, _, green = said
-    assert f"{QUESTIONS} questions ({QUESTIONS} with gold paths, {QUESTIONS} with answers)" in made.out
+    kinds = (f"{QUESTIONS} with {kind}" for kind in ("gold paths", "relevant ids", "answers"))
+    assert f"{QUESTIONS} questions ({', '.join(kinds)})" in made.out
     # Three nodes and two edges for each question, all of which are gold.
     assert f"{3 * QUESTIONS} artifacts, {2 * QUESTIONS} edges; it holds {2 * QUESTIONS} of" in made.out
     assert made.err == ""
