@@ -367,3 +367,23 @@ def test_the_documented_steps_give_the_documented_results(tmp_path: Path) -> Non
     assert re.search(r"AnswerHit\W+0\.5000\W+2/2", done[1].out)
     assert re.search(r"Recall@5\W+0\.7500\W+2/2", done[1].out)
     assert "Ann Lee was not retrieved (1 of 2 relevant ids were)" in done[2].out
+
+
+# What isn't there ----------------------------------------------------------------------------------------------------
+
+
+def test_what_the_data_has_nothing_for_is_not_shown(tmp_path: Path) -> None:
+    """Titles name no repository and nothing states a commit: their measures are in no table, reason or page."""
+    gold = {"question": "?", "relevant": ["Aida Bay"], "gold_answers": ["A"], "paths": [[["Aida Bay", "by", "Ann"]]]}
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", **gold}])
+    record = {"run": "r", "question_id": "q", "answer": "A", "retrieved": ["Aida Bay"], "traversal": []}
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [record])
+    shown = [inside("evaluate", run, "--no-store", *options, cwd=tmp_path).out for options in ((), ("--full",))]
+    shown.append(_text(write_report([run], tmp_path / "r.html", PageOptions())).partition("Where it breaks")[0])
+    for text in shown:
+        assert not re.search("CrossRepo|Boundary(Recall|Precision)|Coherence|OffPin", text), text
+    # Asked for, they are there, with their reasons; with a repository, they are there, too.
+    asked = inside("evaluate", run, "--no-store", "-m", "CrossRepoRecall", cwd=tmp_path).out
+    assert "gold names no repository" in asked
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", **gold, "relevant": ["a:x.py"]}])
+    assert "CrossRepoRecall" in inside("evaluate", run, "--no-store", "--full", cwd=tmp_path).out

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from graphkit.analysis.config import BY_TEXT, Config
 from graphkit.analysis.layers import NOT_GRADED, Layer, Scorecard
+from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import find_file
 from graphkit.measures.base import Thresholds
+from graphkit.measures.edges import NO_BOUNDARY
 from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
+from graphkit.measures.repositories import NO_REPOSITORY
 from graphkit.records.bounds import under
 from graphkit.scoring.intervals import RESAMPLES, mean_caution, mean_interval
 from graphkit.scoring.measure_summaries import Summary, scored_in_words
@@ -17,6 +21,30 @@ from graphkit.scoring.results import Evaluation
 
 #: Measures without a weight that the board shows among the first; the others are folded unless someone asked for them.
 SHOWN = ("BoundaryRecall", *BY_TEXT)
+
+
+#: Measures of repositories and of commits, which aren't shown where the data has none.
+OF_REPOSITORIES = ("CrossRepoPrecision", "CrossRepoRecall", "BoundaryRecall", "BoundaryPrecision")
+OF_COMMITS = ("Coherence", "Incoherent", "OffPin")
+
+
+def without_input(results: Sequence[Evaluation], dataset: Dataset) -> frozenset[str]:
+    """Return the measures of repositories if no gold names one, and those of commits if nothing states any."""
+
+    def reasons(names: Sequence[str]) -> set[str] | None:
+        """Return why some measures have no value; None if one has."""
+        if any(one.measures[name].scored for one in results for name in names if name in one.measures):
+            return None
+        return {reason for one in results for name in names for reason in one.unscored.get(name, ())}
+
+    hidden: set[str] = set()
+    found = reasons(OF_REPOSITORIES)
+    if found is not None and NO_REPOSITORY in found and found <= {NO_REPOSITORY, NO_BOUNDARY}:
+        hidden.update(OF_REPOSITORIES)
+    stated = any(find_file(dataset.folder, name) is not None for name in ("commits", "compatibility"))
+    if not stated and reasons(OF_COMMITS) is not None:
+        hidden.update(OF_COMMITS)
+    return frozenset(hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +152,22 @@ def board(
     config: Config,
     resamples: int = RESAMPLES,
     asked: Collection[str] = (),
+    hidden: Collection[str] = (),
 ) -> Board:
     """Return the board of some results, which hold their rows, and of their scorecards.
 
-    Of the measures without a weight those that someone ``asked`` for aren't folded.
+    Of the measures without a weight those that someone ``asked`` for aren't folded. Others that are ``hidden``, since
+    the data has nothing for them, aren't there.
     """
+    hidden = {*hidden} - {*asked}
     layers, weighed = [], set()
     for layers_of in zip(*(card.layers for card in cards), strict=True):
         names = [component.measure for component in layers_of[0].components]
         weighed.update(names)
+        names = [name for name in names if name not in hidden]
         layers.append(_layer(layers_of, [_row(name, results, config, resamples) for name in names]))
-    names = [name for name in dict.fromkeys(name for one in results for name in one.measures) if name not in weighed]
+    every = dict.fromkeys(name for one in results for name in one.measures)
+    names = [name for name in every if name not in {*weighed, *hidden}]
     rows = [_row(name, results, config, resamples) for name in names]
     shown = [row for row in rows if row.measure in asked or (row.scored and row.measure in SHOWN)]
     return Board(

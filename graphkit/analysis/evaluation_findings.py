@@ -228,7 +228,7 @@ def unscored_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
     reasons: dict[str, dict[str, int]] = {}
     for result in evaluated.results:
         for measure, found in result.unscored.items():
-            for reason, count in found.items():
+            for reason, count in found.items() if measure not in evaluated.hidden else ():
                 measures = reasons.setdefault(reason, {})
                 measures[measure] = max(count, measures.get(measure, 0))
     ranked = sorted(reasons.items(), key=lambda each: -sum(each[1].values()))

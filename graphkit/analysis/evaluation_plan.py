@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphkit.analysis.board import without_input
 from graphkit.analysis.config import Config
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.gates import min_kappa
@@ -240,7 +241,8 @@ class EvaluationPlan:
         refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
         cards = [score_layers(result, self.layers) for result in results] if self.layered else []
         systems = [] if self.gates.per_repetition else repeated_systems(results)
-        evaluated = EvaluatedRuns(self, tuple(results), tuple(cards), systems=tuple(systems))
+        hidden = without_input(results, passes[0].dataset) if self.layered else frozenset()
+        evaluated = EvaluatedRuns(self, tuple(results), tuple(cards), systems=tuple(systems), hidden=hidden)
         return dataclasses.replace(evaluated, gates=tuple(self._outcomes(runs, evaluated.held, cards, systems)))
 
     def evaluate_shards(
@@ -334,7 +336,8 @@ class EvaluationPlan:
 class EvaluatedRuns:
     """The results of runs, their scorecards (none unless the plan is ``layered``), and the outcomes of their gates.
 
-    The gates hold for the ``systems`` that several runs repeat, and for the other runs.
+    The gates hold for the ``systems`` that several runs repeat, and for the other runs. People aren't shown the
+    measures that are ``hidden``, since the data has nothing for them.
     """
 
     plan: EvaluationPlan
@@ -342,6 +345,7 @@ class EvaluatedRuns:
     cards: tuple[Scorecard, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
     systems: tuple[RepeatedSystem, ...] = ()
+    hidden: frozenset[str] = frozenset()
 
     @property
     def held(self) -> list[Evaluation]:

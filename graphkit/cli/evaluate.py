@@ -326,13 +326,13 @@ def _show(evaluated: EvaluatedRuns, verdict: RunsVerdict | None = None) -> None:
     )
     from graphkit.cli.tables import print_gates
 
-    print_scoreboard(evaluated.results)
+    print_scoreboard(evaluated.results, evaluated.hidden)
     print_clusters(evaluated.results)
     print_repetitions(evaluated.repetitions)
     if evaluated.plan.by:
         print_groups(evaluated.results, evaluated.plan.by)
     for card, result in zip(evaluated.cards, evaluated.results, strict=False):
-        print_scorecard(card)
+        print_scorecard(card, evaluated.hidden)
         print_outcomes(result)
     for line in verdict.lines() if verdict is not None else ():
         print_line(f"{line}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, LayerComponent, Scorecard
 from graphkit.analysis.repetitions import Repetitions
@@ -15,9 +15,9 @@ from graphkit.scoring.measure_summaries import NOTES, mean_in_words, scored_in_w
 from graphkit.scoring.results import Evaluation, Label
 
 
-def print_scoreboard(results: Sequence[Evaluation]) -> None:
-    """Print the mean of each measure for each run, and how many questions it was scored on."""
-    names = list(dict.fromkeys(name for result in results for name in result.measures))
+def print_scoreboard(results: Sequence[Evaluation], hidden: Collection[str] = ()) -> None:
+    """Print the mean of each measure for each run but the hidden ones, and how many questions it was scored on."""
+    names = list(dict.fromkeys(name for result in results for name in result.measures if name not in hidden))
     columns = ["measure"]
     for result in results:
         columns += [result.run, "scored"]
@@ -42,7 +42,7 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
         print_line(f"{result.run}: {questions}, {result.failed} failed, {result.missing} missing{invalid}")
         if result.failed_as in NOTES:
             print_line(f"{result.run}: {NOTES[result.failed_as]}")
-        for line in result.reasons():
+        for line in result.reasons(hidden):
             print_line(f"{result.run}: {line}")
     print_line()
     print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})
@@ -110,8 +110,8 @@ def print_groups(results: Sequence[Evaluation], by: Label) -> None:
         print_table(f"{result.run} by {by}, with the number of questions", columns, rows)
 
 
-def print_scorecard(card: Scorecard) -> None:
-    """Print the layers of one run; alerts come first."""
+def print_scorecard(card: Scorecard, hidden: Collection[str] = ()) -> None:
+    """Print the layers of one run without the hidden measures; alerts come first."""
     if card.unscored:
         print_line(f"NOT SCORED {card.run}: {card.unscored}")
     if not card.judged:
@@ -124,7 +124,7 @@ def print_scorecard(card: Scorecard) -> None:
     rows = []
     for layer in card.layers:
         rows.append([layer.name, shown(layer.score), f"{layer.coverage:.0%}", "", "", "", ""])
-        for component in layer.components:
+        for component in (one for one in layer.components if one.measure not in hidden):
             rows.append(
                 [
                     "  " + component.measure,

@@ -25,7 +25,8 @@ class BoardView:
     """The content of the templates of the verdict and of the board, computed once.
 
     The others are compared with the run of the number ``baseline``, by default the second best one; where the reader
-    may ``choose``, with each run that can be a baseline. Measures that someone ``asked`` for are never folded.
+    may ``choose``, with each run that can be a baseline. Measures that someone ``asked`` for are never
+    folded, and those that are ``hidden`` aren't there.
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class BoardView:
         baseline: int | None = None,
         choose: bool = False,
         asked: Collection[str] = (),
+        hidden: Collection[str] = (),
     ) -> None:
-        self.results, self._asked = list(results), asked
+        self.results, self._asked, self._hidden = list(results), asked, hidden
         self._cards, self._config, self._baseline, self._choose = cards, config, baseline, choose
 
     @cached_property
@@ -59,7 +61,7 @@ class BoardView:
     def board(self) -> Board:
         """The measures of all runs."""
         values = sum(len(one.measures) * one.questions for one in self.results)
-        return board(self.results, self._cards, self._config, resamples_for(values), self._asked)
+        return board(self.results, self._cards, self._config, resamples_for(values), self._asked, self._hidden)
 
     @cached_property
     def standings(self) -> Standings:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from graphkit import __version__
+from graphkit.analysis.board import without_input
 from graphkit.analysis.broken_edges import COUNTED, BrokenEdges, BrokenRow, broken_edges, weakest
 from graphkit.analysis.evaluation_findings import unanswered_findings
 from graphkit.analysis.findings import digits, listed, two
@@ -48,7 +49,9 @@ class FirstScreen(BoardView):
 
     def __init__(self, data: ReportData) -> None:
         cards = [run.card for run in data.runs]
-        super().__init__([run.evaluation for run in data.runs], cards, data.config, choose=True, asked=data.asked)
+        results = [run.evaluation for run in data.runs]
+        hidden = without_input(results, data.dataset)
+        super().__init__(results, cards, data.config, choose=True, asked=data.asked, hidden=hidden)
         self._data = data
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -224,11 +224,11 @@ class Evaluation:
         chunks = f"{taken} of {counted(lacking, 'chunk')} without a commit"
         return f"{chunks} {'takes' if taken == 1 else 'take'} that of their artifact in the dataset's graph"
 
-    def reasons(self) -> list[str]:
-        """Return the reasons of unscored questions, each with its measures, the most frequent first."""
+    def reasons(self, hidden: Collection[str] = ()) -> list[str]:
+        """Return the reasons of unscored questions, each with its measures but the hidden ones, most frequent first."""
         found: dict[str, dict[str, int]] = {}
         for name, reasons in self.unscored.items():
-            for reason, count in reasons.items():
+            for reason, count in reasons.items() if name not in hidden else ():
                 found.setdefault(reason, {})[name] = count
         by_count = sorted(found.items(), key=lambda each: -sum(each[1].values()))
         return [
