@@ -385,5 +385,7 @@ def test_what_the_data_has_nothing_for_is_not_shown(tmp_path: Path) -> None:
     # Asked for, they are there, with their reasons; with a repository, they are there, too.
     asked = inside("evaluate", run, "--no-store", "-m", "CrossRepoRecall", cwd=tmp_path).out
     assert "gold names no repository" in asked
-    write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", **gold, "relevant": ["a:x.py"]}])
+    coded = {"relevant": ["a:x.py"], "paths": [[["a:x.py", "CALLS", "b:y.py"]]]}
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", **gold, **coded}])
+    write_jsonl(run, [{**record, "retrieved": ["a:x.py"]}])
     assert "CrossRepoRecall" in inside("evaluate", run, "--no-store", "--full", cwd=tmp_path).out
