@@ -27,6 +27,9 @@ OF_ANSWERS, OF_EVIDENCE = "AnswerHit", "EvidenceRecall@5"
 #: Part of each name of the fields of tool calls: a line without it isn't decoded.
 _NAMED = b"tool"
 
+#: Parts of the names of the fields with gold that is text.
+_OF_TEXTS = (b"answer", b"ground_truth", b"reference", b"expected_output", b"relevant_texts")
+
 
 def further_measures(dataset: Dataset, first: FirstRecords | None) -> tuple[str, ...]:
     """Return the measures that score a run by default beside the usual ones.
@@ -49,14 +52,16 @@ def measures_of_texts(dataset: Dataset) -> tuple[str, ...]:
     if not dataset.questions_file.is_file():
         return ()
     reader = RecordReader(dataset.questions_file, QuestionStruct, Problems("skip"))
-    return of_texts(reader.parse(number, line) for number, line in read_lines(dataset.questions_file))
+    return of_texts(reader, read_lines(dataset.questions_file))
 
 
-def of_texts(questions: Iterable[QuestionStruct | None]) -> tuple[str, ...]:
-    """Return the measures that apply to the gold of some of the first of these questions."""
+def of_texts(reader: RecordReader[QuestionStruct], lines: Iterable[tuple[int, bytes]]) -> tuple[str, ...]:
+    """Return the measures that apply to the gold of some of the first questions, of which these are the lines."""
     found: dict[str, bool] = {OF_ANSWERS: False, OF_EVIDENCE: False}
-    for question in islice(questions, RECORDS):
-        if question is not None:
+    for number, line in islice(lines, RECORDS):
+        if not any(name in line for name in _OF_TEXTS):
+            continue
+        if (question := reader.parse(number, line)) is not None:
             found[OF_ANSWERS] = found[OF_ANSWERS] or decides_by_words(question)
             found[OF_EVIDENCE] = found[OF_EVIDENCE] or bool(question.relevant_texts)
     return tuple(name for name, applies in found.items() if applies)

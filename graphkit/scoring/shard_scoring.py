@@ -191,7 +191,7 @@ def survey(shard: Shard, path: Path) -> None:
     files: dict[str, None] = {}
     strange: dict[str, None] = {}
     tools = False
-    texts = of_texts(reader.parse(number, line) for number, line in shard_lines(shard))
+    texts = of_texts(reader, shard_lines(shard))
     for number, line in shard_lines(shard):
         files.update(dict.fromkeys(files_expected((line,))))
         looked_at = b"tool" in line and not tools
