@@ -218,6 +218,12 @@ REMEDIES: dict[str, Remedy] = {
         "Name the dataset by --dataset.",
         "evaluate log.jsonl --no-store --format ragas --dataset d",
     ),
+    "an unknown format: map": Remedy(
+        lambda folder: log(folder, [{"question": "Who calls 1?", "out": {"hits": [{"doc": "web:a.py"}]}}]),
+        f"import auto log.jsonl {TO}",
+        "--map FIELD=EXPRESSION",
+        f"import auto log.jsonl {TO} --map retrieved=out.hits[].doc",
+    ),
     "map: format": Remedy(
         lambda folder: log(folder, [{"id": "q1", "found": ["a"]}]),
         f"import ragas log.jsonl {TO} --map retrieved=found",

@@ -113,5 +113,6 @@ def advice(values: list[Any]) -> str:
         lacking = ", ".join(repr(key) for key in KEYS[name] if key not in shared)
         near = f"The nearest format is {name}, which has {spelled} too" + (f", and {lacking}. " if lacking else ". ")
     return (
-        f"{near}Name the format instead of auto, or write a record such as this for each question (docs/importing.md):"
+        f"{near}Name the format instead of auto, read its fields by --map FIELD=EXPRESSION, or write a record such as "
+        "this for each question (docs/importing.md):"
     )

@@ -73,7 +73,7 @@ _MAPPABLE: Spellings = {
         *("supporting_facts", "retrieved_docs", "retrieved_documents", "retrieved_contexts", "retrieval_context"),
     ),
     "traversal": ("path", "paths", "hops", "triples", "edges", "visited", "reasoning_path", "relation_path"),
-    "answer": ("prediction", "predicted_answer", "model_answer", "output", "completion", "generation"),
+    "answer": ("prediction", "predicted_answer", "model_answer", "completion", "generation"),
     "score.reward": ("reward",),
     "score": ("score",),
 }
