@@ -13,6 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from graphkit.judges.catalogue import GRADERS
+from graphkit.measures.judged import JudgedMeasure
+from graphkit.measures.registry import MEASURES
+from graphkit.scoring.verdict_job import DEFAULT_GRADERS
 from tests.helpers.cli import inside
 from tests.helpers.datasets import write_jsonl
 
@@ -363,3 +367,13 @@ def test_a_format_without_a_key_recommends_none(tmp_path: Path) -> None:
     refused = inside("import", "beir", "log.json", "--dataset", "d", "-o", "d/made.jsonl", cwd=tmp_path, code=2)
     assert "--question-key" not in refused.err
     assert "Check --dataset." in refused.err
+
+
+def test_remedy_names_the_grader_that_gives_a_measure() -> None:
+    """The grader of each judged measure is one of the catalogue that gives it; only a person's has none."""
+    judged = [kind for kind in MEASURES if issubclass(kind, JudgedMeasure)]
+    without = [kind.__name__ for kind in judged if kind.grader is None]
+    assert without == ["PersonGrade"]
+    for kind in judged:
+        assert kind.grader is None or kind.__name__ in GRADERS[kind.grader].measures
+    assert JudgedMeasure.asked_by_default == DEFAULT_GRADERS
