@@ -22,6 +22,8 @@ _HOSTS = (LOOPBACK, "localhost", "[::1]")
 
 #: The longest head of a request, in bytes.
 LONGEST_HEAD = 1 << 16
+#: How much is read at once.
+BUFFER = 1 << 13
 
 #: How long a connection may wait for its next request, and how long a request may take to arrive, in seconds.
 SILENCE = 30.0
@@ -229,7 +231,8 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         """Read the connection with deadlines."""
         super().setup()
         self._bytes = _TimedBytes(self.connection)
-        self.rfile = BufferedReader(self._bytes)
+        # Without a size it would be Python's own: 128 KiB from 3.14 on, of which much may belong to the body.
+        self.rfile = BufferedReader(self._bytes, BUFFER)
 
     def handle_one_request(self) -> None:
         """Handle a request, and refuse one with too long a head."""
