@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -18,6 +17,7 @@ from graphkit.execution.returned_values import (
     TupleValue,
     UnusableResultError,
 )
+from graphkit.records.moments import moment
 
 #: The most values that one comparison may visit.
 _MOST_STEPS = 1_000_000
@@ -199,8 +199,8 @@ def _same_moment(one: str, other: str) -> bool:
     if len(one) <= len("2026-01-01") or len(one) > 50 or len(other) > 50:
         return False
     try:
-        left, right = datetime.fromisoformat(one), datetime.fromisoformat(other)
-    except ValueError:
+        left, right = moment(one), moment(other)
+    except (ValueError, OverflowError):
         return False
     return (left.tzinfo is None) == (right.tzinfo is None) and left == right
 

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from graphkit.records.moments import moment
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -22,10 +24,10 @@ def microseconds_of(value: Any) -> int | None:
     if isinstance(value, str):
         if re.fullmatch(r"\d{1,20}", value) is None:
             try:
-                moment = datetime.fromisoformat(value)
-            except ValueError:
+                stated = moment(value)
+            except (ValueError, OverflowError):
                 return None
-            return ((moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+            return ((stated if stated.tzinfo is not None else stated.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
         return None

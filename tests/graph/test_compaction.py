@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def test_compaction_keeps_everything(tmp_path: Path, dataset: Path) -> None:
 
 def test_removed_records_give_their_space_back(tmp_path: Path) -> None:
     """After the removal of one of two runs the files of paths are smaller by a third at least; sizes are returned."""
-    dataset = world(tmp_path, 1_000)
+    dataset = world(tmp_path, 400)
     bulk_load(embedded_importer(tmp_path / "db"), Dataset(dataset), sorted(dataset.glob("runs/*")), Problems())
     with open_store(data=tmp_path / "db") as store:
         remove_run(store, "walker")
@@ -87,7 +88,7 @@ def test_removed_records_give_their_space_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("victim", ["client", "copier"])
 def test_killed_compaction_loses_nothing(tmp_path: Path, victim: str) -> None:
     """After a kill -9 of either process in the middle the database is as it was, and the same command works."""
-    dataset = world(tmp_path, 1_000)
+    dataset = world(tmp_path, 400)
     data = tmp_path / "db"
     bulk_load(embedded_importer(data), Dataset(dataset), [dataset / "runs/walker.jsonl"], Problems())
     with open_store(data=data) as store:
@@ -113,14 +114,23 @@ def test_killed_compaction_loses_nothing(tmp_path: Path, victim: str) -> None:
         assert whole(store) == before
 
 
+@pytest.fixture(scope="module")
+def two_databases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folders of two stopped databases, ``old`` and ``new``, each with its name in a node."""
+    both = tmp_path_factory.mktemp("databases")
+    for name in ("old", "new"):
+        with open_store(data=both / name) as store:
+            store.write("CREATE (:Repository {name: $name})", {"name": name})
+        stop(both / name)
+    return both
+
+
 @pytest.mark.parametrize("state", ["partial", "complete", "between", "in place"])
-def test_kill_between_renames_is_settled(tmp_path: Path, state: str) -> None:
+def test_kill_between_renames_is_settled(two_databases: Path, tmp_path: Path, state: str) -> None:
     """The next command finds one whole database and no leftovers, wherever a kill interrupted the exchange."""
     layout = Layout(tmp_path / "db")
-    for folder, name in ((layout.directory, "new"), (tmp_path / "other", "old")):
-        with open_store(data=folder) as store:
-            store.write("CREATE (:Repository {name: $name})", {"name": name})
-        stop(folder)
+    for name, folder in (("new", layout.directory), ("old", tmp_path / "other")):
+        shutil.copytree(two_databases / name, folder)
     old = Layout(tmp_path / "other").database
     layout.partial.parent.mkdir()
     if state == "in place":
