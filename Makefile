@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Installs what a locked file names into an environment: by uv where there is one, which takes a tenth of pip's time;
-# else, or if uv doesn't reach pip's index, by pip.
-locked = { command -v uv >/dev/null && uv pip install --quiet --compile-bytecode --python $(1)/bin/python \
-	--no-deps --require-hashes -r $(2) 2>/dev/null; } || \
+# Installs what a locked file names into an environment: by uv where there is one, which takes a part of pip's time;
+# else, or if uv doesn't reach pip's index, by pip. It compiles only the environment whose commands the tests start
+# without leave to write: others compile what they import.
+locked = { command -v uv >/dev/null && uv pip install --quiet $(if $(filter $(VENV),$(1)),--compile-bytecode) \
+	--python $(1)/bin/python --no-deps --require-hashes -r $(2) 2>/dev/null; } || \
 	$(1)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r $(2)
 
 # How many processes run the tests.
