@@ -16,7 +16,6 @@ from graphkit.measures.case import Case
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.paths import first_divergences
 from graphkit.measures.registry import parse_measure
-from graphkit.records.ids import Places
 from tests.scoring.compared_runs import MEASURED, Run, Values
 
 
@@ -100,7 +99,7 @@ def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]
         required = [
             (place, (one.source, one.relation, one.target))
             for place, one in steps
-            if not one.optional and (not boundary or Places().crosses(one.source, one.target))
+            if not one.optional and (not boundary or case.places.crosses(one.source, one.target))
         ]
         if required:
             # Of equals the path with fewer required edges, then the one whose steps come first in the alphabet.
