@@ -145,11 +145,11 @@ def test_tests_decide_what_is_luck(tmp_path: Path) -> None:
 
 
 def test_page_decodes_each_line_once(tmp_path: Path, parsed: Counter[tuple[str, int]]) -> None:
-    """One reading gives scores and details; only the first records of the run are looked at before, for their ids."""
+    """One reading gives scores and details; only the first records and questions are looked at before, for ids."""
     run = plain(tmp_path)
     parsed.clear()
     write_report([run], tmp_path / "r.html")
-    times = {"questions.jsonl": 1, run.name: 2}
+    times = {"questions.jsonl": 2, run.name: 2}
     assert parsed == {(name, number): count for name, count in times.items() for number in (1, 2)}
 
 
