@@ -68,6 +68,8 @@ def test_ids_tell_repositories() -> None:
     assert told("https://example.org/a.html", "std::vector") == [None, None]
     # A path may contain a space, a symbol may not.
     assert told("docs:My notes/a b.md", "docs:c d.md#Part one") == ["docs", "docs"]
+    # Sources of documents play the part of repositories where a chunk is named.
+    assert told("wiki:Ann Lee#2", "imdb:Aida Bay#0") == ["wiki", "imdb"]
     # One that a commit names is a repository, whatever the others look like.
     assert told("web:a.ts", "Lake 1: Notes", names=("web",)) == ["web", None]
 

@@ -36,8 +36,8 @@ _KINDS = frozenset((
 ))
 # fmt: on
 
-#: What follows a repository: a path or a symbol, which holds a space only if it is a path.
-_PLACE = re.compile(r"(?!\d+\Z)\S(?:\S*\Z|.*(?:/|\.\w{1,20}(?:#|\Z)))", re.DOTALL)
+#: What follows a repository: a path or a symbol. It holds a space only if it is a path, or has a part behind a ``#``.
+_PLACE = re.compile(r"(?!\d+\Z)\S(?:\S*\Z|.*(?:/|#|\.\w{1,20}\Z))", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
