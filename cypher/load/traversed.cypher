@@ -9,5 +9,6 @@ WITH collect(n) AS nodes WHERE [n IN nodes | n.id] = $artifacts
 UNWIND $rows AS row
 WITH row, nodes[row.from] AS a, nodes[row.to] AS b
 CREATE (a)-[:TRAVERSED {run: row.run, question: row.question, path: row.path, position: row.position,
-  relation: row.relation, source_commit: row.source_commit, target_commit: row.target_commit}]->(b)
+  relation: row.relation, source_commit: row.source_commit, target_commit: row.target_commit,
+  directed: row.directed}]->(b)
 RETURN count(*) AS joined

@@ -239,6 +239,10 @@ class Dataset:
 
     def places(self) -> Places:
         """Return where the dataset's nodes lie: their repositories, files and symbols."""
+        return self._places
+
+    @cached_property
+    def _places(self) -> Places:
         return self.named_places().places()
 
     def named_places(self) -> NamedPlaces:

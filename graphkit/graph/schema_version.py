@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "14"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "83ace5c8c8acf77d985c022213a1dd32"
+SCHEMA_DIGEST = "3422ac384d93edc615bbb939937d0e44"

@@ -92,7 +92,7 @@ def test_missed_boundaries_look_at_the_alternative_that_crossed_most(empty_store
     Of ``inner`` 3 of its 4 edges were walked but not its only boundary; of ``outer`` 1 of its 2 boundaries and nothing
     else of its 6 edges. BoundaryRecall is 1/2, that of ``outer``, whose other boundary is missed.
     """
-    inner = [edge("x:1", "x:2"), edge("x:2", "x:3"), edge("x:3", "x:4"), edge("x:4", "y:1")]
+    inner = [edge("x:k", "x:l"), edge("x:l", "x:m"), edge("x:m", "x:n"), edge("x:n", "y:o")]
     outer = [edge("x:a", "y:b"), edge("y:b", "z:c")]
     outer += [edge("z:c", "z:d"), edge("z:d", "z:e"), edge("z:e", "z:f"), edge("z:f", "z:g")]
     paths = [{"id": "inner", "group": "g", "steps": inner}, {"id": "outer", "group": "g", "steps": outer}]

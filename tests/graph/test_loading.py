@@ -43,24 +43,32 @@ def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
 
 
 def test_load_decodes_each_line_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:
-    """Checking, stale gold, foreign ids and writing share one reading of the questions and of the knowledge graphs."""
+    """Checking, stale gold, foreign ids and writing share one reading of the questions and of the knowledge graphs.
+
+    The first questions are looked at before, for the repositories of their ids.
+    """
     graphkit.load(empty_store, dataset)
     files = [
         "questions.jsonl",
         *(f"{kind}-stack-{number}.jsonl" for kind in ("artifacts", "edges") for number in (1, 2)),
     ]
-    lines = {(name, number + 1): 1 for name in files for number in range(len(read_jsonl(dataset / name)))}
+    lines = {
+        (name, number + 1): 2 if name == "questions.jsonl" else 1
+        for name in files
+        for number in range(len(read_jsonl(dataset / name)))
+    }
     assert parsed == lines
 
 
 def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:
     """A run is written from the scored records; none are spooled if the graph already holds them.
 
-    Only the known ids of its first records need a second look at them, and one at the knowledge graphs.
+    Only the known ids of its first records need a second look at them, and one at the knowledge graphs. The first
+    questions are looked at for the measures that apply, and for the repositories of their ids.
     """
     graphkit.load(empty_store, dataset)
     file = dataset / "runs" / f"{RUN}.jsonl"
-    lines = {(name, number): many for name, many in (("questions.jsonl", 1), (file.name, 2)) for number in range(1, 31)}
+    lines = {(name, number): many for name, many in (("questions.jsonl", 3), (file.name, 2)) for number in range(1, 31)}
     for name in (f"{kind}-stack-{number}.jsonl" for kind in ("artifacts", "edges") for number in (1, 2)):
         lines |= {(name, number + 1): 1 for number in range(len(read_jsonl(dataset / name)))}
     for _ in range(2):
