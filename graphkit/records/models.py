@@ -306,17 +306,6 @@ class Question(Record):
     evidence_sets: tuple[Annotated[tuple[Id, ...], Field(min_length=1)], ...] = ()
     relevant_texts: tuple[Text, ...] = ()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _several_answers(cls, value: Any) -> Any:
-        """Read a list of answers, by whichever name of the gold answer, as ``gold_answers``."""
-        names = ("gold_answer", *QUESTION["gold_answer"])
-        listed = [name for name in names if isinstance(value, dict) and isinstance(value.get(name), list | tuple)]
-        if not listed:
-            return value
-        rest = {name: one for name, one in value.items() if name not in listed}
-        return {"gold_answers": value[listed[0]], **rest}
-
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:
         """Read the gold of a ranking where harnesses keep it, and several gold answers under the name of one."""

@@ -271,7 +271,7 @@ def with_gold(given: Any) -> Any:
         if isinstance(found.get(name), list | dict) and not any(one in found for one in _RELEVANT):
             found["relevant"] = found.pop(name)
     for name in ("gold_answer", *QUESTION["gold_answer"]):
-        if isinstance(found.get(name), list) and not found.get("gold_answers"):
+        if isinstance(found.get(name), list | tuple) and not found.get("gold_answers"):
             found["gold_answers"] = found.pop(name)
     metadata = found.get("metadata")
     if isinstance(metadata, dict) and type(metadata.get("k")) is int and metadata["k"] > 0 and "k" not in found:
