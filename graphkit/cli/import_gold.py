@@ -28,6 +28,11 @@ def import_gold(
         "Qualify symbols by the files in this local clone (swe-bench); may be repeated.",
         show_default=False,
     ),
+    graph: Path | None = option(
+        "--graph FILE",
+        "Look up the unnamed nodes of queries (cwq, webqsp, grailqa) in these edges, or in the graph of each row.",
+        show_default=False,
+    ),
     on_error: OnError = ON_ERROR,
 ) -> None:
     """Make a dataset from the rows of a public data set: its questions with their gold."""
@@ -42,8 +47,12 @@ def import_gold(
     if not files or out is None:
         missing = "a file" if not files else "the dataset folder to be written"
         raise InputError(f"{missing} is missing", remedy=f"graphkit import gold {chosen.name} FILE... -o DATASET")
+    if graph is not None and not chosen.graphs:
+        raise InputError(
+            f"--graph doesn't apply to {chosen.name}", remedy="It names the nodes of cwq, webqsp and grailqa."
+        )
     problems = Problems(on_error)
-    count = imported(chosen, files, out, problems)
+    count = imported(chosen, files, out, problems, graph)
     print_problems(problems)
     for sentence in chosen.lacks:
         say(f"{chosen.name} doesn't say: {sentence}")

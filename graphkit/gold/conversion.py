@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from itertools import chain, count
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from graphkit.files.dataset_settings import repository_setting, set_repositories
 from graphkit.files.jsonl import find_file
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
+from graphkit.gold.answer_graphs import GivenGraphs
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, read_rows
 from graphkit.records.models import Question
@@ -20,8 +22,12 @@ from graphkit.records.models import Question
 _RENAMED = "an earlier row has the same id and other content: the id of this question gets the suffix ~ and a number"
 
 
-def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) -> Iterator[Question]:
+def gold_questions(
+    form: GoldFormat, files: Iterable[Path], problems: Problems, graphs: GivenGraphs | None = None
+) -> Iterator[Question]:
     """Yield the questions of some files of a public data set.
+
+    Paths with unnamed nodes are looked up in the ``graphs``, or in the graph that a row has itself.
 
     Unusable rows, doubts and unused fields are added to the problems.
 
@@ -29,7 +35,8 @@ def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) 
     """
     ids = _Ids()
     for path in files:
-        for row in read_rows(path, form.lines, problems):
+        for row in read_rows(path, form.lines, problems, form.member):
+            row.graphs = graphs
             question = _question(form, row, problems)
             if question is None:
                 continue
@@ -80,8 +87,12 @@ class _Ids:
         return suffix
 
 
-def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems: Problems) -> int:
+def import_gold(
+    form: GoldFormat, files: Iterable[Path], folder: Path, problems: Problems, graph: Path | None = None
+) -> int:
     """Write the questions of some files to a dataset folder, and return their number. On an error, write no file.
+
+    ``graph`` is a file of edges, or of rows with a graph for each question (see :class:`GivenGraphs`).
 
     Raise InputError if the folder already has questions, or can't be written, a file can't be read; or rows are
     unusable and not skipped.
@@ -89,6 +100,13 @@ def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems:
     if found := find_file(folder, "questions"):
         remedy = "Name another folder, or move that file away."
         raise InputError("the folder already has questions, which aren't overwritten", where=str(found), remedy=remedy)
+    with nullcontext() if graph is None else GivenGraphs(graph) as graphs:
+        return _written(form, files, folder, problems, graphs)
+
+
+def _written(
+    form: GoldFormat, files: Iterable[Path], folder: Path, problems: Problems, graphs: GivenGraphs | None
+) -> int:
     made = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +116,7 @@ def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems:
 
     def counted() -> Iterator[Question]:
         nonlocal written
-        for question in gold_questions(form, files, problems):
+        for question in gold_questions(form, files, problems, graphs):
             written += 1
             yield question
         problems.raise_if_refused(usable=written)

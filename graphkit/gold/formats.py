@@ -26,6 +26,10 @@ class GoldFormat(ABC):
         One sentence for each thing that the format doesn't contain.
     lines
         Whether a file consists of lines of text. Other files are JSON, JSON Lines or Parquet.
+    member
+        The field that lists the rows, if a file may be one object.
+    graphs
+        Whether nodes that the rows don't name are looked up in a graph.
     repositories
         Whether the part of an id before its colon is a repository.
     """
@@ -34,6 +38,8 @@ class GoldFormat(ABC):
     title: str
     lacks: tuple[str, ...] = ()
     lines: bool = False
+    member: str | None = None
+    graphs: bool = False
     repositories: bool = False
 
     @abstractmethod

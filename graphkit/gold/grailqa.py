@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphkit.gold.answer_graphs import answer_graph
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, table
 from graphkit.gold.query_graphs import LACKS, query_paths
@@ -16,6 +17,7 @@ class GrailQA(GoldFormat):
 
     name = "grailqa"
     title = "GrailQA: graph_query"
+    graphs = True
     lacks = LACKS
 
     def question(self, row: GoldRow) -> dict[str, Any]:
@@ -51,7 +53,7 @@ class GrailQA(GoldFormat):
             "gold_answer": ", ".join(names) or None,
             "gold_answers": names,
             "relevant": dict.fromkeys(entities, 1.0),
-            "paths": query_paths(row, edges, known, asked[0] if len(asked) == 1 else None, entities),
+            "paths": query_paths(row, answer_graph(row), edges, known, asked[0] if len(asked) == 1 else None, entities),
         }
 
 

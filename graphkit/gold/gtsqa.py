@@ -37,9 +37,7 @@ class Gtsqa(GoldFormat):
         found = triples(row.table("answer_subgraph", ("head", "relation", "tail")), "answer_subgraph")
         if not found:
             raise UnusableRowError("'answer_subgraph' holds no triples")
-        seeds = row.get("seed_entities") or []
-        if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
-            raise UnusableRowError("the field 'seed_entities' must be a list of texts")
+        seeds = row.texts("seed_entities")
         edges = [(_id(head), _id(relation), _id(tail)) for head, relation, tail in found]
         answer = row.optional_text("answer_node")
         return {

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
 from graphkit.files.json_stream import json_documents
@@ -16,11 +16,14 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.records.json_once import each_key_once
 from graphkit.records.words import shortened
 
+if TYPE_CHECKING:
+    from graphkit.gold.answer_graphs import GivenGraphs
+
 #: The field of a row that is a line of text.
 LINE = "line"
 
 #: The fields with a row's id for messages.
-_IDS = ("id", "_id", "qid", "ID", "instance_id", "question_id")
+_IDS = ("id", "_id", "qid", "ID", "QuestionId", "instance_id", "question_id")
 
 
 class UnusableRowError(InputError):
@@ -42,6 +45,9 @@ class GoldRow:
         The suffix for the question's id, if an earlier row has the same id.
     """
 
+    #: The graphs of the import, in which paths with unnamed nodes are looked up.
+    graphs: GivenGraphs | None = None
+
     def __init__(self, where: str, stem: str, number: int, fields: dict[str, Any], suffix: str = "") -> None:
         self.where = where
         self.stem = stem
@@ -53,13 +59,20 @@ class GoldRow:
         self._asked: set[str] = set()
 
     @property
+    def key(self) -> str | None:
+        """The id of the row."""
+        return next((str(self._fields[key]) for key in _IDS if self._fields.get(key) is not None), None)
+
+    @property
     def record(self) -> str | None:
         """The id of the row for messages."""
-        return next((shortened(str(self._fields[key])) for key in _IDS if self._fields.get(key) is not None), None)
+        return shortened(self.key) if self.key is not None else None
 
     def renamed(self, suffix: str) -> GoldRow:
         """Return the row with a suffix for the question's id."""
-        return GoldRow(self.where, self.stem, self.number, self._fields, suffix)
+        row = GoldRow(self.where, self.stem, self.number, self._fields, suffix)
+        row.graphs = self.graphs
+        return row
 
     def digest(self) -> bytes:
         """Return a hash of the row's content."""
@@ -89,6 +102,16 @@ class GoldRow:
     def optional_text(self, *names: str) -> str | None:
         """Return a text, or None if it is missing."""
         return self.text(*names) if self.get(*names) not in (None, "") else None
+
+    def texts(self, name: str) -> list[str]:
+        """Return the texts of a list, or none if it is missing.
+
+        Raise UnusableRowError if the value isn't a list of texts.
+        """
+        value = self.get(name) or []
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise UnusableRowError(f"the field {name!r} must be a list of texts")
+        return value
 
     def name(self, *names: str) -> str:
         """Return the id of the question, which may be an integer. Raises the errors of :meth:`text`."""
@@ -153,12 +176,13 @@ def decoded(value: Any, name: str) -> Any:
         raise UnusableRowError(f"the field {name!r} must be a list, or a string with one as JSON") from None
 
 
-def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
+def read_rows(path: Path, lines: bool, problems: Problems, member: str | None = None) -> Iterator[GoldRow]:
     """Yield the rows of a file; those that aren't JSON objects are added to the problems.
 
     Raise InputError if the file can't be read at all, or is cut short.
 
-    With ``lines``, each line of text is a row with the one field ``line``.
+    With ``lines``, each line of text is a row with the one field ``line``. With ``member``, a file may be one object,
+    whose field of this name lists the rows.
     """
     stem = path.name.partition(".")[0]
     if path.suffix == ".parquet":
@@ -174,8 +198,8 @@ def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
                 what = f"not UTF-8: {error.reason} at byte {error.start}"
                 problems.add(Problem(where, what, remedy="Save the file as UTF-8."))
         return
-    if _is_list(path):
-        for place, (where, value) in enumerate(json_documents(path), 1):
+    if member is not None or _is_list(path):
+        for place, (where, value) in enumerate(_members(path, member), 1):
             if (row := _row(where, stem, place, value, problems)) is not None:
                 yield row
         return
@@ -189,6 +213,15 @@ def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
             continue
         if (row := _row(f"{path}:{number}", stem, number, value, problems)) is not None:
             yield row
+
+
+def _members(path: Path, member: str | None) -> Iterator[tuple[str, Any]]:
+    """Yield the place and the value of each row; the rows of an object that lists them are its ``member``."""
+    for where, value in json_documents(path):
+        if member is not None and isinstance(value, dict) and isinstance(value.get(member), list):
+            yield from ((f"{where} ({member}, item {number})", one) for number, one in enumerate(value[member], 1))
+        else:
+            yield where, value
 
 
 def _row(where: str, stem: str, number: int, fields: Any, problems: Problems) -> GoldRow | None:

@@ -1,37 +1,105 @@
-"""Gold from the graph of a query over a knowledge base, whose entities are known and whose variable is the answers."""
+"""Gold from the graph of a query over a knowledge base, and from the graph around a question and its answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from graphkit.gold.answer_graphs import MOST_PATHS, AnswerGraph, Edge, TooManyPathsError
 from graphkit.gold.public_rows import GoldRow
 from graphkit.gold.triple_paths import Triple, outwards, path_of_triples
 
 LACKS = (
-    "A query through an unnamed node (a variable, or a node that a function compares) gives no path: only the "
-    "knowledge base knows which node it is.",
+    "Only a graph knows the nodes that a query doesn't name (variables, and nodes that a function compares). In the "
+    "graph of --graph, or of the row, each path of the query that leads to an answer is an alternative; without one, "
+    "such a question has no path.",
     "The edges are a set; they get the order of a traversal from the entities of the question outwards.",
     "A question with several answers has a path to each, and all are required.",
 )
 
+#: What a question without a path loses.
+UNSCORED = "the question has no path, so measures of edges and paths don't score it"
+
+_UNNAMED = f"the query goes through an unnamed node, which only a graph knows (--graph FILE): {UNSCORED}"
+_NOT_REACHED = f"the graph doesn't hold a path to each answer: {UNSCORED}"
+_TOO_MANY = f"more than {MOST_PATHS:,} paths lead to the answers in the graph: {UNSCORED}"
+
 
 def query_paths(
-    row: GoldRow, edges: Sequence[tuple[str, str, str]], known: Mapping[str, str], asked: str | None, answers: list[str]
+    row: GoldRow,
+    graph: AnswerGraph | None,
+    edges: Sequence[Edge],
+    known: Mapping[str, str],
+    asked: str | None,
+    answers: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Return one path per answer of a query graph; none, with a note, if a node is unknown.
+    """Return the paths of a query to each answer; none, with a note, if a node is unknown.
 
-    ``known`` maps nodes to their ids, and ``asked`` is the node that stands for the answers.
+    ``known`` maps nodes to their ids, and ``asked`` is the node that stands for the answers. A node whose id the graph
+    doesn't have is one of its topics.
     """
     within = {node for source, _, target in edges for node in (source, target)}
-    nodes = set(known) | ({asked} if asked is not None and answers else set())
-    if not edges or not within <= nodes:
-        row.notes.append("the query goes through an unnamed node: the question has no path")
+    choices = {
+        node: [name] if graph is None or graph.name(name) is not None else graph.topics
+        for node, name in known.items()
+        if node in within
+    }
+    unknown = within - set(choices) - ({asked} if answers else set())
+    if not edges or (unknown and (graph is None or asked not in within or not answers)):
+        row.notes.append(_UNNAMED)
         return []
-    paths: dict[tuple[Triple, ...], None] = {}
-    for answer in answers if asked in within else [""]:
-        ids = {**known, **({asked: answer} if asked is not None else {})}
-        named: list[Triple] = [(ids[source], relation, ids[target]) for source, relation, target in edges]
-        starts = [known[node] for node in known if node in within]
-        paths[tuple(outwards(list(dict.fromkeys(named)), starts))] = None
-    return [path_of_triples(path) for path in paths]
+
+    def leading(end: Mapping[str, list[str]]) -> list[list[Triple]]:
+        chosen = {**choices, **end}
+        if graph is not None:
+            found = graph.bindings(edges, chosen)
+        else:
+            found = [[(chosen[source][0], relation, chosen[target][0]) for source, relation, target in edges]]
+        return [outwards(list(dict.fromkeys(path)), starts) for path in found]
+
+    starts = [name for names in choices.values() for name in names]
+    if asked is None or asked not in within:
+        return _alternatives(row, [("the path", leading({}))])
+    return _alternatives(row, ((answer, leading({asked: [answer]})) for answer in dict.fromkeys(answers)))
+
+
+def shortest_paths(
+    row: GoldRow, graph: AnswerGraph | None, topics: Sequence[str], answers: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the shortest paths from each topic to each answer as alternatives; none, with a note, if one has none."""
+    if graph is None:
+        row.notes.append(f"the row has no graph: {UNSCORED}")
+        return []
+    return _alternatives(row, _between(graph, topics, answers))
+
+
+def _between(
+    graph: AnswerGraph, topics: Sequence[str], answers: Sequence[str]
+) -> Iterator[tuple[str, Sequence[Sequence[Triple]]]]:
+    for topic in dict.fromkeys(topics):
+        for answer, paths in graph.shortest(topic, [one for one in answers if one != topic]).items():
+            yield f"{topic} to {answer}", paths
+
+
+def _alternatives(row: GoldRow, groups: Iterable[tuple[str, Sequence[Sequence[Triple]]]]) -> list[dict[str, Any]]:
+    """Return a gold path for each path of each group, of which one is enough.
+
+    None, with a note, if a group has no path, or there are too many.
+    """
+    found: list[dict[str, Any]] = []
+    note = None
+    try:
+        for label, paths in groups:
+            group = {"group": label} if len(paths) > 1 else {}
+            found += [group | path_of_triples(path) for path in paths]
+            if not paths or len(found) > MOST_PATHS:
+                note = _TOO_MANY if paths else _NOT_REACHED
+                break
+        if not found:
+            note = note or _NOT_REACHED
+    except TooManyPathsError:
+        note = _TOO_MANY
+    if note is None:
+        return found
+    row.notes.append(note)
+    return []

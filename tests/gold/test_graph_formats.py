@@ -13,6 +13,9 @@ from graphkit.gold.conversion import import_gold
 from graphkit.gold.formats import gold_format
 from tests.helpers.gold_rows import Row, edges, mistake, one, unused
 
+UNSCORED = "the question has no path, so measures of edges and paths don't score it"
+UNNAMED = f"the query goes through an unnamed node, which only a graph knows (--graph FILE): {UNSCORED}"
+
 GTSQA: Row = {
     "id": 7,
     "question": "Who directed the film that was shot in Turin?",
@@ -288,7 +291,7 @@ def test_grailqa_through_a_node_without_a_name(hidden: Row, tmp_path: Path) -> N
     question, problems = one("grailqa", tmp_path, grail(nodes, [(0, 2, "by"), (2, 1, "born")], "m.7"))
     assert question.paths == ()
     assert question.relevant == {"m.7": 1.0}
-    assert problems.noted == {"the query goes through an unnamed node: the question has no path": 1}
+    assert problems.noted == {UNNAMED: 1}
 
 
 def test_grailqa_counts(tmp_path: Path) -> None:
@@ -332,7 +335,7 @@ def test_cwq_through_a_variable(tmp_path: Path) -> None:
     assert question.paths == ()
     assert set(problems.noted) == {
         "the query orders or counts, which no path expresses",
-        "the query goes through an unnamed node: the question has no path",
+        UNNAMED,
     }
 
 
@@ -344,4 +347,4 @@ def test_cwq_with_literals_and_choices(tmp_path: Path) -> None:
     assert edges(question) == [[("m.1", "a.b", "m.7"), ("m.7", "c.d", "m.2"), ("m.7", "a.year", "1990")]]
     question, problems = one("cwq", tmp_path, cwq("{ ?x ns:a.b ns:m.1 . } UNION { ?x ns:c.d ns:m.2 . }", "m.7"))
     assert question.paths == ()
-    assert problems.noted == {"the query has alternative or optional parts: the question has no path": 1}
+    assert problems.noted == {f"the query has alternative or optional parts: {UNSCORED}": 1}

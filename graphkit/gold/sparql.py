@@ -1,0 +1,95 @@
+"""The patterns of a SPARQL query over Freebase, as ComplexWebQuestions and WebQSP publish it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graphkit.gold.answer_graphs import TOPICS, AnswerGraph, Edge
+from graphkit.gold.public_rows import GoldRow, UnusableRowError
+from graphkit.gold.query_graphs import LACKS, UNSCORED, query_paths
+
+QUERY_LACKS = (
+    *LACKS,
+    "Conditions of the query (filters, the first by some order) aren't part of a path.",
+)
+
+_ASKED = re.compile(r"SELECT\s+(?:DISTINCT\s+)?(\?\w+)", re.IGNORECASE)
+_TERM = r'\?\w+|ns:[\w.\-]+|"[^"\n]*"(?:\^\^[^\s"]+|@\w+)?'
+_PATTERN = re.compile(rf"({_TERM})\s+ns:([\w.\-]+)\s+({_TERM})\s*(?=\.|\}}|$)")
+_FUNCTION = re.compile(r"\bORDER\s+BY\b|\bCOUNT\s*\(", re.IGNORECASE)
+_CHOICE = re.compile(r"\b(?:UNION|OPTIONAL|MINUS|EXISTS)\b", re.IGNORECASE)
+_FILTER = re.compile(r"\bFILTER\s*\(", re.IGNORECASE)
+_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+_ORDERED = re.compile(r"\b(?:ORDER\s+BY|LIMIT|OFFSET)\b[^{}]*", re.IGNORECASE)
+
+
+def sparql_paths(
+    row: GoldRow, query: str, graph: AnswerGraph | None, names: Mapping[str, str], answers: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the paths of a query to each answer; none, with a note, if the query isn't a set of patterns.
+
+    ``names`` are those of entities, by which the graph may know them.
+    """
+    query = _without_filters(_COMMENT.sub("", query))
+    found = _ASKED.search(query)
+    edges: list[Edge] = [
+        (source.rstrip("."), relation, target.rstrip(".")) for source, relation, target in _PATTERN.findall(query)
+    ]
+    if _FUNCTION.search(query):
+        row.notes.append("the query orders or counts, which no path expresses")
+    if _CHOICE.search(query):
+        row.notes.append(f"the query has alternative or optional parts: {UNSCORED}")
+        return []
+    patterns = _ORDERED.sub("", query[query.find("{") :])
+    if _PATTERN.sub("", patterns).strip(" \t\r\n{}."):
+        row.notes.append(f"a part of the query can't be read: {UNSCORED}")
+        return []
+    terms = dict.fromkeys(term for source, _, target in edges for term in (source, target))
+    # Entities first: a traversal begins there rather than at a literal.
+    named = sorted((term for term in terms if not term.startswith("?")), key=lambda term: term.startswith('"'))
+    known = {term: node_name(graph, _id(term), names) for term in named}
+    return query_paths(row, graph, edges, known, found[1] if found else None, answers)
+
+
+def published(row: GoldRow, name: str) -> Any:
+    """Return a field that the rows of a data set have as published.
+
+    Raise UnusableRowError if it is missing, with the format of the copies that have a graph instead.
+    """
+    value = row.get(name)
+    if value is None:
+        remedy = "`graphkit import gold rog` reads rows with 'q_entity' and 'graph'." if row.get(TOPICS) else None
+        raise UnusableRowError(f"the field {name!r} is missing", remedy=remedy)
+    return value
+
+
+def topic_names(row: GoldRow) -> dict[str, str]:
+    """Return the names of the question's entities by their ids, which some copies add."""
+    given = row.get("topic_entity")
+    return {entity: name for entity, name in given.items() if isinstance(name, str)} if isinstance(given, dict) else {}
+
+
+def node_name(graph: AnswerGraph | None, entity: str, names: Mapping[str, str]) -> str:
+    """Return the id of an entity, or its name if the graph has a node of that name alone."""
+    return (graph.name(entity, names.get(entity)) if graph is not None else None) or entity
+
+
+def _id(term: str) -> str:
+    """Return the id of an entity, or the text of a literal."""
+    return term.split('"')[1] if term.startswith('"') else term.removeprefix("ns:")
+
+
+def _without_filters(query: str) -> str:
+    """Return a query without the contents of its filters, whose patterns aren't part of its graph."""
+    kept, at = [], 0
+    for found in _FILTER.finditer(query):
+        if found.start() < at:
+            continue
+        kept.append(query[at : found.start()])
+        depth, at = 1, found.end()
+        while depth and at < len(query):
+            depth += {"(": 1, ")": -1}.get(query[at], 0)
+            at += 1
+    return " ".join([*kept, query[at:]])
