@@ -1,28 +1,14 @@
-"""The graph in which a question is answered, from its own row or a file, and the paths that lead to its answers."""
+"""The graph in which a question is answered, and the paths in it that lead to the answers."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
-from typing import Self
-
-import msgspec
-
-from graphkit.errors import InputError
-from graphkit.files.problems import Problems
-from graphkit.gold.public_rows import GoldRow, UnusableRowError, read_rows
-from graphkit.records.aliases import EDGE
 
 #: The most paths that a question may have; of more, none is gold.
 MOST_PATHS = 1_000
 
 #: The most partial bindings that are tried for an answer.
 _MOST_TRIED = 100_000
-
-#: The fields of a row with its triples, and with the entities that the question names.
-GRAPH, TOPICS = "graph", "q_entity"
 
 #: Source, relation, target; in a pattern, both ends are terms of a query.
 Edge = tuple[str, str, str]
@@ -139,74 +125,3 @@ class AnswerGraph:
                 raise TooManyPathsError
             pending += [(previous, [*path, edge]) for previous, edge in steps]
         return found
-
-
-class GivenGraphs:
-    """The graphs of a file: one that is of all questions, or one in each row, by the row's id.
-
-    Graphs of single questions wait in a temporary file.
-
-    Raises
-    ------
-    InputError
-        The file can't be read, or a row is neither an edge nor holds a graph.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._places: dict[str, tuple[int, int]] = {}
-
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            self._file = stack.enter_context(tempfile.TemporaryFile(prefix="graphkit-"))
-            problems = Problems()
-            rows = read_rows(self._path, False, problems)
-            self._whole = AnswerGraph(edge for row in rows for edge in self._edge(row))
-            problems.raise_if_refused()
-            self._closing = stack.pop_all()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._closing.close()
-
-    def _edge(self, row: GoldRow) -> Iterator[Edge]:
-        """Yield the edge of a row; keep the graph of a question."""
-        try:
-            if row.get(GRAPH) is None:
-                yield row.text("source"), row.text("relation", *EDGE["relation"]), row.text("target")
-            elif row.key is None:
-                raise UnusableRowError("the row has a graph, but no id")
-            else:
-                written = msgspec.json.encode([_edges(row), row.texts(TOPICS)])
-                self._places[row.key] = self._file.seek(0, 2), len(written)
-                self._file.write(written)
-        except UnusableRowError as error:
-            remedy = "Each row is an edge (source, relation, target), or has the id of a question and its 'graph'."
-            raise InputError(error.what, where=row.where, remedy=remedy) from None
-
-    def of(self, question: str | None) -> AnswerGraph | None:
-        """Return the graph of a question; None if the file has graphs of single questions, and not of this one."""
-        if not self._places:
-            return self._whole
-        if question not in self._places:
-            return None
-        place, size = self._places[question]
-        self._file.seek(place)
-        edges, topics = msgspec.json.decode(self._file.read(size))
-        return AnswerGraph(map(tuple, edges), topics)
-
-
-def _edges(row: GoldRow) -> list[Edge]:
-    """Return the triples of a row's graph; one with an empty part leads nowhere."""
-    given = row.table(GRAPH, ("head", "relation", "tail"))
-    return [(one[0], one[1].strip(), one[2]) for one in given if all(isinstance(part, str) and part for part in one)]
-
-
-def answer_graph(row: GoldRow) -> AnswerGraph | None:
-    """Return the graph of a row's question: its own, else that of the import; None if neither is there.
-
-    Raise UnusableRowError if the row's own graph can't be read.
-    """
-    if row.get(GRAPH) is not None:
-        return AnswerGraph(_edges(row), row.texts(TOPICS))
-    return row.graphs.of(row.key) if row.graphs is not None else None

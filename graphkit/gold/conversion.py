@@ -14,8 +14,8 @@ from graphkit.files.dataset_settings import repository_setting, set_repositories
 from graphkit.files.jsonl import find_file
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
-from graphkit.gold.answer_graphs import GivenGraphs
 from graphkit.gold.formats import GoldFormat
+from graphkit.gold.given_graphs import GivenGraphs
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, read_rows
 from graphkit.records.models import Question
 
@@ -36,7 +36,7 @@ def gold_questions(
     ids = _Ids()
     for path in files:
         for row in read_rows(path, form.lines, problems, form.member):
-            row.graphs = graphs
+            row.graphs = graphs.of if graphs is not None else None
             question = _question(form, row, problems)
             if question is None:
                 continue

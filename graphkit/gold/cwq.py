@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.gold.answer_graphs import answer_graph
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow
 from graphkit.gold.sparql import QUERY_LACKS, node_name, published, sparql_paths, topic_names
@@ -24,7 +23,7 @@ class ComplexWebQuestions(GoldFormat):
         found = row.table("answers", ("answer", "answer_id")) if isinstance(given, list) else []
         answers = [str(name or entity) for name, entity in found]
         named = {entity: str(name or entity) for name, entity in found if isinstance(entity, str) and entity}
-        graph, names = answer_graph(row), topic_names(row) | named
+        graph, names = row.graph(), topic_names(row) | named
         entities = [node_name(graph, entity, names) for entity in named]
         return {
             "id": row.name("ID", "id"),

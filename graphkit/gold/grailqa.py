@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.gold.answer_graphs import answer_graph
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, table
 from graphkit.gold.query_graphs import LACKS, query_paths
@@ -53,7 +52,7 @@ class GrailQA(GoldFormat):
             "gold_answer": ", ".join(names) or None,
             "gold_answers": names,
             "relevant": dict.fromkeys(entities, 1.0),
-            "paths": query_paths(row, answer_graph(row), edges, known, asked[0] if len(asked) == 1 else None, entities),
+            "paths": query_paths(row, row.graph(), edges, known, asked[0] if len(asked) == 1 else None, entities),
         }
 
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.json_stream import json_documents
 from graphkit.files.jsonl import raw_blocks, read_lines
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
+from graphkit.gold.answer_graphs import AnswerGraph, Edge
 from graphkit.records.json_once import each_key_once
 from graphkit.records.words import shortened
 
-if TYPE_CHECKING:
-    from graphkit.gold.answer_graphs import GivenGraphs
-
 #: The field of a row that is a line of text.
 LINE = "line"
+
+#: The fields of a row with its triples, and with the entities that the question names.
+GRAPH, TOPICS = "graph", "q_entity"
 
 #: The fields with a row's id for messages.
 _IDS = ("id", "_id", "qid", "ID", "QuestionId", "instance_id", "question_id")
@@ -45,8 +46,8 @@ class GoldRow:
         The suffix for the question's id, if an earlier row has the same id.
     """
 
-    #: The graphs of the import, in which paths with unnamed nodes are looked up.
-    graphs: GivenGraphs | None = None
+    #: The graphs of the import by the ids of questions.
+    graphs: Callable[[str | None], AnswerGraph | None] | None = None
 
     def __init__(self, where: str, stem: str, number: int, fields: dict[str, Any], suffix: str = "") -> None:
         self.where = where
@@ -112,6 +113,25 @@ class GoldRow:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise UnusableRowError(f"the field {name!r} must be a list of texts")
         return value
+
+    def triples(self) -> list[Edge]:
+        """Return the triples of the row's own graph; one with an empty part leads nowhere, and is left out.
+
+        Raise UnusableRowError if they can't be read.
+        """
+        given = self.table(GRAPH, ("head", "relation", "tail"))
+        return [
+            (one[0], one[1].strip(), one[2]) for one in given if all(isinstance(part, str) and part for part in one)
+        ]
+
+    def graph(self) -> AnswerGraph | None:
+        """Return the graph of the question: the row's own, else that of the import; None if there is neither.
+
+        Raise what :meth:`triples` and :meth:`texts` raise.
+        """
+        if self.get(GRAPH) is not None:
+            return AnswerGraph(self.triples(), self.texts(TOPICS))
+        return self.graphs(self.key) if self.graphs is not None else None
 
     def name(self, *names: str) -> str:
         """Return the id of the question, which may be an integer. Raises the errors of :meth:`text`."""

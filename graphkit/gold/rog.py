@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.gold.answer_graphs import TOPICS, answer_graph
 from graphkit.gold.formats import GoldFormat
-from graphkit.gold.public_rows import GoldRow
+from graphkit.gold.public_rows import TOPICS, GoldRow
 from graphkit.gold.query_graphs import shortest_paths
 
 
@@ -30,5 +29,5 @@ class RoG(GoldFormat):
             "gold_answer": ", ".join(answers) or None,
             "gold_answers": answers,
             "relevant": dict.fromkeys(entities, 1.0),
-            "paths": shortest_paths(row, answer_graph(row), row.texts(TOPICS), entities),
+            "paths": shortest_paths(row, row.graph(), row.texts(TOPICS), entities),
         }

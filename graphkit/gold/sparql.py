@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphkit.gold.answer_graphs import TOPICS, AnswerGraph, Edge
-from graphkit.gold.public_rows import GoldRow, UnusableRowError
+from graphkit.gold.answer_graphs import AnswerGraph, Edge
+from graphkit.gold.public_rows import TOPICS, GoldRow, UnusableRowError
 from graphkit.gold.query_graphs import LACKS, UNSCORED, query_paths
 
 QUERY_LACKS = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.gold.answer_graphs import answer_graph
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, table
 from graphkit.gold.sparql import QUERY_LACKS, node_name, published, sparql_paths, topic_names
@@ -31,7 +30,7 @@ class WebQSP(GoldFormat):
         names = topic_names(row) | {
             entity: name for entity, name in given if isinstance(entity, str) and isinstance(name, str)
         }
-        graph = answer_graph(row)
+        graph = row.graph()
         nodes = {str(entity): node_name(graph, str(entity), names) for entity, _, _ in answers}
         texts = [names.get(entity) or entity for entity in nodes]
         query = parse.get("Sparql")

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.gold.answer_graphs import MOST_PATHS, AnswerGraph, GivenGraphs, TooManyPathsError
+from graphkit.gold.answer_graphs import MOST_PATHS, AnswerGraph, TooManyPathsError
+from graphkit.gold.given_graphs import GivenGraphs
+from graphkit.measures.unscored import NO_GOLD
 from tests.gold.test_graph_formats import UNNAMED, UNSCORED, cwq, grail, node
+from tests.helpers.cases import answer, reason, value
 from tests.helpers.cli import inside, write_lines
 from tests.helpers.gold_rows import Row, edges, mistake, one, unused
 
@@ -90,6 +93,18 @@ def test_webqsp_in_a_graph(named: bool, tmp_path: Path) -> None:
     assert found == [sibling_path(ann, "m.0s", bob, male), sibling_path(ann, "m.0t", bob, male)]
     assert problems.noted == {}
     assert unused(problems) == set()
+
+
+def test_one_alternative_is_enough(tmp_path: Path) -> None:
+    """A walk by either node has all gold edges; one by Eve's node has no edge of them.
+
+    By m.0t: 3 of 3. By m.0u: no edge of three is gold. The question without a graph isn't scored, rather than 0.
+    """
+    question, _ = one("webqsp", tmp_path, webqsp() | {"graph": FAMILY})
+    assert value("EdgeRecall", question, answer(sibling_path("m.01", "m.0t", "m.02", "m.05"))) == 1.0
+    assert value("EdgeRecall", question, answer(sibling_path("m.01", "m.0u", "m.03", "m.06"))) == 0.0
+    question, _ = one("webqsp", tmp_path, webqsp())
+    assert reason("EdgeRecall", question, answer(sibling_path("m.01", "m.0t", "m.02", "m.05"))) == NO_GOLD
 
 
 def test_webqsp_without_a_graph(tmp_path: Path) -> None:
