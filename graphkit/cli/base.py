@@ -167,13 +167,14 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
                 reads = [path for name in given.keys() - outputs for path in _paths(given[name], name in arguments)]
                 _check_outputs(outputs, given, reads, force)
             from graphkit.files.intake import lifted
-            from graphkit.files.problems import skipping
+            from graphkit.files.problems import offering
 
             _note_other_package()
             filled = {name: _filled(family, given) for name, family in families.items()}
             _reported_fields.clear()
             alone = _results_alone() if as_json() else nullcontext()
-            with alone, lifted(_shared.lift_limits), skipping("on_error" in declared):
+            offered = offering(skips="on_error" in declared, maps="map" in declared)
+            with alone, lifted(_shared.lift_limits), offered:
                 function(**given, **filled)
 
         def options(given: dict[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def init(
         "--second-names relations|nodes", "Read b in paths such as `A -> b -> C` as a relation or as a node."
     ),
     nodes: NodeOptions,
-    fields: list[str] | None = MAP,
+    map: list[str] | None = MAP,  # noqa: A002
     on_error: OnError = ON_ERROR,
 ) -> None:
     """Make a dataset from questions in a table, with a knowledge graph if you have one, and print what to run next."""
@@ -51,16 +51,14 @@ def init(
             ("--repo-from", nodes.repo_from),
         )
         of_graph = [name for name, value in (*named, *of_nodes) if value]
-        _update(folder, questions, of_graph, second_names, problems, nodes, fields)
+        _update(folder, questions, of_graph, second_names, problems, nodes, map)
         return
     given = {"query": query, "username": username, "database": database}
     of_database = {name: value for name, value in given.items() if value is not None}
     if any("://" in one for one in graph or ()):
         of_database["password"] = source_password(username) or ""
     more = {**of_database, **nodes.keywords()}
-    made = create_dataset(
-        folder, questions, graph or (), second_names=second_names, problems=problems, map=fields, **more
-    )
+    made = create_dataset(folder, questions, graph or (), second_names=second_names, problems=problems, map=map, **more)
     print_problems(problems)
     for line in made.graph.summary if made.graph is not None else ():
         if line.startswith(("skipped:", "note:")):
@@ -77,7 +75,7 @@ def _update(
     second_names: SecondNames | None,
     problems: Problems,
     nodes: NodeOptions,
-    fields: list[str] | None,
+    map: list[str] | None,  # noqa: A002
 ) -> None:
     """Correct the questions of a dataset, and print what changed."""
     from graphkit.errors import InputError
@@ -95,7 +93,7 @@ def _update(
         problems=problems,
         ids=nodes.ids,
         id_pattern=nodes.id_pattern,
-        map=fields,
+        map=map,
     )
     print_problems(problems)
     steps = [f"  {text}  # {purpose}" for text, purpose in made.commands()]

@@ -29,19 +29,20 @@ KEPT = 10_000
 LONGEST = 100
 
 
-#: Whether who reads has the option that skips unusable records, so that a message may recommend it.
-_offered = True
+#: Whether who reads has an option that skips unusable records, and one that maps fields: messages may recommend these.
+_skips, _maps = True, True
 
 
 @contextmanager
-def skipping(offered: bool) -> Iterator[None]:
-    """State for the block whether messages may recommend to skip unusable records by ``--on-error skip``."""
-    global _offered
-    before, _offered = _offered, offered
+def offering(*, skips: bool, maps: bool) -> Iterator[None]:
+    """State for the block whether messages may recommend ``--on-error skip``, and ``--map`` for an unknown field."""
+    global _skips, _maps
+    before = _skips, _maps
+    _skips, _maps = skips, maps
     try:
         yield
     finally:
-        _offered = before
+        _skips, _maps = before
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class Problems:
             of_file[file] += 1
             if of_file[file] <= SHOWN:
                 close = self.first_ignored[file, name].closest
-                mapping = mapping_of(name)
+                mapping = mapping_of(name) if _maps else None
                 hint = f"; did you mean {close}?" if close else f"; {mapping} reads it" if mapping else ""
                 count = counted(self.ignored_fields[file, name], "record")
                 sentences.append(f"{Path(file).name}: the field {name!r} isn't used ({count}{hint})")
@@ -216,7 +217,7 @@ class Problems:
         details = _first([str(problem) for problem in self.skipped[:SHOWN]], len(self.skipped) + self.beyond)
         if self.on_error == "skip":
             raise InputError(f"nothing usable is left: {self.faulty()} left out:", details=details)
-        skips = _offered and usable != 0  # where nothing else is left, skipping repairs nothing
+        skips = _skips and usable != 0  # where nothing else is left, skipping repairs nothing
         raise InputError(
             f"{self.faulty()} can't be used, so none was read:",
             details=details,
