@@ -39,10 +39,12 @@ class AnswerGraph:
         """Return the first of a node's names that the graph has, or None."""
         return next((name for name in names if name is not None and name in self._touching), None)
 
-    def bindings(self, patterns: Sequence[Edge], choices: Mapping[str, Collection[str]]) -> list[list[Edge]]:
+    def bindings(
+        self, patterns: Sequence[Edge], choices: Mapping[str, Collection[str]], apart: Collection[str] = ()
+    ) -> list[list[Edge]]:
         """Return the edges that match all patterns, for each choice of nodes for the terms.
 
-        A term without ``choices`` may be any node.
+        A term without ``choices`` may be any node. No two of the terms ``apart`` are the same node.
 
         Raise TooManyPathsError.
         """
@@ -52,6 +54,9 @@ class AnswerGraph:
         tried = 0
         while pending:
             bound, left = pending.pop()
+            entities = [bound[term] for term in apart if term in bound]
+            if len(set(entities)) < len(entities):
+                continue
             if not left:
                 edges = [(bound[source], relation, bound[target]) for source, relation, target in patterns]
                 found.setdefault(frozenset(edges), list(dict.fromkeys(edges)))

@@ -49,18 +49,23 @@ def query_paths(
         row.notes.append(_UNNAMED)
         return []
 
+    # Two entities of the query aren't the same topic.
+    apart = [*choices] if any(names != [known[node]] for node, names in choices.items()) else []
+
     def leading(end: Mapping[str, list[str]]) -> list[list[Triple]]:
         chosen = {**choices, **end}
         if graph is not None:
-            found = graph.bindings(edges, chosen)
+            found = graph.bindings(edges, chosen, apart)
         else:
             found = [[(chosen[source][0], relation, chosen[target][0]) for source, relation, target in edges]]
         return [outwards(list(dict.fromkeys(path)), starts) for path in found]
 
     starts = [name for names in choices.values() for name in names]
     if asked is None or asked not in within:
-        return _alternatives(row, [("the path", leading({}))])
-    return _alternatives(row, ((answer, leading({asked: [answer]})) for answer in dict.fromkeys(answers)))
+        ends: dict[str, dict[str, list[str]]] = {"the path": {}}
+    else:
+        ends = {answer: {asked: [answer]} for answer in answers}
+    return _alternatives(row, ((label, leading(end)) for label, end in ends.items()))
 
 
 def shortest_paths(

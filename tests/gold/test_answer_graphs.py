@@ -210,6 +210,22 @@ def test_cwq_with_the_graphs_of_rog(tmp_path: Path) -> None:
     assert "paths" not in second
 
 
+@pytest.mark.parametrize("topics", [["Ann", "Bob"], ["Ann"]])
+def test_two_entities_are_two_topics(topics: list[str], tmp_path: Path) -> None:
+    """Two ids that the graph lacks are two of the row's entities, never one: a path to Ann alone would be half.
+
+    M.7 is a sibling of both; with one entity in the row, nobody knows which is meant.
+    """
+    row = cwq("?x ns:sibling ns:m.1 .\n?x ns:sibling ns:m.2 .", "m.7")
+    graph = [["M.7", "sibling", "Ann"], ["M.7", "sibling", "Bob"]]
+    question, problems = one("cwq", tmp_path, row | {"graph": graph, "q_entity": topics})
+    if len(topics) == 2:
+        assert [set(path) for path in edges(question)] == [{("M.7", "sibling", "Ann"), ("M.7", "sibling", "Bob")}]
+    else:
+        assert question.paths == ()
+        assert problems.noted == {NOT_REACHED: 1}
+
+
 def test_cwq_with_names_of_its_own(tmp_path: Path) -> None:
     """A copy that names the question's entities (``topic_entity``) needs no list of them in the graph."""
     row = cwq(THROUGH, "m.7") | {"topic_entity": {"m.01": "Ann Lee"}, "graph": COUNTRY}
