@@ -40,39 +40,38 @@ class AnswerGraph:
         return next((name for name in names if name is not None and name in self._touching), None)
 
     def bindings(
-        self, patterns: Sequence[Edge], choices: Mapping[str, Collection[str]], apart: Collection[str] = ()
+        self, patterns: Sequence[Edge], fixed: Mapping[str, str], absent: Collection[str] = ()
     ) -> list[list[Edge]]:
-        """Return the edges that match all patterns, for each choice of nodes for the terms.
+        """Return the edges that match all patterns, for each choice of nodes for the terms that aren't fixed.
 
-        A term without ``choices`` may be any node. No two of the terms ``apart`` are the same node.
+        The ``absent`` terms are entities that the graph knows by unknown names: they are different nodes, none of them
+        fixed, and among them are as many topics as possible.
 
         Raise TooManyPathsError.
         """
         found: dict[frozenset[Edge], list[Edge]] = {}
-        fixed = {term: next(iter(nodes)) for term, nodes in choices.items() if len(nodes) == 1}
-        pending: list[tuple[dict[str, str], list[Edge]]] = [(fixed, list(patterns))]
+        topics = set(self.topics).difference(fixed.values())
+        pending: list[tuple[Mapping[str, str], list[Edge]]] = [(fixed, list(patterns))]
         tried = 0
         while pending:
             bound, left = pending.pop()
-            entities = [bound[term] for term in apart if term in bound]
-            if len(set(entities)) < len(entities):
-                continue
             if not left:
-                edges = [(bound[source], relation, bound[target]) for source, relation, target in patterns]
-                found.setdefault(frozenset(edges), list(dict.fromkeys(edges)))
+                nodes = {bound[term] for term in absent}
+                if len(nodes.difference(fixed.values())) == len(absent) and len(nodes & topics) == min(
+                    len(absent), len(topics)
+                ):
+                    edges = [(bound[source], relation, bound[target]) for source, relation, target in patterns]
+                    found.setdefault(frozenset(edges), list(dict.fromkeys(edges)))
             else:
                 pattern = min(left, key=lambda one: self._size(one, bound))
                 others = [one for one in left if one is not pattern]
                 for source, target in self._ends(pattern, bound):
-                    more = {pattern[0]: source, pattern[2]: target}
                     tried += 1
                     if tried > _MOST_TRIED:
                         raise TooManyPathsError
-                    # A term that is both ends holds the target: the edge must be a loop.
-                    if more[pattern[0]] == source and all(
-                        node in choices.get(term, (node,)) for term, node in more.items()
-                    ):
-                        pending.append((bound | more, others))
+                    # One term at both ends holds one node: the edge must be a loop.
+                    if pattern[0] != pattern[2] or source == target:
+                        pending.append(({**bound, pattern[0]: source, pattern[2]: target}, others))
             if len(found) > MOST_PATHS:
                 raise TooManyPathsError
         return list(found.values())

@@ -19,17 +19,21 @@ class ComplexWebQuestions(GoldFormat):
 
     def question(self, row: GoldRow) -> dict[str, Any]:
         published(row, "sparql")
-        given = row.get("answers")
-        found = row.table("answers", ("answer", "answer_id")) if isinstance(given, list) else []
+        given, only = row.get("answers"), row.optional_text("answer")
+        # A copy without the ids of the answers has the name of one.
+        found = (
+            row.table("answers", ("answer", "answer_id")) if isinstance(given, list) else [(only, None)] if only else []
+        )
         answers = [str(name or entity) for name, entity in found]
         named = {entity: str(name or entity) for name, entity in found if isinstance(entity, str) and entity}
         graph, names = row.graph(), topic_names(row) | named
-        entities = [node_name(graph, entity, names) for entity in named]
+        nodes = named or ({only: only} if only and graph is not None and graph.name(only) is not None else {})
+        entities = [node_name(graph, entity, names) for entity in nodes]
         return {
             "id": row.name("ID", "id"),
             "question": row.text("question"),
             "category": row.optional_text("compositionality_type"),
-            "gold_answer": ", ".join(answers) or row.optional_text("answer"),
+            "gold_answer": ", ".join(answers) or None,
             "gold_answers": answers,
             "relevant": dict.fromkeys(entities, 1.0),
             "paths": sparql_paths(row, row.text("sparql"), graph, names, entities),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphkit.gold.answer_graphs import MOST_PATHS, AnswerGraph, Edge, TooManyPathsError
@@ -32,39 +32,33 @@ def query_paths(
     known: Mapping[str, str],
     asked: str | None,
     answers: Sequence[str],
+    absent: Collection[str] = (),
 ) -> list[dict[str, Any]]:
     """Return the paths of a query to each answer; none, with a note, if a node is unknown.
 
-    ``known`` maps nodes to their ids, and ``asked`` is the node that stands for the answers. A node whose id the graph
-    doesn't have is one of its topics.
+    ``known`` maps nodes to their ids, and ``asked`` is the node that stands for the answers. The ``absent`` nodes are
+    entities that the graph knows by other names.
     """
     within = {node for source, _, target in edges for node in (source, target)}
-    choices = {
-        node: [name] if graph is None or graph.name(name) is not None else graph.topics
-        for node, name in known.items()
-        if node in within
-    }
-    unknown = within - set(choices) - ({asked} if answers else set())
+    fixed = {node: name for node, name in known.items() if node in within}
+    unknown = within - set(fixed) - ({asked} if answers else set())
     if not edges or (unknown and (graph is None or asked not in within or not answers)):
         row.notes.append(_UNNAMED)
         return []
+    starts = [*fixed.values(), *(graph.topics if graph is not None and absent else ())]
 
-    # Two entities of the query aren't the same topic.
-    apart = [*choices] if any(names != [known[node]] for node, names in choices.items()) else []
-
-    def leading(end: Mapping[str, list[str]]) -> list[list[Triple]]:
-        chosen = {**choices, **end}
+    def leading(end: Mapping[str, str]) -> list[list[Triple]]:
+        chosen = {**fixed, **end}
         if graph is not None:
-            found = graph.bindings(edges, chosen, apart)
+            found = graph.bindings(edges, chosen, [node for node in absent if node in within])
         else:
-            found = [[(chosen[source][0], relation, chosen[target][0]) for source, relation, target in edges]]
+            found = [[(chosen[source], relation, chosen[target]) for source, relation, target in edges]]
         return [outwards(list(dict.fromkeys(path)), starts) for path in found]
 
-    starts = [name for names in choices.values() for name in names]
     if asked is None or asked not in within:
-        ends: dict[str, dict[str, list[str]]] = {"the path": {}}
+        ends: dict[str, dict[str, str]] = {"the path": {}}
     else:
-        ends = {answer: {asked: [answer]} for answer in answers}
+        ends = {answer: {asked: answer} for answer in answers}
     return _alternatives(row, ((label, leading(end)) for label, end in ends.items()))
 
 

@@ -49,8 +49,21 @@ def sparql_paths(
     terms = dict.fromkeys(term for source, _, target in edges for term in (source, target))
     # Entities first: a traversal begins there rather than at a literal.
     named = sorted((term for term in terms if not term.startswith("?")), key=lambda term: term.startswith('"'))
-    known = {term: node_name(graph, _id(term), names) for term in named}
-    return query_paths(row, graph, edges, known, found[1] if found else None, answers)
+    ids = {term: _id(term) for term in named}
+    absent = _absent(graph, ids, names)
+    known = {term: node_name(graph, name, names) for term, name in ids.items() if term not in absent}
+    return query_paths(row, graph, edges, known, found[1] if found else None, answers, absent)
+
+
+def _absent(graph: AnswerGraph | None, ids: Mapping[str, str], names: Mapping[str, str]) -> list[str]:
+    """Return the terms of the entities that a graph of names has under names that the row doesn't give.
+
+    A graph that has an entity of the query by its id, or doesn't know the question's entities, isn't one of names.
+    """
+    entities = {term: name for term, name in ids.items() if not term.startswith('"')}
+    if graph is None or not graph.topics or any(graph.name(name) is not None for name in entities.values()):
+        return []
+    return [term for term, name in entities.items() if graph.name(names.get(name)) is None]
 
 
 def published(row: GoldRow, name: str) -> Any:
