@@ -21,7 +21,10 @@ _PATTERN = re.compile(rf"({_TERM})\s+ns:([\w.\-]+)\s+({_TERM})\s*(?=\.|\}}|$)")
 _FUNCTION = re.compile(r"\bORDER\s+BY\b|\bCOUNT\s*\(", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:UNION|OPTIONAL|MINUS|EXISTS)\b", re.IGNORECASE)
 _FILTER = re.compile(r"\bFILTER\s*\(", re.IGNORECASE)
-_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+#: A literal or an address, which may hold a number sign, or else a comment.
+_COMMENT = re.compile(r'("[^"\n]*"|<[^<>\s]*>)|#.*')
+#: A pattern before a semicolon: the next one has the same subject.
+_SAME_SUBJECT = re.compile(rf"({_TERM})(\s+ns:[\w.\-]+\s+(?:{_TERM}))\s*;")
 _ORDERED = re.compile(r"\b(?:ORDER\s+BY|LIMIT|OFFSET)\b[^{}]*", re.IGNORECASE)
 
 
@@ -32,7 +35,9 @@ def sparql_paths(
 
     ``names`` are those of entities, by which the graph may know them.
     """
-    query = _without_filters(_COMMENT.sub("", query))
+    query = _without_filters(_COMMENT.sub(lambda found: found[1] or "", query))
+    while (longer := _SAME_SUBJECT.sub(r"\1\2 . \1", query)) != query:
+        query = longer
     found = _ASKED.search(query)
     edges: list[Edge] = [
         (source.rstrip("."), relation, target.rstrip(".")) for source, relation, target in _PATTERN.findall(query)

@@ -162,12 +162,21 @@ def test_webqsp_mistakes(row: Row, said: str, tmp_path: Path) -> None:
     assert "record '" in reported
 
 
-@pytest.mark.parametrize("extra", ["?y ns:a.b ?z ; ns:c.d ?x .", "{ SELECT ?y WHERE { ?y ns:a.b ?x . } }", "?y a ?x ."])
+@pytest.mark.parametrize("extra", ["?y ns:a.b ?x, ?z .", "{ SELECT ?y WHERE { ?y ns:a.b ?x . } }", "?y a ?x ."])
 def test_a_query_that_is_read_in_part(extra: str, tmp_path: Path) -> None:
     """A query with a part that isn't a plain pattern gives no path, rather than a path of its other parts."""
     question, problems = one("cwq", tmp_path, cwq(f"ns:m.1 ns:a.b ?x .\n{extra}", "m.7"))
     assert question.paths == ()
     assert problems.noted == {f"a part of the query can't be read: {UNSCORED}": 1}
+
+
+def test_a_query_with_comments_and_lists(tmp_path: Path) -> None:
+    """A comment ends with its line, a literal may hold its sign, and patterns after a semicolon have one subject."""
+    body = '?x ns:a.b ns:m.1 ; # a place\n ns:a.name "No #1" ; ns:c.d ns:m.2 . #Male'
+    question, problems = one("cwq", tmp_path, cwq(body, "m.7"))
+    # From m.1 and m.2 first, then from the answer.
+    assert edges(question) == [[("m.7", "a.b", "m.1"), ("m.7", "c.d", "m.2"), ("m.7", "a.name", "No #1")]]
+    assert problems.noted == {}
 
 
 #: Where do the languages of the country come from whose president is Ann? Through the country ``?c``, and ``?y``.
