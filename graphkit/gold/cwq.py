@@ -19,16 +19,18 @@ class ComplexWebQuestions(GoldFormat):
 
     def question(self, row: GoldRow) -> dict[str, Any]:
         published(row, "sparql")
-        given, only = row.get("answers"), row.optional_text("answer")
-        # A copy without the ids of the answers has the name of one.
-        found = (
-            row.table("answers", ("answer", "answer_id")) if isinstance(given, list) else [(only, None)] if only else []
-        )
-        answers = [str(name or entity) for name, entity in found]
-        named = {entity: str(name or entity) for name, entity in found if isinstance(entity, str) and entity}
-        graph, names = row.graph(), topic_names(row) | named
-        nodes = named or ({only: only} if only and graph is not None and graph.name(only) is not None else {})
-        entities = [node_name(graph, entity, names) for entity in nodes]
+        given, said = row.get("answers"), row.get("answer")
+        graph, names = row.graph(), topic_names(row)
+        if isinstance(given, list):
+            found = row.table("answers", ("answer", "answer_id"))
+            answers = [str(name or entity) for name, entity in found]
+            named = {entity: str(name or entity) for name, entity in found if isinstance(entity, str) and entity}
+            names |= named
+            entities = [node_name(graph, entity, names) for entity in named]
+        else:
+            # Copies without the ids of answers have the name of one, or a list of names.
+            answers = row.texts("answer") if isinstance(said, list) else [row.text("answer")] if said else []
+            entities = answers if graph is not None and any(map(graph.name, answers)) else []
         return {
             "id": row.name("ID", "id"),
             "question": row.text("question"),

@@ -260,9 +260,10 @@ def test_an_entity_that_no_list_names(tmp_path: Path) -> None:
     assert problems.noted == {NOT_REACHED: 1}
 
 
-def test_cwq_with_the_name_of_its_answer(tmp_path: Path) -> None:
-    """A copy that has the name of an answer and no ids has paths to that name; without a graph it keeps the answer."""
-    row = cwq(THROUGH) | {"topic_entity": {"m.01": "Ann Lee"}, "answer": "M.7", "answers": None}
+@pytest.mark.parametrize("said", ["M.7", ["M.7"]])
+def test_cwq_with_the_name_of_its_answer(said: str | list[str], tmp_path: Path) -> None:
+    """A copy that has names of answers and no ids has paths to these names; without a graph it keeps the answers."""
+    row = cwq(THROUGH) | {"topic_entity": {"m.01": "Ann Lee"}, "answer": said, "answers": None}
     question, _ = one("cwq", tmp_path, row | {"graph": COUNTRY})
     assert edges(question) == [EXPECTED]
     assert (question.relevant, question.gold_answers) == ({"M.7": 1.0}, ("M.7",))
