@@ -22,7 +22,7 @@ UNSCORED = "the question has no path, so measures of edges and paths don't score
 
 _UNNAMED = f"the query goes through an unnamed node, which only a graph knows (--graph FILE): {UNSCORED}"
 _NOT_REACHED = f"the graph doesn't hold a path to each answer: {UNSCORED}"
-_TOO_MANY = f"more than {MOST_PATHS:,} paths lead to the answers in the graph: {UNSCORED}"
+_TOO_MANY = f"the graph holds more than {MOST_PATHS:,} paths to the answers, or too many beginnings to try: {UNSCORED}"
 
 
 def query_paths(
