@@ -147,7 +147,9 @@ class EvaluationPlan:
             A measure is unknown.
         """
         given = {score.measure for score in self.scores}
-        asked = [one for one in self.options.measures if str(known_measure(str(one)) or one) not in given]
+        known = {str(one): known_measure(str(one)) for one in self.options.measures}
+        # One that is computed and given as well stays: it is refused.
+        asked = [one for one, of in known.items() if str(of or one) not in given or (of is not None and of.computed)]
         chosen = self._resolved(asked or ([] if self.options.measures else self.config.default_measures()))
         named = [*self.gated, *(one.measure for one in self.selection.filters)]
         return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in named if one not in given])]))
