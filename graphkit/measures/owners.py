@@ -15,7 +15,7 @@ from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS, NO_RESOLUTION
 from graphkit.measures.edges import NO_BOUNDARY, NO_PATH
 from graphkit.measures.files import NO_FILES, NO_SYMBOLS
 from graphkit.measures.integration import NO_SOURCE
-from graphkit.measures.ranking import LARGE_GAINS, NO_SPAN
+from graphkit.measures.ranking import LARGE_GAINS, NO_EVIDENCE, NO_SPAN
 from graphkit.measures.repositories import NO_REPOSITORY
 from graphkit.measures.seen import NO_GOLD_IDS
 from graphkit.measures.tools import NO_ARGUMENTS, NOTHING_EXPECTED
@@ -34,7 +34,7 @@ OF_QUESTIONS = frozenset(
     (
         *(NO_GOLD, NO_RELEVANT, NO_PATH, NO_BOUNDARY, NO_GOLD_IDS, NO_FILES, NO_SYMBOLS, NO_REPOSITORY, NO_SPAN),
         *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
-        LONG_GOLD_ANSWER,
+        *(LONG_GOLD_ANSWER, NO_EVIDENCE),
         *(NOTHING_EXPECTED, NO_ARGUMENTS, LARGE_GAINS),
         *(NEITHER, NO_GOLD_CLAIMS),
     )

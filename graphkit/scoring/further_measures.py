@@ -56,13 +56,19 @@ def measures_of_texts(dataset: Dataset) -> tuple[str, ...]:
 
 
 def of_texts(reader: RecordReader[QuestionStruct], lines: Iterable[tuple[int, bytes]]) -> tuple[str, ...]:
-    """Return the measures that apply to the gold of some of the first questions, of which these are the lines."""
+    """Return the measures that apply to the gold of some of the first questions, of which these are the lines.
+
+    Where gold has paths, the words of answers are no measure: a further one in the family of a comparison would double
+    the p-values of a lost edge.
+    """
     found: dict[str, bool] = {OF_ANSWERS: False, OF_EVIDENCE: False}
+    paths = False
     for number, line in islice(lines, RECORDS):
         if not any(name in line for name in _OF_TEXTS):
             continue
         if (question := reader.parse(number, line)) is not None:
-            found[OF_ANSWERS] = found[OF_ANSWERS] or decides_by_words(question)
+            paths = paths or bool(question.paths)
+            found[OF_ANSWERS] = not paths and (found[OF_ANSWERS] or decides_by_words(question))
             found[OF_EVIDENCE] = found[OF_EVIDENCE] or bool(question.relevant_texts)
     return tuple(name for name, applies in found.items() if applies)
 
