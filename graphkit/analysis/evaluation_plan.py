@@ -276,7 +276,8 @@ class EvaluationPlan:
         result = evaluate_pass(run, options, store=store, problems=problems, progress=progress, plan=shards)
         on_problems(problems)
         cards, outcomes = held(result)
-        return EvaluatedRuns(self, (result,), tuple(cards), tuple(outcomes))
+        hidden = without_input([result], run.dataset) if self.layered else frozenset()
+        return EvaluatedRuns(self, (result,), tuple(cards), tuple(outcomes), hidden=hidden)
 
     def _chosen(self, runs: Sequence[RunPass | RunShards], notify: Callable[[str], None]) -> tuple[Measure, ...]:
         """Return the measures with those that apply to the runs, and notify what is special about them."""
