@@ -164,7 +164,7 @@ def test_mistakes_are_told_without_a_traceback(tmp_path: Path) -> None:
         ("compare", {"first": run, "second": run}, "itself"),
         ("why", {"run": "x" * 100_000, "question": "q"}, "100000 characters"),
         ("why", {"run": "x" * 4_000, "question": "q"}, "There is no graph"),
-        ("why", {"run": run, "question": "\x1b[2J" * 10_000}, "no question has the id"),
+        ("why", {"run": run, "question": "\x1b[2J" * 1_000}, "no question has the id"),
     ]
 
     async def work(client: Client, call: Call) -> None:
