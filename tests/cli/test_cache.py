@@ -86,7 +86,7 @@ def test_prune_refuses_what_says_nothing(tmp_path: Path) -> None:
         (("--all", "--model", "m"), "every other choice"),
         (("--model", "n"), "There are: m, other"),
         (("--older-than", "-1"), "--older-than must be a number"),
-        (("--to-size", "nan"), "--to-size must be a number"),
+        (("--to-size", "nan"), "--to-size takes a finite number, not nan"),
     ):
         done = inside("cache", "prune", *options, "--cache", "r.sqlite", cwd=tmp_path, code=2)
         assert words in done.err
