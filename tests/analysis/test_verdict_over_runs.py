@@ -70,7 +70,7 @@ def test_one_run_has_no_verdict_over_runs(world: Path) -> None:
     """Nothing is added for one run."""
     asked = ("evaluate", "d/runs/a.jsonl", "--no-store", "-m", "EdgeRecall", "-o", "r.json")
     assert "verdict" not in inside(*asked, "--json", cwd=world, code=0).object()
-    assert [*json.loads((world / "r.json").read_text())] == ["runs"]
+    assert [*json.loads((world / "r.json").read_text())] == ["runs", "made"]
 
 
 def test_page_notebook_and_mcp_say_why(world: Path) -> None:
