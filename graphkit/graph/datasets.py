@@ -190,9 +190,10 @@ class _DatasetLoader:
         told = self.store.read(cypher("read/repositories_told"), {"dataset": self.dataset.name})
         self.repositories = to_rows.repositories_row(self.places)
         split = known_places(self.store, self.dataset.name).files.hashed != self.places.files.hashed
-        if split or (told and told[0]["digest"] != self.repositories["digest"]):
-            # The rows of runs depend on where their nodes lie.
-            self.store.write(cypher("load/split_runs"), {"dataset": self.dataset.name})
+        elsewhere = split or bool(told and told[0]["digest"] != self.repositories["digest"])
+        if elsewhere or self._held_digest() != dataset_digest(self.dataset, self.checked.digests):
+            # The rows of runs depend on where their nodes lie, and some of them on gold.
+            self.store.write(cypher("load/forget_runs"), {"dataset": self.dataset.name, "all": elsewhere})
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
         if self.partial:
             self.store.write(cypher("load/dataset_part"), {"name": self.dataset.name})
@@ -238,6 +239,11 @@ class _DatasetLoader:
                 "schema": schema_version.SCHEMA_VERSION,
             },
         )
+
+    def _held_digest(self) -> object:
+        """Return the digest of the dataset that the graph holds whole; None if it holds none."""
+        rows = (row for row in self.store.read(cypher("read/datasets")) if row["name"] == self.dataset.name)
+        return next((row["digest"] for row in rows), None)
 
     def _refuse_foreign(self) -> None:
         """Raise InputError for questions whose ids belong to another dataset, which they would overwrite."""

@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "14"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "3422ac384d93edc615bbb939937d0e44"
+SCHEMA_DIGEST = "b42f529addb92dc8f77e49d48ece3029"

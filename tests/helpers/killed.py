@@ -77,7 +77,7 @@ def write_world(folder: Path) -> None:
         write_jsonl(dataset / "edges-code.jsonl", edges if version == "A" else edges[::-1] + edges[:40])
         known = {one["id"] for one in asked}
         for number, records in enumerate(answers, 1):
-            kept = [{**_directed(one), "run": RUN} for one in records if one["question_id"] in known]
+            kept = [{**one, "run": RUN} for one in records if one["question_id"] in known]
             file = write_jsonl(dataset / "runs" / f"{number}.jsonl", kept)
             grades_folder(file).mkdir()
             write_verdicts(verdicts_file(folder, f"{version}{number}"), plausible(file))
@@ -85,18 +85,6 @@ def write_world(folder: Path) -> None:
             write_executions(executions_file(folder, f"{version}{number}"), executions)
             write_scores(scores_file(folder, f"{version}{number}"), _given(executions))
     (folder / "kill_system.py").write_text(SYSTEM)
-
-
-def _directed(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record whose edges have their direction.
-
-    Others are turned to that of gold, which an interrupted load of the dataset may have changed already.
-    """
-    steps = record.get("traversal")
-    if not isinstance(steps, list):
-        return record
-    cut = [{**one, "directed": True} if isinstance(one, dict) and "directed" in one else one for one in steps]
-    return {**record, "traversal": cut}
 
 
 def run_file(folder: Path, version: str) -> Path:
