@@ -11,7 +11,7 @@ import pytest
 
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
-from graphkit.records.ids import Repositories
+from graphkit.records.ids import RepositoryRules
 from tests.helpers.cli import Graph, inside
 from tests.helpers.datasets import read_jsonl, write_jsonl
 
@@ -51,7 +51,7 @@ def test_ids_tell_repositories() -> None:
     """Nine tenths of the ids must look like repo:path, with few different repositories, if nothing states one."""
 
     def told(*ids: str, names: tuple[str, ...] = ()) -> list[str | None]:
-        found = Repositories.read_from(set(ids), {}, names)
+        found = RepositoryRules.inferred(set(ids), {}, names)
         return [found.of(one) for one in ids]
 
     nine = [f"web:src/{number}.ts" for number in range(9)]
@@ -77,11 +77,11 @@ def test_ids_tell_repositories() -> None:
 def test_stated_repositories() -> None:
     """A stated repository wins; ids tell the others if they agree with nine tenths of the stated ones."""
     agreeing = {f"web:{number}.ts": "web" for number in range(9)} | {"legacy:a.ts": "web"}
-    found = Repositories.read_from(set(agreeing), agreeing)
+    found = RepositoryRules.inferred(set(agreeing), agreeing)
     # 9 of 10 agree, so an id that states nothing tells its own, even of a repository that nobody stated.
     assert (found.of("legacy:a.ts"), found.of("legacy:b.ts"), found.of("evil:x.py")) == ("web", "legacy", "evil")
     modules = {"flask.app:run": "flask", "flask.ctx:push": "flask"}
-    found = Repositories.read_from(set(modules), modules)
+    found = RepositoryRules.inferred(set(modules), modules)
     assert [found.of(one) for one in ("flask.ctx:push", "flask.ctx:pop", "flask:x.py")] == ["flask", None, "flask"]
 
 
@@ -186,10 +186,12 @@ def test_where_repositories_come_from(given: str, found: dict[str, int], folder:
         ("pakage", "no node has the attribute 'pakage'"),
         ("(?P<repo>", "not a regular expression"),
         ("none.csv", "none.csv"),
+        ("other.csv", "the table holds no id of the graph"),
     ],
 )
 def test_sources_that_cannot_be_used(given: str, said: str, folder: Path) -> None:
     """A source that gives no repository is refused, and nothing is written."""
+    (folder / "other.csv").write_text("id,repo\nunknown:x,one\n")
     done = inside("init", "d", "questions.csv", "--graph", "graph.json", "--repo-from", given, cwd=folder, code=2)
     assert said in done.err
     assert not (folder / "d").exists()

@@ -1,5 +1,5 @@
 // title: Load the repositories of a dataset
-// answers: Stores the repositories that a dataset names, how its ids tell them, and the commits that it names by whole shas besides the listed ones.
+// answers: Stores the repositories that a dataset names, the rules for them, and the commits that it names by whole shas besides the listed ones.
 // parameters: name, repositories, commits, prefixes, kinds, pattern, stated, digest
 // columns:
 MERGE (d:Dataset {name: $name})

@@ -78,12 +78,12 @@ class Entry:
 
     @property
     def basis(self) -> tuple[object, ...]:
-        """What comparable evaluations have in common."""
+        """The system, gold, number of questions and handling of failures that comparable evaluations share."""
         return self.system, self.gold_hash, self.questions, self.failed_as
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What tells evaluations apart: one that only repeats another counts once."""
+        """The key of an evaluation; evaluations with the same key count once."""
         return self.run, self.commit, self.basis, tuple(sorted(self.values.items()))
 
     def as_json(self) -> dict[str, Any]:

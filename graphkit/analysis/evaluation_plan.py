@@ -133,7 +133,7 @@ class EvaluationPlan:
 
     @property
     def passing(self) -> Passing:
-        """What passes of repeated systems: the stated values, else the targets."""
+        """The value at which a trial passes, by measure: the stated one, else the target."""
         at = {self.gated[text]: value for text, value in self.gates.pass_at}
         return Passing(at, lambda measure: self.layers.thresholds(measure).target)
 

@@ -35,7 +35,7 @@ _FEW = "too few questions for an interval"
 
 @dataclass(frozen=True, slots=True)
 class PassRates:
-    """How often k trials of a question all pass (pass^k), and one of them does (pass@k), over the questions."""
+    """The chance that all of k trials of a question pass (pass^k), and that any does (pass@k), over the questions."""
 
     k: int
     all: Estimate

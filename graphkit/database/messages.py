@@ -33,7 +33,7 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
             "the command again.",
         )
     if by_person and any(words in message for words in dialect.load_csv_refused_words):
-        return InputError("the query uses LOAD CSV, which the embedded database never runs")
+        return InputError("the query uses LOAD CSV, which the embedded database doesn't run")
     if not code:
         return access.stopped() or _unreachable(error, message, access)
     if found := _refused(code, access, dialect):

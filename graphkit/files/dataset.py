@@ -40,7 +40,7 @@ class Dataset:
         optionally ``commits.jsonl``, ``compatibility.jsonl``, ``artifacts.jsonl`` and ``edges.jsonl`` (or
         ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several knowledge graphs over the same ids), and
         ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A ``dataset.json`` may list the data set's own fields
-        (``extra_fields``) and say how ids tell repositories (``repositories``).
+        (``extra_fields``) and the rule for repositories (``repositories``).
     questions
         Whether the folder must hold questions; a dataset without them has none.
 
@@ -238,7 +238,7 @@ class Dataset:
         return found
 
     def places(self) -> Places:
-        """Return where the dataset's nodes lie: their repositories, files and symbols."""
+        """Return the places of the dataset's nodes: their repositories, files and symbols."""
         return self._places
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The settings of a data set, in its ``dataset.json``: its own fields, and how its ids tell repositories."""
+"""The settings of a data set, in its ``dataset.json``: its own fields, and the rule for repositories."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def extra_fields(folder: Path) -> frozenset[str]:
 
 
 def repository_setting(folder: Path) -> str | None:
-    """Return how ids tell repositories: ``"id"``, ``"none"`` or a pattern; None if the data decide.
+    """Return the rule for repositories: ``"id"``, ``"none"`` or a pattern; None if the data decide.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def repository_setting(folder: Path) -> str | None:
 
 
 def set_repositories(folder: Path, setting: str) -> None:
-    """Write how ids tell repositories to the settings of the dataset in a folder, whose other keys stay."""
+    """Write the rule for repositories to the settings of a dataset, and keep the other keys."""
     content = _content(folder) | {REPOSITORIES: setting}
     with written(folder / FILE) as path:
         path.write_text(f"{json.dumps(content, ensure_ascii=False, indent=2)}\n", encoding="utf-8")

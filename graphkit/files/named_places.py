@@ -1,4 +1,4 @@
-"""What a dataset says about where its nodes lie: the files and the repositories that it names."""
+"""Reads the files and the repositories that a dataset names."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 from graphkit.files.jsonl import raw_lines
-from graphkit.records.ids import Places, Repositories
+from graphkit.records.ids import Places, RepositoryRules
 from graphkit.records.structs import ArtifactStruct, QuestionStruct
 
-#: How many questions show whether ids tell repositories.
+#: How many questions decide whether ids contain repositories.
 LOOKED_AT = 1000
 
 
@@ -49,7 +49,7 @@ class NamedPlaces:
     questions
         Returns the questions.
     setting
-        How ids tell repositories, if the dataset settles it (see :meth:`Repositories.read_from`).
+        The setting of the dataset for repositories (see :meth:`RepositoryRules.inferred`).
     expected
         The files that questions expect, if they were read before.
     """
@@ -62,7 +62,7 @@ class NamedPlaces:
     expected: Collection[str] | None = None
 
     def places(self) -> Places:
-        """Return where nodes lie; what that needs is read when it is first asked for."""
+        """Return the places of nodes; what they need is read when it is first asked for."""
         return Places(self.files, self.repositories)
 
     def files(self, places: Places) -> Iterator[str]:
@@ -81,8 +81,8 @@ class NamedPlaces:
             if (found := file_of_artifact(artifact, places)) is not None:
                 yield found
 
-    def repositories(self) -> Repositories:
-        """Return how the dataset's ids tell repositories."""
+    def repositories(self) -> RepositoryRules:
+        """Return the rules for the repositories of the dataset."""
         ids: set[str] = set()
         kinds: set[str] = set()
         stated: dict[str, str] = {}
@@ -97,7 +97,7 @@ class NamedPlaces:
             ids.update(question.relevant, *question.evidence_sets)
             ids.update(node for path in question.paths for step in path.steps for node in (step.source, step.target))
             names.update(question.commits)
-        return Repositories.read_from(ids, stated, names, kinds, self.setting)
+        return RepositoryRules.inferred(ids, stated, names, kinds, self.setting)
 
     def _artifacts(self, wanted: Callable[[bytes], bool]) -> Iterator[_Place]:
         decoder = msgspec.json.Decoder(_Place)

@@ -16,7 +16,7 @@ class RoG(GoldFormat):
     title = "RoG's WebQSP and ComplexWebQuestions: q_entity, a_entity, graph"
     graphs = True
     lacks = (
-        "Nobody annotated the paths: all shortest paths from an entity of the question to an answer, along edges in "
+        "The paths aren't annotated: all shortest paths from an entity of the question to an answer, along edges in "
         "either direction, are alternatives. `cwq` and `webqsp` read annotated queries, with these rows as --graph.",
         "A question with several entities or answers has a path from each to each, and all are required.",
     )

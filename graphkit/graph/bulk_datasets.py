@@ -226,7 +226,7 @@ class DatasetElements:
             "repositories": sorted(self.checked.repositories),
             "commits": [to_rows.commit_key(repo, sha) for repo, sha in sorted(self.checked.named_commits)],
             "histories": [],
-            **{f"repository_{name}": value for name, value in to_rows.repositories_row(self.places).items()},
+            **{f"repository_{name}": value for name, value in to_rows.repository_rules_row(self.places).items()},
             "folder": self.dataset.place,
             "digest": dataset_digest(self.dataset, self.checked.digests),
             "gold_hash": gold_hash,

@@ -17,7 +17,7 @@ from graphkit.files.reading import note_missing_gold
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import GoldCheck
 from graphkit.graph.digests import file_digests
-from graphkit.graph.rows import repositories_row
+from graphkit.graph.rows import repository_rules_row
 from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
@@ -94,10 +94,10 @@ class CheckedDataset:
             yield artifact
 
     def _read_graphs(self, problems: Problems) -> None:
-        told = repositories_row(self.places)["digest"]
+        rules = repository_rules_row(self.places)["digest"]
         for name, (artifacts, edges) in self.dataset.graphs.items():
             digests = (self.digests[path] for path in (artifacts, edges) if path is not None)
-            graph = KnowledgeGraph("".join((*digests, told)))
+            graph = KnowledgeGraph("".join((*digests, rules)))
             self.graphs[f"{self.dataset.name}/{name}" if name else self.dataset.name] = graph
             if artifacts is not None:
                 found = self._noted(self.gold.artifacts(name, self.dataset.artifacts(artifacts, problems)))

@@ -187,10 +187,10 @@ class _DatasetLoader:
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
         self._refuse_foreign()
-        told = self.store.read(cypher("read/repositories_told"), {"dataset": self.dataset.name})
-        self.repositories = to_rows.repositories_row(self.places)
+        rules = self.store.read(cypher("read/repository_rules"), {"dataset": self.dataset.name})
+        self.rules = to_rows.repository_rules_row(self.places)
         split = known_places(self.store, self.dataset.name).files.hashed != self.places.files.hashed
-        elsewhere = split or bool(told and told[0]["digest"] != self.repositories["digest"])
+        elsewhere = split or bool(rules and rules[0]["digest"] != self.rules["digest"])
         if elsewhere or self._held_digest() != dataset_digest(self.dataset, self.checked.digests):
             # The rows of runs depend on where their nodes lie, and some of them on gold.
             self.store.write(cypher("load/forget_runs"), {"dataset": self.dataset.name, "all": elsewhere})
@@ -261,7 +261,7 @@ class _DatasetLoader:
 
     def _name_repositories(self) -> None:
         keys = [to_rows.commit_key(repo, sha) for repo, sha in sorted(self.checked.named_commits)]
-        named = {"repositories": sorted(self.checked.repositories), "commits": keys, **self.repositories}
+        named = {"repositories": sorted(self.checked.repositories), "commits": keys, **self.rules}
         self.store.write(cypher("load/dataset_repositories"), {"name": self.dataset.name, **named})
 
     def _source(

@@ -7,7 +7,7 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.graph.queries import cypher
 from graphkit.records.commits import CommitGraph, ReadAt, read_nothing
-from graphkit.records.ids import Places, Repositories
+from graphkit.records.ids import Places, RepositoryRules
 from graphkit.records.models import Commit, Compatibility
 
 
@@ -48,18 +48,18 @@ def known_places(store: Store, dataset: str) -> Places:
     def files(_: Places) -> list[str]:
         return [str(row["file"]) for row in store.read(cypher("read/known_files"), named)]
 
-    def repositories() -> Repositories:
-        rows = store.read(cypher("read/repositories_told"), named)
+    def repositories() -> RepositoryRules:
+        rows = store.read(cypher("read/repository_rules"), named)
         if not rows:
-            return Repositories()
-        told: dict[str, Any] = rows[0]
-        return Repositories(
-            {str(row["id"]): str(row["repo"]) for row in store.read(cypher("read/repositories_stated"))}
-            if told["stated"]
+            return RepositoryRules()
+        rules: dict[str, Any] = rows[0]
+        return RepositoryRules(
+            {str(row["id"]): str(row["repo"]) for row in store.read(cypher("read/stated_repositories"))}
+            if rules["stated"]
             else {},
-            None if told["prefixes"] is None else frozenset(told["prefixes"]),
-            frozenset(told["kinds"]),
-            told["pattern"],
+            None if rules["prefixes"] is None else frozenset(rules["prefixes"]),
+            frozenset(rules["kinds"]),
+            rules["pattern"],
         )
 
     return Places(files, repositories)

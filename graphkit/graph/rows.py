@@ -119,16 +119,16 @@ def node_row(node: str, places: Places) -> dict[str, Any]:
     return {"id": node, "repo": places.repo(node), "path": path, "symbol": symbol}
 
 
-def repositories_row(places: Places) -> dict[str, Any]:
-    """Return how the ids of a dataset tell their repositories, with a digest of it and of what its graph states."""
-    told = places.repositories
+def repository_rules_row(places: Places) -> dict[str, Any]:
+    """Return the rules for the repositories of a dataset, with a digest of them."""
+    rules = places.repositories
     row = {
-        "prefixes": None if told.prefixes is None else sorted(told.prefixes),
-        "kinds": sorted(told.kinds),
-        "pattern": told.pattern,
-        "stated": bool(told.stated),
+        "prefixes": None if rules.prefixes is None else sorted(rules.prefixes),
+        "kinds": sorted(rules.kinds),
+        "pattern": rules.pattern,
+        "stated": bool(rules.stated),
     }
-    return {**row, "digest": digest([row, sorted(told.stated.items())])}
+    return {**row, "digest": digest([row, sorted(rules.stated.items())])}
 
 
 def question_row(

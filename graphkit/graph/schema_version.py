@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "14"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "b42f529addb92dc8f77e49d48ece3029"
+SCHEMA_DIGEST = "d4b723e9a6d5ddee851c95c1b79cf6f7"

@@ -28,7 +28,7 @@ from graphkit.readers.graph_names import first_of, plain
 from graphkit.readers.payloads import identifier, whole
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.graph_parts import GraphEdge, GraphNode
-from graphkit.records.ids import Places, Repositories
+from graphkit.records.ids import Places, RepositoryRules
 from graphkit.records.structs import ArtifactStruct, EdgeStruct
 from graphkit.records.words import shortened
 
@@ -138,14 +138,15 @@ class GraphRecords:
         self._options = options
         self._gold = dict.fromkeys(gold)
         self._gold_ids = frozenset(gold_ids)
-        # The rest of the graph will decide which parts of ids are repositories; those with a commit are.
-        told = Repositories(prefixes=frozenset(options.commits))
-        self._places, self._with_commit = Places(), Places(repositories=lambda: told)
+        # The whole graph decides which prefixes are repositories; those with a commit are.
+        rules = RepositoryRules(prefixes=frozenset(options.commits))
+        self._places, self._with_commit = Places(), Places(repositories=lambda: rules)
         self._report = report
         report.named = names.how
         self._numbers: dict[str, int] = {}  # of artifacts, by id
         self._keys: dict[str, str | None] = {}  # the ids of nodes, None for skipped ones
         self._described: set[str] = set()
+        self._tabled = 0
         self._properties: dict[str, None] = {}
         self._held: list[EdgeStruct] = []
         self._files = False
@@ -253,7 +254,9 @@ class GraphRecords:
     def _repo_of(self, one: str, properties: NodeProperties) -> str | None:
         """Return the repository that is stated of a node."""
         if self._options.repositories is not None:
-            return self._options.repositories.get(one)
+            repo = self._options.repositories.get(one)
+            self._tabled += repo is not None
+            return repo
         attribute = self._options.repo_attribute
         return identifier(properties.use(REPOS if attribute is None else (plain(attribute),)))
 
@@ -335,6 +338,9 @@ class GraphRecords:
         if not self._described and self._keys and wanted is not None:
             remedy = f"{did_you_mean(wanted, self._properties)}There are: {self._shown_properties()}."
             raise InputError(f"no node has the property {wanted!r}", where="--id-property", remedy=remedy)
+        if self._options.repositories is not None and not self._tabled and self._described:
+            remedy = f"It must hold ids of the graph, such as {shortened(min(self._described))!r}."
+            raise InputError("the table holds no id of the graph", where="--repo-from", remedy=remedy)
         attribute = self._options.repo_attribute
         if attribute is not None and self._described and plain(attribute) not in map(plain, self._properties):
             remedy = f"{did_you_mean(attribute, self._properties)}There are: {self._shown_properties()}."

@@ -90,28 +90,40 @@ def read_ids(path: Path) -> dict[str, str]:
     InputError
         A row lacks its name or its id, or a name has two ids.
     """
-    ids: dict[str, str] = {}
-    for where, name, given in _rows(path):
+    return read_pairs(path, "name", "id", '{"name": "pkg.mod.f", "id": "repo:pkg/mod.py#f"}')
+
+
+def read_pairs(path: Path, key: str, value: str, example: str) -> dict[str, str]:
+    """Read a table or JSON Lines with two columns, or one JSON object, as a mapping of the first to the second.
+
+    Raises
+    ------
+    InputError
+        A row lacks one of both, or a key has two values; the remedy shows the ``example``.
+    """
+    found: dict[str, str] = {}
+    for where, name, given in _pairs(path, key, value):
         if not (isinstance(name, str) and name and isinstance(given, str) and given):
-            remedy = 'Write rows such as {"name": "pkg.mod.f", "id": "repo:pkg/mod.py#f"}.'
-            raise InputError("the row needs a name and an id, both strings", where=where, remedy=remedy)
-        if ids.setdefault(name, given) != given:
-            what = f"the name has two ids: {shortened(ids[name])} and {shortened(given)}"
-            raise InputError(what, where=f"{where}: name {shortened(name)!r}", remedy="Keep the one that is meant.")
-    return ids
+            what = f"the row needs the fields {key} and {value}, both strings"
+            raise InputError(what, where=where, remedy=f"Write rows such as {example}.")
+        if found.setdefault(name, given) != given:
+            what = f"the {key} has two values of {value}: {shortened(found[name])} and {shortened(given)}"
+            remedy = "Keep the one that is meant."
+            raise InputError(what, where=f"{where}: {key} {shortened(name)!r}", remedy=remedy)
+    return found
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Any, Any]]:
+def _pairs(path: Path, key: str, value: str) -> Iterator[tuple[str, Any, Any]]:
     if ".csv" in path.suffixes or is_table(path):
         for number, row in read_table(path):
-            yield f"{path}:{number}", meant(row.get("name", "")), meant(row.get("id", ""))
+            yield f"{path}:{number}", meant(row.get(key, "")), meant(row.get(value, ""))
         return
-    for where, value in values_of(path):
-        if not isinstance(value, dict) or "name" in value or "id" in value:
-            row = value if isinstance(value, dict) else {}
-            yield where, row.get("name"), row.get("id")
+    for where, given in values_of(path):
+        if not isinstance(given, dict) or key in given or value in given:
+            row = given if isinstance(given, dict) else {}
+            yield where, row.get(key), row.get(value)
         else:
-            yield from ((where, name, given) for name, given in value.items())
+            yield from ((where, name, one) for name, one in given.items())
 
 
 def id_sources(

@@ -40,7 +40,7 @@ _OWN_NAMES = {*Question.model_fields, *(name for names in QUESTION.values() for 
 
 @dataclass(frozen=True, slots=True)
 class QuestionUpdate:
-    """What the newer form of a file changes in the questions of a dataset.
+    """The changes that a corrected file makes to the questions of a dataset.
 
     Attributes
     ----------

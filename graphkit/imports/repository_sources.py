@@ -1,16 +1,14 @@
-"""Where the repositories of a graph's nodes come from, as a user says it."""
+"""Sources of repositories for the nodes of a graph, as the user chooses them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphkit.errors import InputError
 from graphkit.files.dataset_settings import checked_pattern
-from graphkit.files.tables import meant, read_table
-from graphkit.imports.sources import values_of
+from graphkit.imports.names import read_pairs
 from graphkit.records.ids import Places
 from graphkit.records.words import counted, shortened
 
@@ -23,7 +21,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class RepositorySource:
-    """Where repositories come from: at most one of these.
+    """A source of repositories; at most one of its fields is set.
 
     Attributes
     ----------
@@ -32,7 +30,7 @@ class RepositorySource:
     table
         The repositories by id.
     setting
-        How ids tell them: ``"id"``, ``"none"`` or a pattern.
+        The setting for ``dataset.json``: ``"id"``, ``"none"`` or a pattern.
     """
 
     attribute: str | None = None
@@ -56,34 +54,8 @@ class RepositorySource:
             return cls(setting=checked_pattern(given, "--repo-from"))
         path = Path(given)
         if path.suffix or path.exists():
-            return cls(table=_read_table(path))
+            return cls(table=read_pairs(path, "id", "repo", '{"id": "flask.app:Flask.run", "repo": "flask"}'))
         return cls(attribute=given)
-
-
-def _read_table(path: Path) -> dict[str, str]:
-    """Read a table of repositories: JSON Lines or CSV with ``id`` and ``repo``, or one JSON object."""
-    found: dict[str, str] = {}
-    for where, node, repo in _rows(path):
-        if not (isinstance(node, str) and node and isinstance(repo, str) and repo):
-            remedy = 'Write rows such as {"id": "flask.app:Flask.run", "repo": "flask"}.'
-            raise InputError("the row needs an id and a repo, both strings", where=where, remedy=remedy)
-        if found.setdefault(node, repo) != repo:
-            what = f"the id has two repositories: {shortened(found[node])} and {shortened(repo)}"
-            raise InputError(what, where=f"{where}: id {shortened(node)!r}", remedy="Keep the one that is meant.")
-    return found
-
-
-def _rows(path: Path) -> Iterator[tuple[str, object, object]]:
-    if ".csv" in path.suffixes:
-        for number, row in read_table(path):
-            yield f"{path}:{number}", meant(row.get("id", "")), meant(row.get("repo", ""))
-        return
-    for where, value in values_of(path):
-        if not isinstance(value, dict) or "id" in value or "repo" in value:
-            row = value if isinstance(value, dict) else {}
-            yield where, row.get("id"), row.get("repo")
-        else:
-            yield from ((where, node, repo) for node, repo in value.items())
 
 
 def repository_counts(places: Places, nodes: Collection[str]) -> Counter[str]:

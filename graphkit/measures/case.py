@@ -413,7 +413,7 @@ class Case:
 
     @lazy
     def places(self) -> Places:
-        """Where nodes lie. Ids are split by the files of the dataset, else by those that the question expects."""
+        """The places of nodes. The files of the dataset, else those that the question expects, split ids."""
         places, own = self.commits.places, self.question.expected_files
         # A dataset names the files of its questions too.
         return places if places.given or not own else places.with_files(lambda bare: map(bare.listed_file, own))

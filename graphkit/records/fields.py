@@ -15,6 +15,7 @@ from pydantic import (
     StrictInt,
     ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic.types import AwareDatetime, StrictFloat, StrictStr
 from pydantic_core import PydanticCustomError
@@ -105,6 +106,11 @@ class Record(BaseModel):
     def in_own_fields(cls, given: Any) -> Any:
         """Return a record as written with its content in the fields of the model, wherever else it may stand."""
         return given
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_own_fields(cls, given: Any) -> Any:
+        return cls.in_own_fields(given)
 
     def __getitem__(self, field: str) -> Any:
         """Return a field as a mapping does: ``question["id"]`` is ``question.id``."""

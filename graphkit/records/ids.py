@@ -1,4 +1,4 @@
-"""Node ids, and where nodes lie: ``repo:path#symbol``, or ``repo:path`` for a file.
+"""Node ids, ``repo:path#symbol`` or ``repo:path`` for a file, and the repository, file and symbol of nodes.
 
 An id needn't have this form: a knowledge graph may state the repository of a node, and ids may be titles. A path may
 contain a ``#`` (``C#/x.cs``). The files that a dataset names decide where an id is split; otherwise the last ``#``
@@ -41,17 +41,17 @@ _PLACE = re.compile(r"(?!\d+\Z)\S(?:\S*\Z|.*(?:/|#|\.\w{1,20}\Z))", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Repositories:
-    """How the repository of a node is told by its id, or by what is stated about it.
+class RepositoryRules:
+    """Rules for the repository of a node: a stated one first, else the one in its id.
 
     Attributes
     ----------
     stated
-        The repositories of the nodes whose ids tell another one or none.
+        The repositories of nodes, by id, where the id contains another one or none.
     prefixes
         The parts before a colon that are repositories; None for all of them.
     kinds
-        Those that are none.
+        The parts before a colon that name a kind of node, not a repository.
     pattern
         A regular expression that is matched at the beginning of an id; its group ``repo`` is the repository.
     """
@@ -64,15 +64,17 @@ class Repositories:
     def of(self, node: str) -> str | None:
         """Return the repository of a node, or None if it has none.
 
-        >>> Repositories().of("web:src/login.ts#submit"), Repositories(prefixes=frozenset()).of("Harbour 1: A Story")
-        ('web', None)
-        >>> [Repositories().of(one) for one in ("just-a-name", "std::vector", "https://example.org")]
+        >>> RepositoryRules().of("web:src/login.ts#submit")
+        'web'
+        >>> RepositoryRules(prefixes=frozenset()).of("Harbour 1: A Story") is None
+        True
+        >>> [RepositoryRules().of(one) for one in ("just-a-name", "std::vector", "https://example.org")]
         [None, None, None]
         """
-        return self.stated.get(node) or self.told_by(node)
+        return self.stated.get(node) or self.parsed_from(node)
 
-    def told_by(self, node: str) -> str | None:
-        """Return the repository that an id itself tells."""
+    def parsed_from(self, node: str) -> str | None:
+        """Return the repository in an id itself, or None if it contains none."""
         if self.pattern is not None:
             match = re.match(self.pattern, node)
             return (match["repo"] or None) if match else None
@@ -82,15 +84,15 @@ class Repositories:
         return repo if repo not in self.kinds and (self.prefixes is None or repo in self.prefixes) else None
 
     @classmethod
-    def read_from(
+    def inferred(
         cls,
         ids: Collection[str],
         stated: Mapping[str, str],
         names: Collection[str] = (),
         kinds: Iterable[str] = (),
         setting: str | None = None,
-    ) -> Repositories:
-        """Return how repositories are told, by what a dataset states and by the form of its ids.
+    ) -> RepositoryRules:
+        """Return the rules that follow from what a dataset states and from the form of its ids.
 
         Parameters
         ----------
@@ -103,11 +105,11 @@ class Repositories:
         kinds
             The kinds of artifacts, which are no repositories.
         setting
-            ``"id"``: each part before a colon is a repository; ``"none"``: no id tells one; else a pattern.
+            ``"id"``: each part before a colon is a repository; ``"none"``: no id contains one; else a pattern.
 
-        Where repositories are stated, ids tell the others if they agree with nine tenths of those. Where none is, nine
-        tenths of the ids must look like ``repo:path``, with few different repositories. Otherwise only a part that is
-        stated elsewhere is one.
+        Where repositories are stated, the others are parsed from ids if nine tenths of the stated ones agree with their
+        ids. Where none is stated, nine tenths of the ids must look like ``repo:path``, with few different repositories.
+        Otherwise only a prefix that is stated elsewhere is a repository.
         """
         known = frozenset((*names, *stated.values()))
         if setting is not None:
@@ -118,23 +120,23 @@ class Repositories:
         else:
             no_repository = frozenset((*_KINDS, *(kind.casefold() for kind in kinds))) - known
             every = cls(kinds=no_repository)
-            agreeing = sum(every.told_by(node) == repo for node, repo in stated.items())
-            told = agreeing >= MOST_IDS * len(stated) if stated else _look_like_repositories(ids, every, known)
-            found = every if told else cls(prefixes=known, kinds=no_repository)
+            agreeing = sum(every.parsed_from(node) == repo for node, repo in stated.items())
+            in_ids = agreeing >= MOST_IDS * len(stated) if stated else _look_like_repositories(ids, every, known)
+            found = every if in_ids else cls(prefixes=known, kinds=no_repository)
         return cls(
-            {node: repo for node, repo in stated.items() if found.told_by(node) != repo},
+            {node: repo for node, repo in stated.items() if found.parsed_from(node) != repo},
             found.prefixes,
             found.kinds,
             found.pattern,
         )
 
 
-def _look_like_repositories(ids: Collection[str], every: Repositories, known: Collection[str]) -> bool:
+def _look_like_repositories(ids: Collection[str], every: RepositoryRules, known: Collection[str]) -> bool:
     """Return whether nearly all ids look like ``repo:path``, with few different repositories."""
     found: set[str] = set()
     count = 0
     for node in ids:
-        repo = every.told_by(node)
+        repo = every.parsed_from(node)
         if repo is not None and (repo in known or _PLACE.match(node, len(repo) + 1)):
             count += 1
             found.add(repo)
@@ -149,10 +151,10 @@ class KnownFiles(NamedTuple):
     plain: frozenset[str]
 
 
-class _LastRepositories(dict[str, "str | None"]):
-    """The repositories of the nodes that were asked for last."""
+class _RepositoryCache(dict[str, "str | None"]):
+    """A bounded cache of the repositories of nodes."""
 
-    def __init__(self, repositories: Repositories) -> None:
+    def __init__(self, repositories: RepositoryRules) -> None:
         super().__init__()
         self._repositories = repositories
 
@@ -164,7 +166,7 @@ class _LastRepositories(dict[str, "str | None"]):
 
 
 class Places:
-    """Where the nodes of a dataset lie: the repository, the file and the symbol of each.
+    """Finds the repository, the file and the symbol of each node of a dataset.
 
     Parameters
     ----------
@@ -172,7 +174,7 @@ class Places:
         Returns the files that the dataset names, from the places without files; they decide where ids are split. It is
         called when the first id with a ``#`` is split.
     repositories
-        Returns how repositories are told. It is called when the first one is asked for.
+        Returns the rules for repositories. It is called when the first one is asked for.
 
     >>> places = Places()
     >>> places.repo("web:src/login.ts#submit"), places.split("web:src/login.ts#submit")
@@ -182,7 +184,7 @@ class Places:
     def __init__(
         self,
         files: Callable[[Places], Iterable[str]] | None = None,
-        repositories: Callable[[], Repositories] = Repositories,
+        repositories: Callable[[], RepositoryRules] = RepositoryRules,
     ) -> None:
         self._named = files
         self._repositories = repositories
@@ -211,13 +213,13 @@ class Places:
         return KnownFiles(hashed, every - hashed)
 
     @cached_property
-    def repositories(self) -> Repositories:
-        """How repositories are told."""
+    def repositories(self) -> RepositoryRules:
+        """The rules for repositories."""
         return self._repositories()
 
     @cached_property
-    def _found(self) -> _LastRepositories:
-        return _LastRepositories(self.repositories)
+    def _found(self) -> _RepositoryCache:
+        return _RepositoryCache(self.repositories)
 
     def __getstate__(self) -> dict[str, object]:
         # The repositories go along: reading them again takes longer.

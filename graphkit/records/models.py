@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field
 from pydantic.types import StrictBool, StrictStr
 
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, CODE_TEST, EDGE, QUESTION, TOOL_CALL, Spellings
@@ -311,11 +311,6 @@ class Question(Record):
         """Read the gold of a ranking where harnesses keep it, and several gold answers under the name of one."""
         return with_gold(given)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _in_own_fields(cls, given: Any) -> Any:
-        return with_gold(given)
-
 
 class Chunk(Record):
     """A retrieved chunk. Its id, ``repo:path#symbol``, supplies a missing ``repo``, ``path`` or ``symbol``."""
@@ -513,11 +508,6 @@ class Answer(Record):
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:
         """Read a system's output where harnesses keep it."""
-        return with_output(given)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _in_own_fields(cls, given: Any) -> Any:
         return with_output(given)
 
 

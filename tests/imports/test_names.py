@@ -32,11 +32,11 @@ def test_tables(name: str, text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("ids.jsonl", '{"name": "a", "id": "x"}\n{"name": "a"}', "ids.jsonl:2: the row needs a name and an id"),
-        ("ids.jsonl", '{"name": "a", "id": "x"}\n{"name": "a", "id": "y"}', "ids.jsonl:2: .*two ids: x and y"),
-        ("ids.csv", "name,key\na,b\n", "ids.csv:2: the row needs a name and an id"),
-        ("ids.json", '{"a": 1}', "ids.json:1: the row needs a name and an id"),
-        ("ids.json", "[1]", "ids.json:1: the row needs a name and an id"),
+        ("ids.jsonl", '{"name": "a", "id": "x"}\n{"name": "a"}', "ids.jsonl:2: the row needs the fields name and id"),
+        ("ids.jsonl", '{"name": "a", "id": "x"}\n{"name": "a", "id": "y"}', "ids.jsonl:2: .*two values of id: x and y"),
+        ("ids.csv", "name,key\na,b\n", "ids.csv:2: the row needs the fields name and id"),
+        ("ids.json", '{"a": 1}', "ids.json:1: the row needs the fields name and id"),
+        ("ids.json", "[1]", "ids.json:1: the row needs the fields name and id"),
     ],
 )
 def test_tables_that_are_wrong(name: str, text: str, message: str, tmp_path: Path) -> None:

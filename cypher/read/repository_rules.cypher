@@ -1,5 +1,5 @@
-// title: How ids tell repositories
-// answers: How do the ids of a dataset tell their repositories, and does its knowledge graph state others?
+// title: Rules for repositories
+// answers: By which rules do the ids of a dataset name repositories, and does its knowledge graph state others?
 // parameters: dataset
 // columns: prefixes, kinds, pattern, stated, digest
 MATCH (d:Dataset {name: $dataset}) WHERE d.repository_digest IS NOT NULL
