@@ -112,13 +112,19 @@ def read_history(places: Iterable[Path], runs: Sequence[str] = (), config: Confi
             raise InputError("there are no results here", where=str(place), remedy=remedy)
         for file in files:
             found += _entries(file, config)
-    if runs:
-        known = sorted({one.run for one in found})
-        for run in runs:
-            if run not in known and run not in {one.system for one in found}:
-                raise InputError(f"no results are of the run {run!r}", remedy=f"There are: {', '.join(known)}.")
-        found = [one for one in found if one.run in runs or one.system in runs]
-    return with_changes(sorted(found, key=lambda one: (one.at, one.where, one.run)))
+    return _in_order(found, runs)
+
+
+def _in_order(found: Iterable[Entry], runs: Sequence[str]) -> list[Entry]:
+    """Return the evaluations of some runs or systems, by default of all, in order and with their changes."""
+    entries = list(found)
+    known = sorted({one.run for one in entries})
+    for run in runs:
+        if run not in known and run not in {one.system for one in entries}:
+            there = f"There are: {', '.join(known)}." if known else "There is none yet."
+            raise InputError(f"no evaluation is of the run {run!r}", remedy=there)
+    chosen = (one for one in entries if not runs or one.run in runs or one.system in runs)
+    return with_changes(sorted(chosen, key=lambda one: (one.at, one.where, one.run)))
 
 
 def _results_in(place: Path) -> Iterator[Path]:
@@ -193,12 +199,19 @@ def history_in_graph(store: Store, runs: Sequence[str] = (), config: Config | No
     """Return the evaluations in the graph, the earliest first: the latest one of each run, by when it was loaded.
 
     Their values are means over the scored questions, without failures.
+
+    Raises
+    ------
+    InputError
+        The graph holds no evaluation, or none of a run that is named.
     """
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in store.read(cypher("read/evaluated"), {"own": GRAPHKIT}):
-        if not runs or row["run"] in runs or system_of(str(row["run"])) in runs:
-            rows.setdefault(str(row["run"]), []).append(row)
-    return with_changes(sorted((_in_graph(own, config) for own in rows.values()), key=lambda one: (one.at, one.run)))
+        rows.setdefault(str(row["run"]), []).append(row)
+    if not rows:
+        remedy = "`graphkit evaluate RUN.jsonl` keeps one; `graphkit history RESULTS` reads files of results."
+        raise InputError("the graph holds no evaluation yet", remedy=remedy)
+    return _in_order((_in_graph(own, config) for own in rows.values()), runs)
 
 
 def _in_graph(rows: Sequence[Mapping[str, Any]], config: Config | None) -> Entry:

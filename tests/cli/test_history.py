@@ -157,7 +157,7 @@ def test_results_folders_and_those_of_earlier_versions(kept: Path) -> None:
         (("d",), "there are no results here"),
         (("d/questions.jsonl",), "the file holds no results of graphkit"),
         (("gone.json",), "gone.json: the file can't be read"),
-        (("kept", "--run", "x"), "no results are of the run 'x'"),
+        (("kept", "--run", "x"), "no evaluation is of the run 'x'"),
         (("kept", "-m", "RR"), "no evaluation has the measure 'RR'"),
     ],
 )
@@ -169,6 +169,7 @@ def test_mistakes(words: tuple[str, ...], reported: str, kept: Path) -> None:
 def test_the_history_of_the_graph(graph: Graph, tmp_path: Path) -> None:
     """Without results, the runs of the graph are listed by the time of their loading; a gate needs results."""
     engines.empty(graph.store)
+    assert "no evaluation yet" in inside("history", cwd=tmp_path, env=graph.env, code=2).err
     run = tiny(tmp_path / "d")
     inside("evaluate", run, "-m", "EdgeRecall", "-o", "r.json", cwd=tmp_path, env=graph.env, code=0)
     [row] = inside("history", "--json", cwd=tmp_path, env=graph.env, code=0).objects()
