@@ -52,9 +52,7 @@ def sources(words: Words, written: str) -> list[str]:
     about = COMMANDS[words]
     read = [path for name, path in about.paths.items() if name not in (*about.writes, *about.folders)]
     files = [f"{path}/{FIRST_IN[path]}" if path in FIRST_IN else path for path in read]
-    return [
-        file for file in files if file not in ("r", "s", "hotpotqa", "clone/.git/config", "index/text_units.parquet")
-    ]
+    return [file for file in files if file not in ("r", "s", "cwq", "clone/.git/config", "index/text_units.parquet")]
 
 
 @pytest.mark.parametrize(("words", "name"), WRITING, ids=ids)

@@ -40,6 +40,8 @@ GRAPHML = (
     '<node id="a:m.py#x"/><node id="a:m.py#y"/>\n'
     '<edge source="a:m.py#x" target="a:m.py#y"><data key="d0">CALLS</data></edge>\n</graph></graphml>\n'
 )
+#: A query whose middle has no name, so that its gold needs a graph.
+UNNAMED_MIDDLE = "SELECT ?x WHERE { ns:m.1 ns:a.b ?c . ?c ns:c.d ?x . }"
 RESULT = {
     **{"run": "r", "dataset": "data", "gold_hash": "0", "questions": 1, "failed": 0, "missing": 0},
     **{"failed_as": "worst", "measures": {"RR": {"mean": 1.0, "scored": 1, "total": 1}}},
@@ -150,7 +152,9 @@ COMMANDS: dict[Words, Command] = {
     ("history",): Command({"places": "results.json", "--config": "config.toml"}, needs=("places",)),
     **{("import", name): _import(name) for name in ("auto", *formats())},
     ("import", "gold"): Command(
-        {"form": "hotpotqa", "files": "rows.json", "--out": "gold"}, folders=("--out",), needs=("files", "--out")
+        {"form": "cwq", "files": "rows.json", "--graph": "graph.graphml", "--out": "gold"},
+        folders=("--out",),
+        needs=("files", "--out"),
     ),
     ("import", "graph"): Command(
         {"--dataset": DATASET, "files": "graph.graphml", "--ids": "ids.jsonl"}, more=("--replace",), needs=("files",)
@@ -315,7 +319,7 @@ def write_world(folder: Path) -> Path:
         "prices.toml": 'currency = "USD"\n[models.m]\nprompt = 1.0\noutput = 2.0\n',
         "prompt.txt": "{question}",
         "query.cypher": "MATCH (n) RETURN count(n) AS n",
-        "rows.json": json.dumps([{"_id": "h", "question": "x?", "answer": "y", "supporting_facts": [["t", 0]]}]),
+        "rows.json": json.dumps([{"ID": "h", "question": "x?", "answers": [], "sparql": UNNAMED_MIDDLE}]),
         "graph.graphml": GRAPHML,
         "table.csv": "question,path\nWhat does x call?,a:m.py#x -CALLS-> a:m.py#y\n",
         "sheet.csv": "run,question_id,measure,grade,note,question,gold_answer,answer\nr,q1,RubricGrade,wrong,,,,\n",
@@ -336,7 +340,7 @@ def write_world(folder: Path) -> Path:
     for name in ("outs", "new", "clone"):
         (folder / name).mkdir()
     subprocess.run(["git", "init", "-q", folder / "clone"], check=True)
-    assert gold_format("hotpotqa")
+    assert gold_format("cwq")
     return folder
 
 
