@@ -3,7 +3,7 @@
 ``python -m tests.versions [--newest] [ARGUMENTS OF PYTEST...]``. Each version that this machine has, or that uv can
 install, gets an environment of the locked libraries; the others are named. In each the fast suite runs, or what the
 arguments choose of it, and every command writes its results, which must be the same bytes on all. ``--newest`` runs
-the suite on the newest version alone, and compares its results with those of the Python that runs this.
+the suite on the newest version of this machine alone, and compares its results with those of the Python that runs this.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from tests.helpers import ROOT
@@ -118,9 +120,17 @@ def results_of(python: Path) -> Results:
     try:
         subprocess.run([str(python), "-m", "tests.helpers.results", str(folder)], cwd=ROOT, check=True)
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+        return {str(path.relative_to(folder)): _content(path) for path in files}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _content(path: Path) -> bytes:
+    """Return what a file holds; of a database its statements, since its bytes name the library that wrote it."""
+    if path.suffix != ".sqlite":
+        return path.read_bytes()
+    with closing(sqlite3.connect(path)) as connection:
+        return "\n".join(connection.iterdump()).encode()
 
 
 def different(first: Results, second: Results) -> Iterator[str]:
@@ -153,10 +163,11 @@ def compared(pythons: dict[str, Path]) -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the suite on each version, compare the results, and return the exit code."""
-    here = found_or_installed()
     own = (sys.version_info.major, sys.version_info.minor)
     newest = "--newest" in arguments
+    here = interpreters() if newest else found_or_installed()
     if newest:
+        here = {version: python for version, python in here.items() if version in supported()}
         here = {version: python for version, python in here.items() if version == max(here) and version != own}
         if not here:
             say(f"Python {named(own)} is the newest here")
