@@ -39,7 +39,7 @@ class Proposal:
     commits
         The commit of each repository at which the knowledge graph read the artifacts of the path.
     unpinned
-        RepositoryRules with no known commit, or several.
+        Repositories with no known commit, or several.
     """
 
     steps: tuple[ProposedStep, ...]
