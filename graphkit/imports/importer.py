@@ -31,7 +31,7 @@ from graphkit.imports.names import Names, id_sources
 from graphkit.imports.recorder import NO_QUESTION, Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
 from graphkit.imports.trials import TrialRecord, Trials
-from graphkit.readers.known_formats import reader_of, recognised
+from graphkit.readers.known_formats import reader_of, readers, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
 from graphkit.readers.own_records import OwnRecordsReader, records_of_file
 from graphkit.readers.payloads import EMPTY, NOTHING
@@ -179,12 +179,11 @@ def import_log(
         what = f"mapped fields are read from any JSON, and {format} reads its own"
         raise InputError(what, where="--map", remedy="Leave out --map, or the format.")
     how = f"fields read as --map says, {reader_of(OwnRecordsReader.name).title}"
-    readers = [
+    chosen_readers = [
         _reader(path, format) if fields is None else (reader_of(OwnRecordsReader.name), f"{path.name}: {how}")
         for path in paths
     ]
-    if chosen.parquet is not None and all(reader.name != "graphrag" for reader, _ in readers):
-        raise InputError("the log isn't Microsoft GraphRAG's, and only its index is in Parquet", where=str(paths[0]))
+    _refuse_unused(chosen, paths, [reader for reader, _ in chosen_readers])
     source = Dataset.of(dataset)
     if target is not None:
         check_output(target, "a run", [source.folder], force=True)
@@ -199,17 +198,27 @@ def import_log(
     how_to_read = ReadOptions(chosen.question_key, chosen.columns, chosen.chunks_only, parquet)
     logs = [
         ReadingTask(path, reader.name, source.questions_file, how_to_read, chosen.on_error, fields)
-        for path, (reader, _) in zip(paths, readers, strict=True)
+        for path, (reader, _) in zip(paths, chosen_readers, strict=True)
     ]
     problems = Problems(chosen.on_error)
     with _read_logs(logs, chosen) as read:
-        takes_key = any("question_key" in reader.options for reader, _ in readers)
+        takes_key = any("question_key" in reader.options for reader, _ in chosen_readers)
         trials = Trials(name, target, replace=chosen.replace)
-        records = _records(zip(paths, readers, read, strict=True), recorder, report, problems)
+        records = _records(zip(paths, chosen_readers, read, strict=True), recorder, report, problems)
         kept, runs = trials.write(records, lambda: _check(report, paths, chosen.strict, takes_key))
     report.how, report.several, report.trials = names.how, names.several, len(runs)
     figures = report.as_json() | ({"runs": [run for run, _ in runs]} if len(runs) > 1 else {})
     return ImportedLog(name, report.answers, target, kept, report.lines(), figures, problems, runs, trials.scores)
+
+
+def _refuse_unused(chosen: ImportOptions, paths: Sequence[Path], used: Sequence[Reader]) -> None:
+    """Raise an InputError for an option that the reader of no log uses."""
+    for option in ("question_key", "columns", "chunks_only", "parquet"):
+        if getattr(chosen, option) and not any(option in reader.options for reader in used):
+            names = ", ".join(dict.fromkeys(reader.name for reader in used))
+            others = ", ".join(reader.name for reader in readers()[0] if option in reader.options)
+            what = f"the log is read as {names}, which has no use for --{option.replace('_', '-')}"
+            raise InputError(what, where=str(paths[0]), remedy=f"Leave it out; these formats use it: {others}.")
 
 
 def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:

@@ -277,10 +277,19 @@ def test_what_it_usually_means(log: dict[str, Any], words: str, data: Path) -> N
     assert right.figures["meaning"] == []
 
 
-def test_the_index_is_one_of_graphrag(data: Path) -> None:
-    """Parquet files of an index say nothing of another format's log: they are refused before anything is read."""
-    with pytest.raises(InputError, match="the log isn't Microsoft GraphRAG's"):
-        made(data, {"question_id": "q1", "found": ["a"]}, parquet=data)
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"parquet": "index"}, "the log is read as plain, which has no use for --parquet"),
+        ({"columns": ("a", "r", "b")}, "the log is read as plain, which has no use for --columns"),
+        ({"chunks_only": True}, "the log is read as plain, which has no use for --chunks-only"),
+    ],
+)
+def test_an_option_of_another_format_is_refused(option: dict[str, Any], said: str, data: Path) -> None:
+    """An option that changes nothing about this log is refused before anything is read; others name their formats."""
+    with pytest.raises(InputError, match=said) as refused:
+        made(data, {"question_id": "q1", "found": ["a"]}, **option)
+    assert "these formats use it" in str(refused.value)
 
 
 def test_auto_asks_the_content(data: Path) -> None:
