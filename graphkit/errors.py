@@ -82,6 +82,11 @@ class GateError(GraphkitError):
     exit_code = 1
 
 
+def missing_file(file: object, hint: str = "") -> InputError:
+    """Return the error for a file that isn't there; a hint at another one ends with a space."""
+    return InputError("there is no such file", where=str(file), remedy=f"{hint}Check the path and its spelling.")
+
+
 def did_you_mean(name: str, known: Iterable[str], show: Callable[[str], str] = str) -> str:
     """Return a hint at the known name that is closest to one that isn't known, or nothing where none is close.
 

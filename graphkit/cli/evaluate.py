@@ -34,8 +34,11 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
+    from graphkit.database.store import Store
+    from graphkit.files.run_files import RunSource
     from graphkit.records.scores import Score
     from graphkit.scoring.runs_verdict import RunsVerdict
 
@@ -139,7 +142,7 @@ def evaluate(
         read_once(),
         as_runs(files, given.format, given.dataset, logs, reading.on_error, storing.run_name) as (sources, dataset),
         shown_progress(title) as progress,
-        nullcontext() if storing.no_store else open_graph() as store,
+        _graph(sources, dataset, storing) as store,
     ):
         if plan is None:
             graded = [score for one in sources for score in one.scores]
@@ -178,6 +181,17 @@ def evaluate(
     over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
     present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))
     hold(evaluated.gates, brief=not full)
+
+
+def _graph(
+    sources: Sequence[RunSource], dataset: Path | None, storing: StoringOptions
+) -> AbstractContextManager[Store | None]:
+    """Return the graph, if it stores the results; what is wrong with the names of files is said before it is opened."""
+    from graphkit.files.dataset import Dataset
+
+    for one in sources:
+        Dataset.of_run(one.run, dataset)
+    return nullcontext() if storing.no_store else open_graph()
 
 
 def _refuse_contradictions(scoring: ScoringOptions, gates: RunGateOptions, storing: StoringOptions) -> None:

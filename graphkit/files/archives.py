@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Self, cast
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, missing_file
 from graphkit.files.intake import SizeMeter
 from graphkit.records.json_once import each_key_once
 
@@ -45,8 +45,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
         except FileNotFoundError:
-            remedy = "Check the path and its spelling."
-            raise InputError("there is no such file", where=str(path), remedy=remedy) from None
+            raise missing_file(path) from None
         except (OSError, zipfile.BadZipFile) as error:
             raise self._damaged(str(path), error) from None
         self._meter = SizeMeter(str(path), path.stat().st_size)

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError, did_you_mean, missing_file
 from graphkit.files.assets import command_text, located
 from graphkit.files.dataset_settings import FILE, extra_fields, repository_setting
 from graphkit.files.jsonl import SUFFIXES, find_file, folders_around, is_file_name, stem_of, stored_blocks
@@ -105,8 +105,7 @@ class Dataset:
         if not run_file.exists():
             beside = {path.name: path for path in run_file.parent.glob("*.jsonl*")}
             hint = did_you_mean(run_file.name, beside, lambda name: str(beside[name]))
-            remedy = f"{hint}Check the path and its spelling."
-            raise InputError("there is no such file", where=str(run_file), remedy=remedy)
+            raise missing_file(run_file, hint)
         if given is not None:
             return cls(given)
         for folder in folders_around(run_file):

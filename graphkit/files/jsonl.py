@@ -14,7 +14,7 @@ from typing import IO, cast
 
 import msgspec
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, missing_file
 from graphkit.files.intake import Pipe, Unpacked, are_lifted, is_pipe, too_much
 
 #: The longest accepted line in bytes: a longer one means a damaged or a wrong file.
@@ -57,7 +57,7 @@ def open_binary(path: Path) -> IO[bytes]:
             return cast(IO[bytes], Unpacked(path))
         return cast(IO[bytes], Pipe(path)) if is_pipe(path) else path.open("rb", buffering=0)
     except FileNotFoundError:
-        raise InputError("there is no such file", where=str(path), remedy="Check the path and its spelling.") from None
+        raise missing_file(path) from None
     except OSError as error:
         raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
 

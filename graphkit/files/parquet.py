@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, missing_file
 from graphkit.files.intake import SizeMeter, are_lifted
 
 #: The maximum number of rows in memory, and their maximum size in bytes.
@@ -75,7 +75,7 @@ def _opened(path: Path | str, stream: IO[bytes] | None) -> Iterator[Any]:
             )
             yield file
     except FileNotFoundError:
-        raise InputError("there is no such file", where=str(path), remedy="Check the path and its spelling.") from None
+        raise missing_file(path) from None
     except (ArrowException, OSError) as error:
         raise InputError(f"the file can't be read as Parquet: {error}", where=str(path)) from None
 

@@ -19,7 +19,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import IO, Any, cast
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError, did_you_mean, missing_file
 from graphkit.files.intake import SizeMeter, are_lifted, too_much
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -57,7 +57,7 @@ def sheet_rows(path: Path) -> Iterator[list[str]]:
     """
     file, sheet = sheet_of(path)
     if not file.is_file():
-        raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
+        raise missing_file(file)
     _weigh(file)
     limits = ["0", "0"] if are_lifted() else [str(MEMORY), str(SECONDS)]
     command = [sys.executable, "-P", "-m", __name__, str(file.resolve()), sheet or "", *limits]

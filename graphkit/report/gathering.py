@@ -14,7 +14,7 @@ from msgspec import Struct
 from graphkit.analysis.broken_edges import QuestionEdges, question_edges
 from graphkit.analysis.config import Config
 from graphkit.analysis.layers import score_layers
-from graphkit.errors import InputError
+from graphkit.errors import InputError, missing_file
 from graphkit.files.assets import dataset_option
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
@@ -89,7 +89,7 @@ def gather(
     """
     for file in runs:
         if not file.exists():
-            raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
+            raise missing_file(file)
     passes = [RunPass(_dataset(options, file), file) for file in runs]
     logged = [name for one in passes for name in one.further_measures]
     computed, config = _measures(options.config, [*logged, *options.measures]), options.config

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, missing_file
 from graphkit.files.leftovers import held_folder
 from graphkit.records.secrets import masked_message
 
@@ -314,7 +314,7 @@ def refused(location: Location, error: Exception) -> InputError:
         remedy = "pip install 'graphkit-eval[remote]'" if extra else "Install it with pip."
         return InputError(f"this file system needs another package: {text}", where=where, remedy=remedy)
     if isinstance(error, FileNotFoundError):
-        return InputError("there is no such file", where=where, remedy="Check the path and its spelling.")
+        return missing_file(where)
     kind = type(error).__name__
     if isinstance(error, PermissionError) or "Credentials" in kind or "Token" in kind:
         remedy = (

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError, did_you_mean, missing_file
 from graphkit.files.assets import command_text, located
 from graphkit.files.dataset import Dataset
 from graphkit.records.option_values import bound
@@ -87,7 +87,7 @@ def _place(start: Path, given: str | Path) -> Path:
 
 def _existing(file: Path) -> Path:
     if not file.exists():
-        raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
+        raise missing_file(file)
     return file
 
 

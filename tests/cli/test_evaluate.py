@@ -391,3 +391,12 @@ def test_undirected_is_reported_by_the_names_of_the_measures(tmp_path: Path) -> 
     assert "EdgeRecall(directed=False)" in (tmp_path / "out.md").read_text("utf-8")
     assert "compared without their direction" in done.err
     assert mean("EdgeRecall", run) == 0.0
+
+
+def test_a_missing_run_opens_no_database(tmp_path: Path) -> None:
+    """A misspelt name is reported before a database is started, with the name that it resembles."""
+    run = tiny(tmp_path)
+    done = inside("evaluate", run.with_name("rr.jsonl"), "--data", tmp_path / "graph", cwd=tmp_path, code=2)
+    assert "there is no such file" in done.err
+    assert "starting the database" not in done.err
+    assert not (tmp_path / "graph").exists()
