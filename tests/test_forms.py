@@ -322,6 +322,32 @@ def test_trials_are_repetitions(folder: Path, name: str) -> None:
     assert (of_two["k"], of_two["all"]["value"], of_two["any"]["value"]) == (2, pytest.approx(0.3), pytest.approx(0.9))
 
 
+def test_a_trial_that_stands_twice_is_refused(folder: Path) -> None:
+    """Which record of a trial counts isn't ours to say: neither the better nor the first one; skipping says so."""
+    rows = [
+        {"run": "h", "question_id": "q1", "trial": number, "retrieved": found}
+        for number, found in ((1, ["a:x"]), ("1", []), (1.0, []), (2, []))
+    ]
+    write_jsonl(folder / "same.jsonl", rows)
+    about = ("evaluate", "same.jsonl", "--dataset", "d", "--no-store", "-m", "RR")
+    done = inside(*about, cwd=folder, code=2)
+    assert "same.jsonl:2: record 'q1': the question already has a record of trial 1" in done.err
+    skipped = inside(*about, "--on-error", "skip", cwd=folder, code=0).err
+    assert skipped.count("already has a record of trial 1") == 2
+
+
+def test_trials_of_two_fields(folder: Path) -> None:
+    """Three attempts of one trial are three repetitions, of which one is right."""
+    rows = [
+        {"run": "h", "question_id": "q1", "trial": 1, "attempt": number, "retrieved": found}
+        for number, found in enumerate((["x"], [], []), 1)
+    ]
+    write_jsonl(folder / "three.jsonl", rows)
+    about = ("three.jsonl", "--dataset", "d", "--no-store", "-m", "Recall@5", "--json")
+    runs = [one["run"] for one in inside("evaluate", *about, cwd=folder).objects() if "run" in one]
+    assert runs[:3] == ["h@1", "h@2", "h@3"]
+
+
 def test_trials_are_imported_as_runs(folder: Path) -> None:
     """An import writes a file a trial, numbered by trial; one trial a question is one run, whatever its number."""
     trials(folder, "trial", {"q1": [1, 0], "q2": [0, 1]})

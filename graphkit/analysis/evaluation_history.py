@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -83,7 +84,7 @@ class Entry:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """The key of an evaluation; evaluations with the same key count once."""
+        """What an evaluation has in common with those that only repeat it."""
         return self.run, self.commit, self.basis, tuple(sorted(self.values.items()))
 
     def as_json(self) -> dict[str, Any]:
@@ -255,6 +256,10 @@ def with_changes(entries: Sequence[Entry]) -> list[Entry]:
 def fail_on_drop(entries: Sequence[Entry], drops: Sequence[Drop], last: int) -> list[GateOutcome]:
     """Hold the latest evaluation of each system against the median of its last comparable ones.
 
+    Of an evaluation that repeats another it can't be told whether the system is steady, or one run was evaluated again.
+    So medians are taken with and without repeated ones, and the better one holds: neither a bad run that is evaluated
+    again and again nor the steadiness of a good system lowers it.
+
     A system without one fails, and so does a measure that the latest evaluation lacks and an earlier one has: what
     can't be compared mustn't pass.
     """
@@ -264,36 +269,42 @@ def fail_on_drop(entries: Sequence[Entry], drops: Sequence[Drop], last: int) -> 
 
 def _held(one: Entry, entries: Sequence[Entry], drops: Sequence[Drop], last: int) -> Iterator[GateOutcome]:
     before = [other for other in entries[: entries.index(one)] if other.system == one.system]
-    earlier = [*{other.content: other for other in before if other.basis == one.basis}.values()]
-    earlier = [other for other in earlier if other.content != one.content][-last:]
+    earlier = [other for other in before if other.basis == one.basis]
+    once = {other.content: other for other in earlier if other.content != one.content}.values()
     others = [other for other in before if other.basis != one.basis]
     if not earlier:
         what = f"there is no earlier evaluation of {one.system} by gold {one.gold_hash} to compare with"
         yield GateOutcome(GATE, one.run, False, what + _differing(others, one))
+        return
+    elsewhere = [other for other in earlier if other.at == one.at and other.where != one.where]
+    if undecided := [other.where for other in elsewhere if other.content != one.content]:
+        what = f"it can't be told which evaluation is the latest: {one.where} and {undecided[-1]} are both of {one.at}"
+        yield GateOutcome(GATE, one.run, False, what)
         return
     own = {drop.measure: drop.value for drop in drops if drop.measure is not None}
     anything = next((drop.value for drop in drops if drop.measure is None), None)
     known = dict.fromkeys(name for other in (*earlier, one) for name in other.values)
     chosen = {name: own.get(name, anything) for name in ((*known, *own) if anything is not None else own)}
     for name, bound in chosen.items():
-        values = [other.values[name] for other in earlier if name in other.values]
+        taken = ([other.values[name] for other in some if name in other.values] for some in (earlier, once))
+        medians = [(median(values[-last:]), len(values[-last:])) for values in taken if values]
         now = one.values.get(name)
-        if now is None or not values:
+        if now is None or not medians:
             passed = now is not None and name not in own
             which = "the latest evaluation" if now is None else "no earlier evaluation"
             if not passed:
                 what = f"{name}: {which} {'lacks it' if now is None else 'has it'}"
                 yield GateOutcome(GATE, one.run, False, what, name, bound)
             continue
-        middle = median(values)
+        middle, count = (min if lower_is_better(name) else max)(medians, key=itemgetter(0))
         drop = (now - middle) if lower_is_better(name) else (middle - now)
         assert bound is not None
         passed = not over(drop, bound)
-        of = f"the median {middle:.4f} of {'the last evaluation' if len(values) == 1 else f'the last {len(values)}'}"
-        asked = f" ({last} asked for)" if len(values) < last else ""
+        of = f"the median {middle:.4f} of {'the last evaluation' if count == 1 else f'the last {count}'}"
+        asked = f" ({last} asked for)" if count < last else ""
         side = "worse than" if drop > 0 else "better than" if drop < 0 else "off"
         what = f"{name} is {now:.4f}, {abs(drop):.4f} {side} {of}{asked}{_differing(others, one)}"
-        yield GateOutcome(GATE, one.run, passed, what, name, bound, drop, n=len(values))
+        yield GateOutcome(GATE, one.run, passed, what, name, bound, drop, n=count)
 
 
 def _differing(others: Sequence[Entry], one: Entry) -> str:

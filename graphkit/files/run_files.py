@@ -21,6 +21,7 @@ from graphkit.files.reading import RecordReader
 from graphkit.records.ids import id_of
 from graphkit.records.repetition_names import TRIALS
 from graphkit.records.structs import AnswerStruct
+from graphkit.records.words import shortened
 
 if TYPE_CHECKING:
     from graphkit.records.scores import Score
@@ -69,13 +70,15 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
 
 
 def trial_of(value: Any) -> str | None:
-    """Return which of several trials of its question a record is, by any of the usual fields.
+    """Return which of several trials of its question a record is, by the usual fields, of which it may have several.
 
     >>> trial_of({"question_id": "q1", "attempt": 2}), trial_of({"question_id": "q1", "sample": {}})
     ('2', None)
+    >>> trial_of({"question_id": "q1", "trial": 1, "attempt": 2})
+    '1, 2'
     """
     found = (id_of(value.get(name)) for name in TRIALS) if isinstance(value, dict) else iter(())
-    return next((one for one in found if one), None)
+    return ", ".join(one for one in found if one) or None
 
 
 def trial_in(line: bytes) -> str | None:
@@ -101,6 +104,14 @@ def trials_remedy(run_file: Path) -> str | None:
         return None
     command = command_text("import graphkit", run_file, options=" --dataset DIR -o DIR/runs/NAME.jsonl")
     return f"`{command}` makes each trial a run of its own."
+
+
+def second_record(where: str, question: str, trial: str | None = None, remedy: str | None = None) -> Problem:
+    """Return the problem of a second record of a question, or of one of its trials: which counts isn't ours to say."""
+    if trial is None:
+        return Problem(where, "the question already has a record", record=question, remedy=remedy)
+    what = f"the question already has a record of trial {shortened(trial)}"
+    return Problem(where, what, record=question, remedy=f"Number the trials of a question apart: {', '.join(TRIALS)}.")
 
 
 def is_run_file(run: str | Path) -> bool:
@@ -154,8 +165,7 @@ def read_run(
             what = "the question id is not in the dataset"
             problems.add(Problem(where, what, record=question, remedy="Check --dataset."))
         elif answers.setdefault(question, answer) is not answer:
-            remedy = trials_remedy(run_file)
-            problems.add(Problem(where, "the question already has a record", record=question, remedy=remedy))
+            problems.add(second_record(where, question, remedy=trials_remedy(run_file)))
     problems.raise_if_refused(usable=len(answers))
     runs = sorted({answer.run for answer in answers.values()})
     if len(runs) != 1:

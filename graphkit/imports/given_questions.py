@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, groupby
 from pathlib import Path
@@ -50,6 +50,8 @@ class GivenQuestions:
         The fields of rows that are mapped by hand.
     fields
         The fields that the file has, once it was read.
+    by_row
+        The ids that questions without one took from the former question in their row, whose text was another.
     """
 
     path: Path
@@ -58,6 +60,7 @@ class GivenQuestions:
     former: Mapping[str, Question] = field(default_factory=dict)
     mapped: FieldMap | None = None
     fields: set[str] = field(default_factory=set)
+    by_row: set[str] = field(default_factory=set)
 
     def read(self, problems: Problems) -> Iterator[tuple[str, Question]]:
         """Yield the question of each usable row with its place; the others are added to the problems."""
@@ -79,7 +82,7 @@ class GivenQuestions:
                 problems.ignore(where, name)
             rows.append((where, fields))
         _read_paths(rows, problems, self.names, self.second)
-        _number([fields for _, fields in rows], self.former)
+        self.by_row |= _number([fields for _, fields in rows], self.former)
         taken: dict[str, str] = {}
         for where, fields in rows:
             question = parse_record(Question, json.dumps(fields).encode(), where, problems)
@@ -94,8 +97,11 @@ class GivenQuestions:
             yield where, self.names.named(question)
 
 
-def _number(rows: Sequence[dict[str, Any]], former: Mapping[str, Question]) -> None:
-    """Give ids to rows without one: that of the former question with this text, else in this place, else a free one."""
+def _number(rows: Sequence[dict[str, Any]], former: Mapping[str, Question]) -> set[str]:
+    """Give ids to rows without one: that of the former question with this text, else in this place, else a free one.
+
+    Return those that were given by their places.
+    """
     taken = {str(fields["id"]) for fields in rows if "id" in fields}
     texts = {one.question: name for name, one in former.items() if name not in taken}
     new = []
@@ -105,10 +111,20 @@ def _number(rows: Sequence[dict[str, Any]], former: Mapping[str, Question]) -> N
             taken.add(name)
         elif "id" not in fields:
             new.append((f"q{place}", fields))
-    free = (name for number in count(1) if (name := f"q{number}") not in taken and name not in former)
+    by_row, free = set(), free_ids({*taken, *former})
     for name, fields in new:
-        fields["id"] = name if name in former and name not in taken else next(free)
+        if name in former and name not in taken:
+            by_row.add(name)
+            fields["id"] = name
+        else:
+            fields["id"] = next(free)
         taken.add(fields["id"])
+    return by_row
+
+
+def free_ids(taken: Collection[str]) -> Iterator[str]:
+    """Yield ids for questions without one: ``q1``, ``q2`` and so on, without those that are taken."""
+    return (name for number in count(1) if (name := f"q{number}") not in taken)
 
 
 def note_stale(dataset: Dataset, questions: Iterable[Question], places: Mapping[str, str], problems: Problems) -> None:

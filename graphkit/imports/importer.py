@@ -194,18 +194,23 @@ def import_log(
     names = Names(known.all(), table, pattern, known.places)
     recorder = Recorder(name, questions, names, edges, chosen.commits or {}, report, chosen.question)
     recorder.renames = not chosen.as_is
+    recorder.problems = problems = Problems(chosen.on_error)
     parquet = Path(chosen.parquet) if chosen.parquet is not None else None
     how_to_read = ReadOptions(chosen.question_key, chosen.columns, chosen.chunks_only, parquet)
     logs = [
         ReadingTask(path, reader.name, source.questions_file, how_to_read, chosen.on_error, fields)
         for path, (reader, _) in zip(paths, chosen_readers, strict=True)
     ]
-    problems = Problems(chosen.on_error)
     with _read_logs(logs, chosen) as read:
         takes_key = any("question_key" in reader.options for reader, _ in chosen_readers)
         trials = Trials(name, target, replace=chosen.replace)
         records = _records(zip(paths, chosen_readers, read, strict=True), recorder, report, problems)
-        kept, runs = trials.write(records, lambda: _check(report, paths, chosen.strict, takes_key))
+
+        def check() -> None:
+            problems.raise_if_refused(usable=report.answers)
+            _check(report, paths, chosen.strict, takes_key)
+
+        kept, runs = trials.write(records, check)
     report.how, report.several, report.trials = names.how, names.several, len(runs)
     figures = report.as_json() | ({"runs": [run for run, _ in runs]} if len(runs) > 1 else {})
     return ImportedLog(name, report.answers, target, kept, report.lines(), figures, problems, runs, trials.scores)

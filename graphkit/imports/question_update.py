@@ -18,7 +18,14 @@ from graphkit.files.jsonl import create_binary, find_file, read_lines, stem_of
 from graphkit.files.problems import Problems
 from graphkit.files.reading import parse_record
 from graphkit.imports.field_maps import FieldMap
-from graphkit.imports.given_questions import GivenQuestions, GraphNames, nodes_of_gold, note_stale, with_relevant
+from graphkit.imports.given_questions import (
+    GivenQuestions,
+    GraphNames,
+    free_ids,
+    nodes_of_gold,
+    note_stale,
+    with_relevant,
+)
 from graphkit.imports.names import id_sources
 from graphkit.imports.new_dataset import gate_command
 from graphkit.imports.question_fields import gold_kinds
@@ -87,6 +94,12 @@ class QuestionUpdate:
         if self.runs and self.added:
             has = "has" if len(self.runs) == 1 else "have"
             lines.append(f"{_first(self.runs)} {has} no record of the added questions: `graphkit run` asks only them")
+        reworded = [name for name, fields in self.changed.items() if "question" in fields]
+        if self.runs and reworded:
+            lines.append(
+                f"{_first(self.runs)} answered the former text of {_first(reworded)}: take these records out of the "
+                "runs to ask again"
+            )
         if self.runs and self.differing:
             files = f" (in {_first(self.results)})" if self.results else ""
             lines.append(
@@ -128,7 +141,8 @@ def update_questions(
     """Replace the questions of a dataset by those of a file, all or none of them; write nothing if nothing changes.
 
     A question keeps the fields that the file has no column for. One without an id in the file keeps the id of the
-    question with its text, else of the question in its place.
+    question with its text, else of the question in its row if their gold is the same: with another text and other gold
+    it is another question, for which no run has an answer.
 
     Parameters
     ----------
@@ -158,7 +172,13 @@ def update_questions(
     found.raise_if_refused(usable=len(asked))
     if not asked:
         raise InputError("the file holds no question", where=str(questions), remedy="Add a row for each question.")
-    now = {one.id: _merged(former.get(one.id), one, given.fields) for one in asked}
+    free = free_ids({*former, *(one.id for one in asked)})
+    now = {}
+    for one in asked:
+        kept = _merged(former.get(one.id), one, given.fields)
+        if one.id in given.by_row and _hash(kept) != _hash(former[one.id]):
+            kept = one.model_copy(update={"id": next(free)})
+        now[kept.id] = kept
     if dataset.graphs:
         note_stale(dataset, now.values(), {one.id: where for where, one in placed}, found)
     changes = {name: _changes(former[name], one) for name, one in now.items() if name in former}
@@ -223,7 +243,11 @@ def _changes(former: Question, question: Question) -> tuple[str, ...]:
 
 
 def _hashes(questions: Mapping[str, Question]) -> dict[str, str]:
-    return {name: as_hash(gold_number(struct_of(QuestionStruct, one))) for name, one in questions.items()}
+    return {name: _hash(one) for name, one in questions.items()}
+
+
+def _hash(question: Question) -> str:
+    return as_hash(gold_number(struct_of(QuestionStruct, question)))
 
 
 def _results(folder: Path, hashes: set[str]) -> Iterable[str]:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from graphkit.files.problems import Problems
+from graphkit.files.run_files import second_record
 from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
@@ -87,6 +89,8 @@ class Recorder:
         self._answered: set[tuple[str, str | None]] = set()
         #: Whether names in graphkit's own records become ids of the dataset.
         self.renames = True
+        #: The records that can't be used.
+        self.problems = Problems()
         self._folders: list[str] = []
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
@@ -141,6 +145,9 @@ class Recorder:
         elif question is None:
             skipped.add(NO_QUESTION, logged.where)
         elif (question, logged.trial) in self._answered:
+            if logged.record is not None:  # which of two records counts is the user's to say
+                self.problems.add(second_record(logged.where, question, logged.trial))
+                return None
             skipped.add("further answers to an answered question", f"{logged.where}: {question}")
             return None
         else:

@@ -68,6 +68,25 @@ def test_a_repeated_evaluation_counts_once() -> None:
     assert not held(entry(1, 0.8), entry(2, 0.2, commit="x"), entry(3, 0.2, commit="x"), entry(4, 0.2, commit="x"))[0]
 
 
+def test_a_steady_system_counts_each_time() -> None:
+    """Ten equal evaluations and three bad ones: the median of the last ten is that of seven 1.0 and two .4 and .3."""
+    steady = [entry(number, 1.0, commit=None) for number in range(1, 11)]
+    bad = [entry(11, 0.4, commit=None), entry(12, 0.3, commit=None)]
+    passed, what = held(*steady, *bad, entry(13, 0.2, commit=None))
+    assert (passed, what) == (False, "EdgeRecall is 0.2000, 0.8000 worse than the median 1.0000 of the last 10")
+    assert held(*steady, entry(11, 1.0, commit=None)) == (
+        True,
+        "EdgeRecall is 1.0000, 0.0000 off the median 1.0000 of the last 10",
+    )
+
+
+def test_two_latest_evaluations_pass_no_gate() -> None:
+    """With one time for both, as SOURCE_DATE_EPOCH gives, the better one isn't taken for the latest."""
+    passed, what = held(entry(1, 0.9), entry(2, 0.1, where="b.json"), entry(2, 0.9, where="c.json"))
+    assert not passed
+    assert what == "it can't be told which evaluation is the latest: c.json and b.json are both of 2026-01-02"
+
+
 def test_a_measure_that_is_gone_fails() -> None:
     """What the latest evaluation lacks can't have become worse, and doesn't pass."""
     gone = entry(2, 0.0, values={"RR": 1.0})

@@ -445,6 +445,24 @@ def test_a_text_corrected_in_its_row(tmp_path: Path) -> None:
     assert "earlier results" not in done.out
 
 
+def test_another_question_in_the_same_row(tmp_path: Path) -> None:
+    """Another text with other gold is another question: no run has a record of it, and the former one is gone."""
+    (tmp_path / "a.csv").write_text("question,answer\nWho wrote Aida?,Verdi\nWho wrote Norma?,Bellini\n")
+    inside("init", "d", "a.csv", cwd=tmp_path, code=0)
+    records = [{"run": "r", "question_id": one, "answer": "Verdi Smith"} for one in ("q1", "q2")]
+    write_lines(tmp_path / "d" / "runs" / "r.jsonl", records)
+    (tmp_path / "a.csv").write_text("question,answer\nWho sang Aida?,Verdi Smith\nWho composed Norma?,Bellini\n")
+    done = inside("init", "d", "a.csv", "--update", cwd=tmp_path, code=0)
+    assert [one["id"] for one in questions(tmp_path / "d")] == ["q3", "q2"]
+    assert "added 1: q3\nchanged 1: q2 (question)\ngone 1: q1\n" in done.out
+    assert "r answered the former text of q2: take these records out of the runs to ask again\n" in done.out
+    # Of both questions the run answers q2, by its former text; nobody asked q3.
+    [scored] = inside(
+        "evaluate", "d", "--no-store", "-m", "AnswerHit", "--json", "--on-error", "skip", cwd=tmp_path
+    ).objects()[:1]
+    assert (scored["measures"]["AnswerHit"]["mean"], scored["missing"]) == (0.0, 1)
+
+
 def test_an_update_refused(tmp_path: Path) -> None:
     """A bad row, no dataset, no file and a graph refuse an update, and nothing is written."""
     (tmp_path / "q.csv").write_text(BEFORE)
