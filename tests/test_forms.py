@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -346,6 +347,23 @@ def test_trials_of_two_fields(folder: Path) -> None:
     about = ("three.jsonl", "--dataset", "d", "--no-store", "-m", "Recall@5", "--json")
     runs = [one["run"] for one in inside("evaluate", *about, cwd=folder).objects() if "run" in one]
     assert runs[:3] == ["h@1", "h@2", "h@3"]
+
+
+def test_what_to_do_after_a_log_was_evaluated(folder: Path) -> None:
+    """No other command reads a mapped log or trials: what is recommended makes a run of it, which `why` explains."""
+    write_jsonl(folder / "d/questions.jsonl", [{"id": "q1", "question": "?", "relevant": ["a:x"]}])
+    rows = [{"meta": {"id": "q1"}, "evidence": ["a:x"], "visited": "a:x -CALLS-> b:y"}]
+    write_jsonl(folder / "rows.jsonl", rows)
+    mapped = ("--map", "question_id=meta.id", "--map", "retrieved=evidence")
+    shown = inside("evaluate", "rows.jsonl", "--dataset", "d", "--no-store", *mapped, cwd=folder, code=0).out
+    [line] = [one for one in shown.splitlines() if one.startswith("next")]
+    command = "graphkit import auto rows.jsonl --dataset d -o d/runs/rows.jsonl --map question_id=meta.id"
+    assert line.split(maxsplit=1)[1] == f"{command} --map retrieved=evidence"
+    inside(*shlex.split(line)[2:], cwd=folder, code=0)
+    inside("why", "d/runs/rows.jsonl", "q1", cwd=folder, code=0)
+    trials(folder, "trial", {"q1": [1, 0]})
+    shown = inside("evaluate", "log.jsonl", "--dataset", "d", "--no-store", "-m", "RR", cwd=folder, code=0).out
+    assert "graphkit import graphkit log.jsonl --dataset d -o d/runs/log.jsonl" in shown
 
 
 def test_trials_are_imported_as_runs(folder: Path) -> None:

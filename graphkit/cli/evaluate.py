@@ -177,7 +177,14 @@ def evaluate(
     pairs = zip(sources, evaluated.results, strict=True)
     names = [str(one.file) if storing.no_store else result.run for one, result in pairs]
     more = option_text("dataset", given.dataset) if storing.no_store and given.dataset is not None else ""
-    show = (lambda: _show(evaluated, verdict)) if full else (lambda: _show_briefly(evaluated, names, more, taken))
+    next_one = None
+    if storing.no_store and sources[0].run != sources[0].file:  # no other command reads this log
+        next_one = _import_command(files[0], given, logs, evaluated.results[0].run)
+    show = (
+        (lambda: _show(evaluated, verdict))
+        if full
+        else (lambda: _show_briefly(evaluated, names, more, taken, next_one))
+    )
     over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
     present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))
     hold(evaluated.gates, brief=not full)
@@ -319,13 +326,28 @@ def _graded_in_logs(
     return found
 
 
-def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: int) -> None:
+def _import_command(log: Path, given: InputOptions, logs: LogOptions, run: str) -> str:
+    """Return the command that makes a run of a log, which other commands take then."""
+    from graphkit.files.assets import as_typed, command_text, option_text
+    from graphkit.files.dataset import Dataset
+    from graphkit.records.repetition_names import system_of
+
+    dataset = Dataset.of_run(log, given.dataset).folder
+    target = dataset / "runs" / f"{system_of(run) or run}.jsonl"
+    options = f"{option_text('dataset', dataset)} -o {as_typed(target)}{logs.typed()}"
+    format = given.format or ("auto" if logs.map else "graphkit")  # noqa: A001 - the name of the option
+    return command_text(f"import {format}", log, options=options)
+
+
+def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: int, next_one: str | None) -> None:
     from graphkit.analysis.evaluation_findings import evaluation_brief
     from graphkit.analysis.gate_outcomes import gate_error
     from graphkit.cli.progress import shown_progress
 
     with shown_progress("comparing the runs"):
         brief = evaluation_brief(evaluated, names, more)
+    if next_one is not None:
+        brief = dataclasses.replace(brief, commands=(next_one,))
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 

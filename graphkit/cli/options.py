@@ -210,6 +210,20 @@ class LogOptions(NameOptions):
         """Return the options that were given, as the user writes them."""
         return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
 
+    def typed(self) -> str:
+        """Return the given options with their values as one types them, a space before each."""
+        from graphkit.files.assets import option_text
+
+        text = ""
+        for name, value in vars(self).items():
+            option = name.replace("_", "-")
+            if value is True:
+                text += f" --{option}"
+            elif value:
+                several = value if isinstance(value, list) else [",".join(value) if isinstance(value, tuple) else value]
+                text += "".join(option_text(option, str(one)) for one in several)
+        return text
+
 
 @dataclass(frozen=True)
 class AskOptions:
