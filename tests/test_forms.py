@@ -366,6 +366,27 @@ def test_what_to_do_after_a_log_was_evaluated(folder: Path) -> None:
     assert "graphkit import graphkit log.jsonl --dataset d -o d/runs/log.jsonl" in shown
 
 
+def test_a_map_that_finds_nothing_is_said(folder: Path) -> None:
+    """A misspelt field of a row is named; an id of a run isn't mapped, since a log is one run."""
+    write_jsonl(folder / "rows.jsonl", [{"id": "q1", "evidence": ["a:x"], "meta": {"id": "z"}}])
+    about = ("evaluate", "rows.jsonl", "--dataset", "d", "--no-store", "--map")
+    done = inside(*about, "retrieved=evidnce", "--map", "latency_ms=meta.time", cwd=folder, code=0)
+    assert "--map retrieved=evidnce finds nothing in any row" in done.err
+    assert "--map latency_ms=meta.time finds nothing in any row" in done.err
+    assert "finds nothing" not in inside(*about, "retrieved=evidence", cwd=folder, code=0).err
+    assert "a map names no run" in inside(*about, "run=meta.id", cwd=folder, code=2).err
+
+
+def test_a_second_name_of_a_field_is_said(folder: Path) -> None:
+    """Of `retrieved` and `chunks`, and of two ids, the first counts; the other one is named."""
+    row = {"run": "m", "question_id": "q1", "query_id": "q2", "retrieved": [], "chunks": ["a:x"], "id": "q1"}
+    write_jsonl(folder / "rows.jsonl", [row])
+    done = inside("evaluate", "rows.jsonl", "--dataset", "d", "--no-store", "-m", "RR", cwd=folder, code=0)
+    assert "the field 'chunks' isn't used (1 record)" in done.err
+    assert "the field 'query_id' isn't used (1 record)" in done.err
+    assert "'id'" not in done.err  # it says the same
+
+
 def test_trials_are_imported_as_runs(folder: Path) -> None:
     """An import writes a file a trial, numbered by trial; one trial a question is one run, whatever its number."""
     trials(folder, "trial", {"q1": [1, 0], "q2": [0, 1]})

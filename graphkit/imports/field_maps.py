@@ -55,6 +55,8 @@ class FieldMap:
         self._compiled: dict[str, Any] = {}
         self._expressions: dict[str, str] = {}
         self._read: set[str] = set()
+        self._tried: set[str] = set()
+        self._found: set[str] = set()
         for where, name, expression in _assignments(given):
             self._add(where, name, expression)
 
@@ -64,6 +66,8 @@ class FieldMap:
         return tuple(_measure(name) for name in self._compiled if _is_score(name))
 
     def _add(self, where: str, name: str, expression: str) -> None:
+        if _ANSWER_NAMES.get(name, name) == "run":
+            raise InputError("a map names no run", where=where, remedy="A log is one run, which --run NAME names.")
         known = {*Answer.model_fields, *Question.model_fields, *_ANSWER_NAMES, *_QUESTION_NAMES, *TRIALS[:1], SCORE}
         if name not in known and not _is_score(name):
             hint = did_you_mean(name, known)
@@ -73,6 +77,11 @@ class FieldMap:
         self._compiled[name] = _compiled(expression, where)
         self._expressions[name] = expression
         self._read |= {*_top_fields(self._compiled[name].parsed)}
+
+    @property
+    def empty(self) -> list[str]:
+        """The assignments that found nothing in any row so far."""
+        return [f"{name}={self._expressions[name]}" for name in self._compiled if name in self._tried - self._found]
 
     def answer(self, row: Any) -> dict[str, Any]:
         """Return the record of a run in a row: its mapped fields, and its own fields that a run's record has.
@@ -132,7 +141,11 @@ class FieldMap:
 
         expression = shortened(self._expressions[name])
         try:
-            return searched(compiled, row, MOST)
+            found = searched(compiled, row, MOST)
+            self._tried.add(name)
+            if found is not None and found != []:
+                self._found.add(name)
+            return found
         except TooMuchError:
             what = f"{name}: {expression} takes or makes more than {MOST:,} values of this row"
         except RecursionError:

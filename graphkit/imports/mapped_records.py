@@ -17,6 +17,7 @@ from graphkit.imports.question_rows import json_rows
 from graphkit.readers.own_records import OwnRecord
 from graphkit.records.models import Answer
 from graphkit.records.structs import AnswerStruct, struct_of
+from graphkit.records.words import shortened
 
 
 def mapped_records(
@@ -46,4 +47,6 @@ def mapped_records(
         if record is not None:
             usable += 1
             yield where, OwnRecord(struct_of(AnswerStruct, record), trial_of(given), scores)
+    for assignment in fields.empty:
+        problems.note(Problem(str(path), f"--map {shortened(assignment)} finds nothing in any row"))
     problems.raise_if_refused(usable=usable)

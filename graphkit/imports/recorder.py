@@ -145,7 +145,8 @@ class Recorder:
         elif question is None:
             skipped.add(NO_QUESTION, logged.where)
         elif (question, logged.trial) in self._answered:
-            if logged.record is not None:  # which of two records counts is the user's to say
+            # Which of two records counts is the user's to say; an import reports one that it skips.
+            if logged.record is not None and (logged.trial is not None or not self.renames):
                 self.problems.add(second_record(logged.where, question, logged.trial))
                 return None
             skipped.add("further answers to an answered question", f"{logged.where}: {question}")

@@ -1,4 +1,4 @@
-"""The unknown fields of a record and its parts, in all forms."""
+"""The fields of a record and its parts that aren't used, in all forms: unknown ones, and second names of a field."""
 
 from __future__ import annotations
 
@@ -36,9 +36,14 @@ class _Shape(NamedTuple):
 def unknown_fields(model: type[Record], given: Mapping[str, Any]) -> dict[Unknown, Mapping[str, str]]:
     """Return the unknown fields of a valid record, each with the names that are known there.
 
+    Of a field with several names in the record, the first of its names counts; the others are unused as well, unless
+    they say the same, and no name is near to them.
+
     >>> from graphkit.records.models import Answer
     >>> [*unknown_fields(Answer, {"run": "r", "query_id": "q", "size": 1, "chunks": ["c", {"id": "d", "page": 1}]})]
     [Unknown(within='', name='size'), Unknown(within='retrieved.', name='page')]
+    >>> [*unknown_fields(Answer, {"run": "r", "question_id": "q", "query_id": "p", "id": "q"})]
+    [Unknown(within='', name='query_id')]
     """
     found: _Found = {}
     _look(_shape(model), given, "", found)
@@ -65,11 +70,24 @@ def _record_in(annotation: Any) -> type[Record] | None:
     return next(filter(None, map(_record_in, get_args(annotation))), None)
 
 
+def _second_names(names: Mapping[str, str], given: Mapping[str, Any]) -> list[str]:
+    """Return the names in an object for fields that an earlier name gives another value."""
+    there = [name for name in given if name in names]
+    if len({names[name] for name in there}) == len(there):
+        return []
+    first: dict[str, Any] = {}
+    for name in names:
+        if name in given:
+            first.setdefault(names[name], given[name])
+    return [name for name in there if given[name] is not None and given[name] != first[names[name]]]
+
+
 def _look(shape: _Shape, given: Mapping[str, Any], within: str, found: _Found) -> None:
     """Add the unknown fields of an object and its parts."""
     names, parts = shape.names, shape.parts
     if not given.keys() <= names.keys():
         found.update((Unknown(within, name), names) for name in given.keys() - names.keys())
+    found.update((Unknown(within, name), {}) for name in _second_names(names, given))
     if not parts:
         return
     for name, value in given.items():
@@ -85,7 +103,7 @@ def _look_into(shape: _Shape, value: Any, within: str, wrapped: bool, found: _Fo
         for item in value:
             if type(item) is dict:
                 # Most objects have only known fields and no parts, which saves a call.
-                if shape.parts or not item.keys() <= shape.names.keys():
+                if shape.parts or not item.keys() <= shape.names.keys() or _second_names(shape.names, item):
                     _look_into(shape, item, within, wrapped, found)
             elif type(item) is list:
                 if "steps" in shape.parts:
