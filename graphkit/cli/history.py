@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from graphkit.cli.base import argument, command, open_graph, option, present, print_line, say
@@ -58,6 +59,8 @@ def history(
             entries = history_in_graph(store, run or (), load_config(config))
     if (undated := sum(one.dated_by_file for one in entries)) > 0:
         say(f"note: {counted(undated, 'evaluation')} of an earlier graphkit: the time is that of the file")
+    if later := sum(one.at > datetime.now(UTC).isoformat() for one in entries):
+        say(f"note: {counted(later, 'evaluation')} dated in the future; the latest by its date is the one that is held")
     known = list(dict.fromkeys(name for one in entries for name in one.values))
     if unknown := [name for name in measure or () if name not in known]:
         raise InputError(f"no evaluation has the measure {unknown[0]!r}", remedy=f"There are: {', '.join(known)}.")

@@ -209,3 +209,10 @@ def test_the_page_draws_it(kept: Path) -> None:
     assert '<line class="interval" x1="0.0%" y1="25.0%" x2="50.0%" y2="100.0%"/>' in section
     inside("report", "d/runs/r.jsonl", "-o", "page.html", cwd=kept, code=0)
     assert "h-history" not in (kept / "page.html").read_text()
+
+
+def test_a_date_in_the_future_is_said(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An evaluation of the year 2100 would be the latest for long."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(130 * 366 * DAY))
+    inside("evaluate", "d/runs/r.jsonl", "--no-store", "-m", "RR", "-o", "kept/z.json", cwd=kept, code=0)
+    assert "note: 1 evaluation dated in the future" in inside("history", "kept", cwd=kept, code=0).err
