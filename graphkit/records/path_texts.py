@@ -8,11 +8,25 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Any, Literal
 
-#: A dash, also one that a spreadsheet made of hyphens, and the heads of arrows that one makes: those of Unicode, and
-#: those of Wingdings, which Word uses.
+#: A dash, also one that a spreadsheet made of hyphens, and the heads of arrows that one makes: those of Unicode that
+#: point right or left, and those of Wingdings, which Word uses.
 _DASH = "\\-\u2010-\u2015\u2212"
-_HEAD = "\u2192\u21d2\u21fe\u2794\u279c\u279e\u27f6\u27f9\uf0e0\uf0e8"
-_TAIL = "\u2190\u21d0\u21fd\u27f5\u27f8\uf0df\uf0e7"
+_HEAD = (
+    "\u2192\u219d\u21a0\u21a3\u21a6\u21aa\u21ac\u21c9\u21d2\u21db\u21dd\u21e2\u21e5\u21e8\u21f0\u21f6\u21fe\u2794"
+    "\u2799\u279b-\u27a4\u27a7-\u27a9\u27ab-\u27af\u27b1-\u27b3\u27b5\u27b8\u27ba-\u27be\u27f6\u27f9\u27fc\u27fe\u27ff"
+    "\u2b62\u2b95\u2b9e\U0001f802\U0001f806\U0001f80a\U0001f812\U0001f816\U0001f81a\U0001f81e\U0001f852\U0001f862"
+    "\U0001f86a\U0001f872\uf0e0\uf0e8"
+)
+_TAIL = (
+    "\u2190\u219c\u219e\u21a2\u21a4\u21a9\u21ab\u21c7\u21d0\u21da\u21dc\u21e0\u21e4\u21e6\u21fd\u27f5\u27f8\u27fb\u27fd"
+    "\u2b05\u2b60\u2b9c\U0001f800\U0001f804\U0001f808\U0001f810\U0001f814\U0001f818\U0001f81c\U0001f850\U0001f860"
+    "\U0001f868\U0001f870\uf0df\uf0e7"
+)
+#: Every arrow of Unicode, also those that point up, both ways or nowhere.
+_ARROWS = (
+    f"\u2190-\u21ff\u2794\u2798-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2b11\u2b30-\u2b4f\u2b5a-\u2bb9"
+    f"\U0001f800-\U0001f8ff{_HEAD}{_TAIL}"
+)
 _ONE, _LONG = f"[{_DASH}]", f"[{_DASH[2:]}]"
 _LINE, _MAYBE = f"{_ONE}{{1,4}}", f"{_ONE}{{0,4}}"
 _TO, _FROM = f"(?:{_LINE}>|{_MAYBE}[{_HEAD}])", f"(?:<{_LINE}|[{_TAIL}]{_MAYBE})"
@@ -21,32 +35,53 @@ _INSIDE = r"\[(?P<{}>[^\[\]]{{1,200}})\]"
 #: What stands before and after an arrow that has no relation in capitals or brackets.
 _BEFORE, _AFTER = r"(?:\s|(?<=[\])]))", r"(?:\s|(?=[\[(]))"
 
-#: An arrow. Without spaces around it, only a relation in capitals or brackets, or a head that no name contains, tells
-#: it from a name with hyphens.
+#: An arrow. Without spaces around it, only a relation in capitals or brackets, a head that no name contains, or an id
+#: with a repository or a folder behind it tells it from a name with hyphens.
 _ARROW = re.compile(
     rf"{_FROM}{_INSIDE.format('back_in')}{_LINE}"
     rf"|{_LINE}{_INSIDE.format('in')}{_TO}"
     rf"|{_FROM}(?P<back_plain>[A-Z][A-Z0-9_]*){_LINE}"
     rf"|{_LINE}(?P<plain>[A-Z][A-Z0-9_]*)(?:{_LINE}>|{_LINE}[{_HEAD}])"
     rf"|{_LONG}(?P<typed>[A-Z][A-Z0-9_]*)[{_HEAD}]"
+    rf"|\s{_ONE}{{1,2}}\s(?P<apart>[A-Z][A-Z0-9_]+)\s(?:{_LINE}>{_AFTER}|{_MAYBE}[{_HEAD}])"
+    rf"|(?:{_BEFORE}<{_LINE}|[{_TAIL}]{_MAYBE})\s(?P<back_apart>[A-Z][A-Z0-9_]+)\s{_ONE}{{1,2}}\s"
     rf"|{_BEFORE}{_FROM}(?P<back>{_WORDS}){_LINE}{_AFTER}"
     rf"|{_BEFORE}{_LINE}(?P<spaced>{_WORDS})(?:{_LINE}>{_AFTER}|{_MAYBE}[{_HEAD}])"
     rf"|{_BEFORE}(?:-{{2,3}}|={{2,3}})\s(?P<mermaid>{_WORDS})\s(?:[-=]{{2,3}}>{_AFTER}|[{_HEAD}])"
     rf"|(?P<back_bare>{_BEFORE}<{_LINE}(?:\s|(?=\())|\s?[{_TAIL}]{_MAYBE}\s?)"
     rf"|{_BEFORE}(?:{_LINE}|={{1,3}})>{_AFTER}"
     rf"|\s?{_MAYBE}[{_HEAD}]\s?"
+    r"|(?P<tight>(?<=\S)(?:-{1,2}|=)>(?=[\w.@-]+(?:/|:(?!:))\S))"
 )
 
 #: Separates the paths in one text; those of Cypher also a comma.
 _PATHS = re.compile(r"[;\n]|(?<=\)),\s*(?=\()")
 
-#: A part of an arrow in a name, where an arrow wasn't understood; and a dash before an arrow of a spreadsheet.
-_LEFT = re.compile(rf"--?>|=>(?=\s)|<--?(?=\S)|[{_HEAD}{_TAIL}]|\]-|-\[")
-_DOUBT = re.compile(rf"\s{_LONG}{{1,3}}\s")
+#: A part of an arrow in a name, where an arrow wasn't understood: heads, dashes at an end, a relation between dashes,
+#: and other signs that stand for an arrow.
+_LEFT = re.compile(
+    rf"--?>|=>(?=\s)|<--?(?=\S)|[{_ARROWS}]|\]-|-\[|\A{_ONE}+\s|\s{_ONE}+\Z|\A>\s"
+    rf"|\s{_ONE}{{1,4}}\s?[A-Z][A-Z0-9_]+\s?{_ONE}{{1,4}}(?:\s|\Z)|\s[|~=]?>+\s|\s[\u00bb\u203a\u25b6\u25ba]\s"
+)
 
-#: Spaces that don't break or have no width, which no one sees.
+#: A dash that may be that of the arrow beside its name.
+_DOUBT = re.compile(rf"\s{_ONE}{{1,3}}\s")
+
+#: An arrow that points both ways, as far as :data:`_ARROW` leaves it in a text or in a name.
+_BOTH = re.compile(rf"\A>\s|<[{_DASH}=]+>|[\u2194\u21d4\u21ff\u27f7\u27fa\u2b0c\u2b64]")
+
+#: The longest name in which the end of a step is looked for.
+_LONGEST = 1000
+
+#: The end of a step and the begin of the next one in a list of steps: ``b`` in ``a -> b, b -> c``.
+_JOINT = re.compile(r"(?P<name>\S.*?)\s*(?:[,|&]\s*(?:and|then)?|\s(?:and|then))\s+(?P=name)", re.DOTALL)
+
+#: Spaces that don't break; and what has no width, or chooses how the sign before it is drawn.
 _SPACES = re.compile("[\u00a0\u2007\u202f]")
-_NOTHING = re.compile("[\u200b\u2060\ufeff]")
+_NOTHING = re.compile("[\u200b\u2060\ufe0e\ufe0f\ufeff]")
+
+#: What may enclose all names of a path, besides brackets.
+_QUOTES = ('""', "\u0027\u0027", "``", "\u201c\u201d")
 
 #: A node and a relation of Cypher.
 _NODE = re.compile(r"(?P<variable>\w*)\s*(?P<labels>(?:\s*:\s*(?:\w+|`[^`]+`))*)\s*(?P<map>\{.*\})?\Z", re.DOTALL)
@@ -56,7 +91,16 @@ _PROPERTY = re.compile(r"""(?P<key>\w+|`[^`]+`)\s*:\s*(?:'(?P<one>[^']*)'|"(?P<t
 #: The properties that name a node, the best first.
 _NAMES = ("id", "artifact_id", "qname", "qualified_name", "fqn", "uid", "uri", "key", "path", "name", "title")
 
-FORM = "Write a path as A -CALLS-> B -IMPORTS-> C, with spaces around the arrows."
+#: What only the ids of files, symbols and other parts of a path contain; and what may be one id.
+_PATH_LIKE = re.compile(r"[/\\#]|::|\S:\S|\w\.\w")
+_ONE_ID = re.compile(r"[^\s()\[\],]+")
+
+_NO_NAME = "an arrow of the path has no name before or behind it"
+
+FORM = (
+    "Write a path as A -CALLS-> B -IMPORTS-> C, with spaces around the arrows; put names that contain dashes in "
+    "brackets: [A - B] -> [C]."
+)
 
 #: What the second, fourth, ... name of paths such as ``A -> b -> C`` is.
 SecondNames = Literal["relations", "nodes"]
@@ -102,8 +146,9 @@ def path_of_text(text: str, *, stated: bool = False) -> WrittenPath:
     """Return a path that is written as text.
 
     An arrow may have a relation (``-CALLS->``, ``--calls-->``, ``-[:CALLS]->``) or none (``->``, ``=>``), and may point
-    back (``<-CALLS-``). Dashes and heads may be those that spreadsheets make of them. All nodes may stand in brackets,
-    or be nodes of Cypher, whose id is that of their properties, else what stands in the parentheses.
+    back (``<-CALLS-``). Dashes and heads may be those that spreadsheets make of them. Nodes may stand in brackets, all
+    of them in quotes, or be nodes of Cypher, whose id is that of their properties, else what stands in the parentheses.
+    Commas may separate steps each of which begins where the one before it ends.
 
     Raises
     ------
@@ -119,27 +164,68 @@ def path_of_text(text: str, *, stated: bool = False) -> WrittenPath:
         names.append(padded[begin : arrow.start()].strip())
         begin = arrow.end()
     names.append(padded[begin:].strip())
-    if not arrows:
+    if not arrows and not _BOTH.search(plain):
         raise ValueError(f"the path has no arrow: {plain[:60]!r}")
-    for place, name in enumerate(names):
-        if not name:
-            raise ValueError("an arrow of the path has no name before or behind it")
-        bare = place < len(arrows) and not any(arrows[place].groupdict().values())
-        if _LEFT.search(name) or (bare and re.search(f"[{_HEAD}]", arrows[place][0]) and _DOUBT.search(name)):
-            raise ValueError(f"an arrow isn't understood in {name[:60]!r}")
+    names = [joint["name"] if len(name) <= _LONGEST and (joint := _JOINT.fullmatch(name)) else name for name in names]
+    _refuse_doubts(names, arrows)
     is_cypher = all(name[0] == "(" and name[-1] == ")" for name in names)
     if is_cypher:
         names = [_node(name[1:-1].strip()) for name in names]
-    elif all(name[0] == "[" and name[-1] == "]" and len(name) > 2 for name in names):
-        names = [name[1:-1].strip() for name in names]
+    else:
+        names = [name[1:-1].strip() if _is_within(name, "[]") else name for name in names]
+        quotes = next((one for one in _QUOTES if all(_is_within(name, one) for name in names)), None)
+        names = [name[1:-1].strip() for name in names] if quotes else names
+    if not all(names):
+        raise ValueError(_NO_NAME)
     found = []
     for arrow in arrows:
-        parts = {name: value for name, value in arrow.groupdict().items() if value is not None}
-        relation = next((value for name, value in parts.items() if name != "back_bare"), None)
+        relation = _relation(arrow)
         if relation is not None:
             relation = _type(relation.strip()) if is_cypher or relation.lstrip()[:1] == ":" else relation.strip(": ")
-        found.append((relation or None, any(name.startswith("back") for name in parts)))
+        found.append((relation or None, _is_back([arrow])))
     return WrittenPath(tuple(names), tuple(found), stated=stated)
+
+
+def _refuse_doubts(names: Sequence[str], arrows: Sequence[re.Match[str]]) -> None:
+    """Refuse names that are empty, contain a part of an arrow, or are several ids."""
+    for place, name in enumerate(names):
+        before, after = ([*arrows[place - 1 : place]], [*arrows[place : place + 1]])
+        if not name:
+            raise ValueError(_NO_NAME)
+        both = _is_back(before) and after and not _is_back(after) and re.fullmatch("[A-Z][A-Z0-9_]+", name)
+        if both or _BOTH.search(name):
+            raise ValueError(f"an arrow points both ways at {name[:60]!r}, and a step has one direction")
+        if _is_within(name, "[]"):
+            continue
+        beside = [
+            arrow for arrow in (*after, *before) if not _relation(arrow) and (arrow in after or _is_back([arrow]))
+        ]
+        tight = after and after[0]["tight"] and not re.fullmatch(rf"\S*[:/][^\s{_DASH}]*", name)
+        if tight or _LEFT.search(name) or (beside and _DOUBT.search(name)):
+            raise ValueError(f"an arrow isn't understood in {name[:60]!r}")
+        parts = re.split(r"\s*,\s*", name)
+        if len(parts) > 1 and all(_ONE_ID.fullmatch(part) and re.search("[:/]", part) for part in parts):
+            raise ValueError(f"{name[:60]!r} is several ids, and an arrow has one at each end")
+    for pair in ("()", *_QUOTES):
+        within = [_is_within(name, pair) for name in names]
+        if not all(within) and any(one and _PATH_LIKE.search(name) for one, name in zip(within, names, strict=True)):
+            raise ValueError(f"some names of the path stand in {pair}, others don't")
+
+
+def _relation(arrow: re.Match[str]) -> str | None:
+    """Return the relation of an arrow as it is written."""
+    parts = arrow.groupdict()
+    return next((value for name, value in parts.items() if value and name not in ("back_bare", "tight")), None)
+
+
+def _is_back(arrows: Sequence[re.Match[str]]) -> bool:
+    """Return whether the first of some arrows points back."""
+    return any(value and name.startswith("back") for arrow in arrows[:1] for name, value in arrow.groupdict().items())
+
+
+def _is_within(name: str, pair: str) -> bool:
+    """Return whether a name stands between two signs, neither of which it contains besides."""
+    return len(name) > 1 and name[0] == pair[0] and name[-1] == pair[1] and not set(pair) & set(name[1:-1])
 
 
 def _node(text: str) -> str:
@@ -157,7 +243,8 @@ def _node(text: str) -> str:
         if not name:
             raise ValueError(f"no property of ({text[:60]}) names the node: write {{id: '...'}}")
         return name
-    if match["labels"] or not text:
+    # Labels of Cypher begin with a capital; repositories and what follows them seldom do.
+    if not text or not match["variable"] or any(map(str.isupper, re.findall(r":\s*`?(\w)", match["labels"]))):
         what = "is an id or a variable with a label" if match["variable"] else "names no node"
         raise ValueError(f"({text[:60]}) {what}: write ({{id: '...'}}), or the id without parentheses")
     return text
@@ -202,10 +289,6 @@ def paths_of_text(text: str, *, stated: bool = False) -> list[WrittenPath]:
     2
     """
     return [path_of_text(part, stated=stated) for part in _PATHS.split(text) if part.strip()]
-
-
-#: What only the ids of files, symbols and other parts of a path contain.
-_PATH_LIKE = re.compile(r"[/\\#]|::|\S:\S|\w\.\w")
 
 
 class SecondNamesOf:

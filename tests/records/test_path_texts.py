@@ -60,6 +60,25 @@ def test_a_path_survives_its_text(hops: list[tuple[str, str | None, bool]], star
         ("(x:File {line: 3, id: 'web:a.ts'})-[:A]->({name: \"b\"})", [("web:a.ts", "A", "b")]),
         ("(web:a.ts)-[rdf:type]->(b)", [("web:a.ts", "rdf:type", "b")]),
         ("f() -CALLS-> (anonymous)", [("f()", "CALLS", "(anonymous)")]),
+        # An id with a capital behind its colon would be a label.
+        ("(a:x)-[:CALLS]->(b:y)", [("a:x", "CALLS", "b:y")]),
+        ("({id: 'a:X'})-[:CALLS]->({id: 'b:Y'})", [("a:X", "CALLS", "b:Y")]),
+        ("a:X-[:CALLS]->b:Y", [("a:X", "CALLS", "b:Y")]),
+        # Spaces around the dash of a relation in capitals; each arrow of Unicode to the right, one drawn as an emoji.
+        ("a:x - CALLS -> b:y – IMPORTS → c:z", [("a:x", "CALLS", "b:y"), ("b:y", "IMPORTS", "c:z")]),
+        ("a:x <- CALLS - b:y", [("b:y", "CALLS", "a:x")]),
+        ("a ⇒ b ➔ c ➜ d ↦ e", [("a", None, "b"), ("b", None, "c"), ("c", None, "d"), ("d", None, "e")]),
+        ("a ➡\ufe0f b ↤ c 🡒 d", [("a", None, "b"), ("c", None, "b"), ("c", None, "d")]),
+        # Brackets or quotes around names; a title with a dash needs them before an arrow.
+        ("[a:x] -> b:y", [("a:x", None, "b:y")]),
+        ("[War - Peace] -> b", [("War - Peace", None, "b")]),
+        ('"a:x" -CALLS-> "b:y"', [("a:x", "CALLS", "b:y")]),
+        # Steps in a list; a comma of a title separates none.
+        ("a:x -CALLS-> b:y, b:y -READS-> c:z", [("a:x", "CALLS", "b:y"), ("b:y", "READS", "c:z")]),
+        ("a -> b, and b -> c", [("a", None, "b"), ("b", None, "c")]),
+        ("Smith, J. -> Paper, 2020 -> Oslo", [("Smith, J.", None, "Paper, 2020"), ("Paper, 2020", None, "Oslo")]),
+        # Without spaces, where an id with a repository or a folder stands on both sides.
+        ("a:x->b:y->web/c.ts", [("a:x", None, "b:y"), ("b:y", None, "web/c.ts")]),
         # Mermaid.
         ("a -- calls --> b", [("a", "calls", "b")]),
     ],
@@ -76,6 +95,11 @@ def test_forms_of_arrows(text: str, steps: list[tuple[str, str | None, str]]) ->
         *("a", "a->b", "-X-> b", "a -X->", "a -X-> -Y-> b", "a::operator-> -X-> b", "a -[X] b", ""),
         # The dash of a title or of an arrow; an id or a variable; no id; several relations.
         *("a – calls → b", "(x:Label)-[:A]->(b)", "(:Label)-[:A]->(b)", "(a)-[:A|B]->(b)", "(a)-[:A*1..3]->(b)"),
+        # Arrows that point both ways or nowhere, and dashes that may be theirs.
+        *("a:x <-CALLS-> b:y", "a:x <-> b:y", "a:x ↔ b:y", "a <- CALLS -> b", "a -X-> b -READS- c", "a -X-> b ↛ c"),
+        *("a - calls -> b", "a -----X----> b", "web:my-page->b:y", "a -X-> b > c", "a -X-> b » c"),
+        # Half of the names in parentheses or quotes, and several ids at an end.
+        *("(a:x) -X-> b:y", '"a:x" -X-> b:y', "a:x -X-> b:y, c:z", "a:x -X-> b:y, d:y -Y-> c:z", "[] -X-> b"),
     ],
 )
 def test_no_half_paths(text: str) -> None:
@@ -86,7 +110,15 @@ def test_no_half_paths(text: str) -> None:
 
 def test_long_texts_are_read_at_once() -> None:
     """The time grows with the length of the text, whatever it holds."""
-    for text in (" -x" * 100_000, "-[" * 100_000, "-A" * 100_000, " " * 200_000 + "a", "<" * 200_000, " —a" * 100_000):
+    for text in (
+        " -x" * 100_000,
+        "-[" * 100_000,
+        "-A" * 100_000,
+        " " * 200_000 + "a",
+        "<" * 200_000,
+        " —a" * 100_000,
+        ":," * 9**5,
+    ):
         begin = time.process_time()
         with pytest.raises(ValueError):
             steps_of_text(text)
