@@ -70,6 +70,11 @@ def test_ids_tell_repositories() -> None:
     assert told("docs:My notes/a b.md", "docs:c d.md#Part one") == ["docs", "docs"]
     # Sources of documents play the part of repositories where a chunk is named.
     assert told("wiki:Ann Lee#2", "imdb:Aida Bay#0") == ["wiki", "imdb"]
+    # Symbols of modules and of files: a repository with a dot in its name holds files.
+    assert told("web.login:submit", "api.auth:check", "flask.app:Flask.run", "db.users:table") == [None] * 4
+    assert told("src/login.ts:submit", "src/auth.py:check(int a)") == [None, None]
+    assert told("socket.io:lib/a.js", "next.js:README.md", "d3.js:index.js") == ["socket.io", "next.js", "d3.js"]
+    assert told("a:x", "b:y", "c:z") == ["a", "b", "c"]
     # One that a commit names is a repository, whatever the others look like.
     assert told("web:a.ts", "Lake 1: Notes", names=("web",)) == ["web", None]
 
@@ -151,6 +156,26 @@ def test_a_changed_setting_loads_the_runs_again(folder: Path, graph: Graph) -> N
     (folder / "e/dataset.json").write_text('{"repositories": "id"}')
     inside("evaluate", "e", cwd=folder, env=graph.env, code=0)
     assert _entered(graph.store) == [["flask.app", "werkzeug.serving"]]
+
+
+def test_module_paths_are_no_repositories(tmp_path: Path) -> None:
+    """``init`` makes no repository of a module, names ``--repo-from``, and no measure of repositories is scored."""
+    names = ["web.login:submit", "api.auth:check", "db.users:table", "web.cart:add", "api.cart:put", "db.carts:table"]
+    nodes = "".join(f'<node id="{name}"/>' for name in names)
+    edges = "".join(f'<edge source="{one}" target="{two}"/>' for one, two in zip(names, names[1:], strict=False))
+    (tmp_path / "g.graphml").write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        f'<graph edgedefault="directed">{nodes}{edges}</graph></graphml>'
+    )
+    (tmp_path / "q.csv").write_text("id,question,path\n1,How?,web.login:submit -> api.auth:check\n")
+    done = inside("init", "d", "q.csv", "--graph", "g.graphml", "--relation", "CALLS", cwd=tmp_path, code=0)
+    assert "repositories:" not in done.out
+    assert "note: 6 ids of 6 contain a colon" in done.out
+    assert "--repo-from" in done.out
+    # Each of four ids in a repository of its own is noted, too.
+    (tmp_path / "q.csv").write_text("id,question,path\n1,How?,a:w -> b:x -> c:y -> d:z\n")
+    done = inside("init", "e", "q.csv", cwd=tmp_path, code=0)
+    assert "note: 4 repositories for 4 ids: these may be modules or titles; --repo-from" in done.out
 
 
 def _entered(store: Store) -> list[object]:

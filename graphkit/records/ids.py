@@ -40,6 +40,11 @@ _KINDS = frozenset((
 _PLACE = re.compile(r"(?!\d+\Z)\S(?:\S*\Z|.*(?:/|#|\.\w{1,20}\Z))", re.DOTALL)
 
 
+#: A symbol of a module or a file, ``flask.app:Flask.run`` or ``src/login.ts:submit``: before the colon is a name with a
+#: dot, behind it no path and no file. A class begins with a capital and a small letter, as no ``README.md`` does.
+_IN_MODULE = re.compile(r"(?=[^:]*?\w\.\w)[^:]+:(?:[\w$<>]+|[A-Z][a-z]\w*(?:\.[\w$<>]+)+)(?:\(.*\))?\Z", re.DOTALL)
+
+
 @dataclass(frozen=True, slots=True)
 class RepositoryRules:
     """Rules for the repository of a node: a stated one first, else the one in its id.
@@ -108,8 +113,8 @@ class RepositoryRules:
             ``"id"``: each part before a colon is a repository; ``"none"``: no id contains one; else a pattern.
 
         Where repositories are stated, the others are parsed from ids if nine tenths of the stated ones agree with their
-        ids. Where none is stated, nine tenths of the ids must look like ``repo:path``, with few different repositories.
-        Otherwise only a prefix that is stated elsewhere is a repository.
+        ids. Where none is stated, nine tenths of the ids must look like ``repo:path``, not like ``module.path:symbol``,
+        with few different repositories. Otherwise only a prefix that is stated elsewhere is a repository.
         """
         known = frozenset((*names, *stated.values()))
         if setting is not None:
@@ -137,7 +142,7 @@ def _look_like_repositories(ids: Collection[str], every: RepositoryRules, known:
     count = 0
     for node in ids:
         repo = every.parsed_from(node)
-        if repo is not None and (repo in known or _PLACE.match(node, len(repo) + 1)):
+        if repo is not None and (repo in known or (_PLACE.match(node, len(repo) + 1) and not _IN_MODULE.match(node))):
             count += 1
             found.add(repo)
     few = len(found) <= MANY or len(found) <= FEW_IDS * len(ids)
