@@ -18,7 +18,8 @@ from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 from graphkit.files.parquet import parquet_columns, parquet_rows
-from graphkit.files.workbooks import SheetsError, is_workbook, sheet_rows, shown
+from graphkit.files.workbooks import SheetsError, UnusableCell, is_workbook, sheet_rows, shown
+from graphkit.records.words import shortened
 
 #: Returns whether a row is the header of a table.
 Header = Callable[[Sequence[str]], bool]
@@ -87,7 +88,8 @@ def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, 
     Raises
     ------
     InputError
-        The file can't be read, has no columns, or one twice; or a row has more cells than columns.
+        The file can't be read, has no columns, or one twice; or a row has more cells than columns, or one with an
+        error or with a number whose digits a spreadsheet has cut.
     """
     if path.suffix.lower() == ".parquet":
         for number, row in enumerate(parquet_rows(path), 2):
@@ -111,7 +113,12 @@ def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, 
             what = "the row has more cells than there are columns"
             remedy = "Put text with a comma between quotes."
             raise InputError(what, where=f"{path}:{number}", remedy=remedy)
-        yield number, {name: cell for name, cell in zip(columns, cells, strict=False) if name}
+        row = {name: cell for name, cell in zip(columns, cells, strict=False) if name}
+        for name, cell in row.items():
+            if isinstance(cell, UnusableCell):
+                where = f"{path}:{number}: column {shortened(name)}"
+                raise InputError(f"the cell {cell.why}", where=where, remedy=cell.remedy)
+        yield number, row
 
 
 def columns_of(path: Path) -> list[str]:

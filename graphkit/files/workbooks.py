@@ -8,6 +8,7 @@ the value that was saved.
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -16,8 +17,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime, time
+from decimal import Decimal
+from functools import reduce
 from pathlib import Path
 from typing import IO, Any, cast
+from xml.etree import ElementTree
 
 from graphkit.errors import InputError, did_you_mean, missing_file
 from graphkit.files.intake import SizeMeter, are_lifted, too_much
@@ -27,6 +31,9 @@ SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 #: The most memory in bytes and processor time in seconds that reading a workbook may take.
 MEMORY = 640 << 20
 SECONDS = 60
+
+#: Spreadsheets keep 15 digits of a number.
+EXACT = 10**15
 
 _BLOCK = 1 << 20
 _NAMED = re.compile(rf"(?P<file>.+(?:{'|'.join(map(re.escape, SUFFIXES))}))#(?P<sheet>.+)", re.IGNORECASE | re.DOTALL)
@@ -70,7 +77,7 @@ def sheet_rows(path: Path) -> Iterator[list[str]]:
             meter.unpacked(len(line))
             last = json.loads(line)
             if isinstance(last, list):
-                yield last
+                yield [UnusableCell(*cell) if isinstance(cell, list) else cell for cell in last]
         if process.wait() != 0 or not isinstance(last, dict):
             what = f"reading the workbook takes more than {MEMORY >> 20} MiB of memory or {SECONDS} seconds"
             raise too_much(what, str(file))
@@ -110,16 +117,34 @@ class SheetsError(InputError):
         super().__init__(what, where=str(file), remedy=f"{advice}There are: {', '.join(sheets)}.")
 
 
-def shown(cell: Any) -> str:
-    """Return a cell as a spreadsheet shows it.
+class UnusableCell(str):
+    """The text of a cell that holds no value, or no longer the one that was entered.
 
-    >>> shown(7.0), shown(datetime(2026, 1, 2)), shown(True), shown("007")
-    ('7', '2026-01-02', 'TRUE', '007')
+    Attributes
+    ----------
+    why, remedy
+        What is wrong, after the name of the cell, and what to do.
+    """
+
+    why: str
+    remedy: str
+
+    def __new__(cls, text: str, why: str, remedy: str) -> UnusableCell:  # noqa: D102 - its attributes are above
+        cell = super().__new__(cls, text)
+        cell.why, cell.remedy = why, remedy
+        return cell
+
+
+def shown(cell: Any) -> str:
+    """Return a cell as a spreadsheet shows it without a format of its own.
+
+    >>> shown(7.0), shown(datetime(2026, 1, 2)), shown(True), shown("007"), shown(1e-7)
+    ('7', '2026-01-02', 'TRUE', '007', '0.0000001')
     """
     if isinstance(cell, bool):
         return str(cell).upper()
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e16:
-        return str(int(cell))
+    if isinstance(cell, float) and math.isfinite(cell):
+        return str(int(cell)) if cell.is_integer() else f"{Decimal(repr(cell)):f}"
     if isinstance(cell, datetime):
         return cell.isoformat(" ") if cell.time() != time() else cell.date().isoformat()
     return cell.isoformat() if isinstance(cell, date | time) else str(cell)
@@ -144,9 +169,107 @@ def _read(file: str, sheet: str) -> Iterator[Any]:
             yield {"sheets": filled}
             return
         for name in filled:
-            for row in held[name].to_python(skip_empty_area=False):
-                yield [shown(cell) for cell in row]
+            errors = _errors(file, name)
+            for number, row in enumerate(held[name].to_python(skip_empty_area=False)):
+                yield [_cell(cell, errors.get((number, column))) for column, cell in enumerate(row)]
     yield {}
+
+
+def _cell(cell: Any, error: str | None) -> str | tuple[str, str, str]:
+    """Return the text of a cell; of an unusable one also what is wrong, and what to do."""
+    if error is not None:
+        return error, f"is an error of the spreadsheet, {error}", "Correct it there, or clear the cell."
+    text = shown(cell)
+    if isinstance(cell, int | float) and not isinstance(cell, bool) and abs(cell) >= EXACT:
+        remedy = "Make the column one of text, and enter it again."
+        return text, f"is a number of {len(text.lstrip('-'))} digits, of which a spreadsheet keeps 15", remedy
+    return text
+
+
+def _errors(file: str, sheet: str) -> dict[tuple[int, int], str]:
+    """Return the errors in a sheet of XLSX or ODS by row and column, from 0 on."""
+    if not zipfile.is_zipfile(file):
+        return {}
+    with zipfile.ZipFile(file) as parts:
+        names = set(parts.namelist())
+        if "content.xml" in names:
+            with parts.open("content.xml") as content:
+                return dict(_errors_of_ods(content, sheet)) if _holds(parts, "content.xml", b"error") else {}
+        part = _part(parts, sheet) if "xl/workbook.xml" in names else None
+        if part not in names or not _holds(parts, part, b"e"):
+            return {}
+        with parts.open(part) as content:
+            return dict(_errors_of_xlsx(content))
+
+
+def _holds(parts: zipfile.ZipFile, name: str, value: bytes) -> bool:
+    """Return whether an attribute of a part may have a value."""
+    data = parts.read(name)
+    return b'"%s"' % value in data or b"'%s'" % value in data
+
+
+def _part(parts: zipfile.ZipFile, sheet: str) -> str | None:
+    """Return the part of an XLSX file that holds a sheet."""
+    # Here and below, entities can't fill the memory: this process is limited.
+    listed, book = (
+        ElementTree.fromstring(parts.read(f"xl/{name}"))  # noqa: S314
+        for name in ("_rels/workbook.xml.rels", "workbook.xml")
+    )
+    links = {one.get("Id"): one.get("Target", "") for one in listed}
+    for one in book.iter():
+        if _tag(one) == "sheet" and one.get("name") == sheet:
+            link = next((value for name, value in one.attrib.items() if name.endswith("}id")), None)
+            target = links.get(link, "")
+            return target[1:] if target[:1] == "/" else f"xl/{target}"
+    return None
+
+
+def _errors_of_xlsx(content: IO[bytes]) -> Iterator[tuple[tuple[int, int], str]]:
+    row = column = -1
+    for event, element in ElementTree.iterparse(content, ("start", "end")):  # noqa: S314
+        tag = _tag(element)
+        if event == "start" and tag == "row":
+            row, column = int(element.get("r") or row + 2) - 1, -1
+        elif event == "start" and tag == "c":
+            letters = re.match("[A-Z]+", element.get("r", ""))
+            column = _column(letters[0]) if letters else column + 1
+        elif tag == "c" and element.get("t") == "e":
+            yield (row, column), next((one.text or "" for one in element if _tag(one) == "v"), "") or "#ERROR"
+        elif tag == "row":
+            element.clear()
+
+
+def _errors_of_ods(content: IO[bytes], sheet: str) -> Iterator[tuple[tuple[int, int], str]]:
+    row = column = 0
+    inside = False
+    for event, element in ElementTree.iterparse(content, ("start", "end")):  # noqa: S314
+        tag = _tag(element)
+        if tag == "table":
+            inside, row = event == "start" and _attribute(element, "name") == sheet, 0
+        elif event == "end" and tag == "table-row":
+            row, column = row + int(_attribute(element, "number-rows-repeated") or 1), 0
+            element.clear()
+        elif event == "end" and tag in ("table-cell", "covered-table-cell"):
+            if inside and "error" in (value for name, value in element.attrib.items() if name.endswith("value-type")):
+                yield (row, column), "".join(element.itertext()).strip() or "#ERROR"
+            column += int(_attribute(element, "number-columns-repeated") or 1)
+
+
+def _tag(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _attribute(element: Any, name: str) -> str | None:
+    return next((value for key, value in element.attrib.items() if key.endswith(f"}}{name}")), None)
+
+
+def _column(letters: str) -> int:
+    """Return the number of a column, from 0 on.
+
+    >>> _column("A"), _column("AB")
+    (0, 27)
+    """
+    return reduce(lambda number, letter: 26 * number + ord(letter) - 64, letters, 0) - 1
 
 
 def _main(file: str, sheet: str, memory: str, seconds: str) -> None:

@@ -45,6 +45,24 @@ def test_sheets_of_workbooks(suffix: str, tmp_path: Path) -> None:
         ids(tmp_path / f"two{suffix}#Question")
 
 
+@pytest.mark.parametrize("suffix", [".xlsx", ".ods"])
+def test_cells_that_hold_no_value(suffix: str, tmp_path: Path) -> None:
+    """Errors and numbers whose digits a spreadsheet has cut are refused with their place, in columns with a name."""
+    refused: tuple[tuple[list[Cell], str], ...] = (
+        ([1, "#N/A"], ":3: column question: the cell is an error of the spreadsheet, #N/A"),
+        (["#REF!", "A?"], ":3: column id: the cell is an error of the spreadsheet, #REF!"),
+        ([123456789012345678, "A?"], ":3: column id: the cell is a number of 18 digits, of which a spreadsheet keeps"),
+    )
+    for row, what in refused:
+        rows: list[list[Cell]] = [["id", "question", None], [0, "Z?", "#N/A"], row]
+        write_workbook(tmp_path / f"q{suffix}", {"Other": [["#N/A"] * 3] * 3, "S": rows})
+        with pytest.raises(InputError, match=what):
+            ids(tmp_path / f"q{suffix}#S")
+    plain: list[list[Cell]] = [["id", "question"], [1e-7, "A?"], [123456789012345, "B?"], [-1.5, "C?"]]
+    found = ids(write_workbook(tmp_path / f"n{suffix}", {"S": plain}))
+    assert found == [(2, "0.0000001"), (3, "123456789012345"), (4, "-1.5")]
+
+
 @pytest.mark.parametrize(
     "content",
     [

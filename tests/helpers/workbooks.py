@@ -12,6 +12,9 @@ from xml.sax.saxutils import escape
 Cell = str | float | date | None
 Sheets = Mapping[str, Sequence[Sequence[Cell]]]
 
+#: The texts that are written as errors of formulas.
+ERRORS = ("#N/A", "#REF!")
+
 #: The rows of a sheet that has 2^34 cells between its two.
 FAR = (
     '<sheetData><row r="1"><c r="A1"><v>1</v></c></row>'
@@ -95,6 +98,8 @@ def _xlsx_cell(cell: Cell, row: int, column: int) -> str:
         return ""
     if isinstance(cell, date):
         return f'<c {at} s="1"><v>{(cell - date(1899, 12, 30)).days}</v></c>'
+    if isinstance(cell, str) and cell in ERRORS:
+        return f'<c {at} t="e"><f>X</f><v>{cell}</v></c>'
     if isinstance(cell, str):
         return f'<c {at} t="inlineStr"><is><t xml:space="preserve">{escape(cell)}</t></is></c>'
     return f"<c {at}><v>{cell}</v></c>"
@@ -112,7 +117,7 @@ def _ods(sheets: Sheets) -> dict[str, str]:
 
 
 def _document(tables: str) -> dict[str, str]:
-    names = " ".join(f'xmlns:{name}="{_ODF}:{name}:1.0"' for name in ("office", "table", "text"))
+    names = " ".join(f'xmlns:{name}="{_ODF}:{name}:1.0"' for name in ("office", "table", "text", "calcext"))
     kind = "application/vnd.oasis.opendocument.spreadsheet"
     return {
         "mimetype": kind,
@@ -128,6 +133,9 @@ def _ods_cell(cell: Cell) -> str:
         return "<table:table-cell/>"
     if isinstance(cell, date):
         return f'<table:table-cell office:value-type="date" office:date-value="{cell.isoformat()}"/>'
+    if isinstance(cell, str) and cell in ERRORS:
+        kinds = 'office:value-type="string" office:string-value="" calcext:value-type="error"'
+        return f"<table:table-cell {kinds}><text:p>{cell}</text:p></table:table-cell>"
     if isinstance(cell, str):
         shown = f"<text:p>{escape(cell)}</text:p>"
         return f'<table:table-cell office:value-type="string">{shown}</table:table-cell>'
