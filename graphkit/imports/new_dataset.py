@@ -23,7 +23,7 @@ from graphkit.imports.given_questions import GivenQuestions, GraphNames, note_st
 from graphkit.imports.graph_importer import ImportedGraph, import_graph
 from graphkit.imports.names import id_sources
 from graphkit.imports.placing import place_folder
-from graphkit.imports.question_fields import gold_kinds
+from graphkit.imports.question_fields import GOLD_KINDS, gold_kinds
 from graphkit.imports.repository_sources import (
     RepositorySource,
     repository_counts,
@@ -61,18 +61,28 @@ EXAMPLES = (
 )
 
 #: The measures and the bounds of the gate by the kind of gold that most questions have. None is of recall without a
-#: limit to what is retrieved: a walk over every edge of the graph, or a list of all files, has a recall of 1.
+#: limit to what is retrieved: a walk over every edge of the graph, or a list of all files, has a recall of 1 (symbols
+#: have no other measure). What no measure decides without a judge comes last.
 _GATES = {
     "paths": "--fail-under EdgeF1=0.7",
     "relevant": "--fail-under Recall@10=0.8",
     "expected_files": "--fail-under FileRecall=0.8 --fail-under FilePrecision=0.5",
-    "gold_answer": "--max-failed 0",
+    "evidence_sets": "--fail-under 'Recall(sets=True)@10=0.8'",
+    "relevant_texts": "--fail-under EvidenceRecall@10=0.8",
+    "facts": "--fail-under Completeness=0.8",
+    "gold_answer": "--fail-under AnswerHit=0.8",
+    "expected_symbols": "--fail-under SymbolRecall=0.8",
+    "long_answer": "--max-failed 0",
+    "none": "--max-failed 0",
 }
 
-#: What the gate of a kind of gold counts, since a bound on recall alone is passed by retrieving everything.
+#: What the gate of a kind of gold counts, where its measure doesn't say it.
 _PURPOSES = {
     "paths": "the gate: a walk over every edge doesn't pass it",
     "expected_files": "the gate: a list of all files doesn't pass it",
+    "expected_symbols": "the gate: a list of all symbols passes it",
+    "long_answer": "the gate: failures alone; `graphkit grade` has long answers judged",
+    "none": "the gate: failures alone, until a question has gold (answer, path, documents, files)",
 }
 
 
@@ -112,8 +122,7 @@ class NewDataset:
 
     def lines(self) -> list[str]:
         """Return what was made, in words."""
-        names = {"paths": "gold paths", "relevant": "relevant ids", "expected_files": "files", "gold_answer": "answers"}
-        gold = ", ".join(f"{count} with {names[kind]}" for kind, count in self.gold.items() if count)
+        gold = ", ".join(f"{count} with {GOLD_KINDS[kind]}" for kind, count in self.gold.items() if count)
         what = "example question" if self.examples else "question"
         lines = [f"{self.folder}: {counted(self.questions, what)} ({gold or 'without gold'})"]
         if self.graph is not None:
@@ -243,7 +252,8 @@ def create_dataset(
 
 def gate_command(folder: Path, gold: Mapping[str, int]) -> tuple[str, str]:
     """Return the command of the gate that fits most questions, and its purpose."""
-    kind = max(gold, key=lambda one: gold[one])
+    kind = max(_GATES, key=lambda one: (gold.get(one, 0) > 0 and one != "long_answer", gold.get(one, 0)))
+    kind = kind if gold.get(kind) else "none"
     return command_text("evaluate", folder, options=f" {_GATES[kind]}"), _PURPOSES.get(kind, "the gate")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphkit.records.aliases import QUESTION
+from graphkit.records.gold import LONGEST_ANSWER
 from graphkit.records.models import Question
 from graphkit.records.path_texts import WrittenPath, has_arrow, paths_of_text
 
@@ -97,7 +98,7 @@ def _value(field: str, value: Any) -> Any:
         if field == "gold_answers" and (answers := _answers(value)) is not None:
             return answers
         return str(value) if field in ("question", "gold_answer") and isinstance(value, int | float) else value
-    if field in ("commits", "min_sources", "k", *_LISTS) and (decoded := _decoded(value)) is not None:
+    if field in ("commits", "evidence_sets", "min_sources", "k", *_LISTS) and (decoded := _decoded(value)) is not None:
         return decoded
     if field in _LISTS:
         return [
@@ -144,11 +145,28 @@ def _decoded(text: str) -> Any:
         return None
 
 
+#: The kinds of gold, with the words for them; the first ones are counted even if no question has them.
+GOLD_KINDS = {
+    "paths": "gold paths",
+    "relevant": "relevant ids",
+    "expected_files": "files",
+    "gold_answer": "answers",
+    "evidence_sets": "evidence sets",
+    "relevant_texts": "texts of evidence",
+    "expected_symbols": "symbols",
+    "facts": "facts",
+    "long_answer": "answers of more than 5 words",
+}
+_ALWAYS = 4
+
+
 def gold_kinds(questions: Iterable[Question]) -> dict[str, int]:
-    """Return how many questions have each kind of gold."""
-    kinds = ("paths", "relevant", "expected_files", "gold_answer")
-    counts = dict.fromkeys(kinds, 0)
+    """Return how many questions have each kind of gold; an answer is long if another may say it in other words."""
+    counts = dict.fromkeys(GOLD_KINDS, 0)
     for question in questions:
-        for kind in kinds:
-            counts[kind] += bool(getattr(question, kind))
-    return counts
+        one = question.gold_answer or ""
+        short = bool(question.gold_answers or question.expected_output) or 0 < len(one.split()) <= LONGEST_ANSWER
+        held = {"gold_answer": short, "long_answer": bool(one) and not short}
+        for kind in GOLD_KINDS:
+            counts[kind] += bool(held[kind] if kind in held else getattr(question, kind))
+    return {kind: count for place, (kind, count) in enumerate(counts.items()) if count or place < _ALWAYS}

@@ -10,13 +10,11 @@ from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.text import decision, in_words, without_articles
 from graphkit.measures.unscored import Unscored
+from graphkit.records.gold import LONGEST_ANSWER
 from graphkit.records.structs import QuestionStruct
 
 NO_GOLD_ANSWER = "no gold answer"
 LONG_GOLD_ANSWER = "the gold answer is longer than 5 words, so an answer may say it in others"
-
-#: The words of the longest gold answer that is looked for as it stands, as of a short answer in Natural Questions.
-LONGEST = 5
 
 
 def gold_answers(question: QuestionStruct) -> list[str] | Unscored:
@@ -28,7 +26,7 @@ def gold_answers(question: QuestionStruct) -> list[str] | Unscored:
     found = [one for one in given if in_words(one)[0]]
     if not found:
         return Unscored(NO_GOLD_ANSWER, of_question=True)
-    if not (question.gold_answers or question.expected_output) and len(found[0].split()) > LONGEST:
+    if not (question.gold_answers or question.expected_output) and len(found[0].split()) > LONGEST_ANSWER:
         return Unscored(LONG_GOLD_ANSWER, of_question=True)
     return found
 

@@ -19,6 +19,9 @@ from msgspec.structs import astuple, fields
 
 from graphkit.records.structs import QuestionStruct
 
+#: The words of the longest gold answer that is looked for as it stands, as of a short answer in Natural Questions.
+LONGEST_ANSWER = 5
+
 #: The fields that aren't gold. All others are, such as commits, stack, k, and the tests with their context.
 NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group"))
 

@@ -104,16 +104,27 @@ def test_the_commands_that_are_printed_work(tmp_path: Path) -> None:
     [
         ("documents", "a:m.py", "--fail-under Recall@10=0.8"),
         ("files", "a/m.py", "--fail-under FileRecall=0.8 --fail-under FilePrecision=0.5"),
-        ("answer", "x calls y", "--max-failed 0"),
+        ("answer", "x calls y", "--fail-under AnswerHit=0.8"),
+        # Six words, which another answer may say in others.
+        ("answer", "x calls y and then z", "--max-failed 0"),
+        ("gold_answers", "y; z", "--fail-under AnswerHit=0.8"),
+        ("facts", "x calls y", "--fail-under Completeness=0.8"),
+        ("relevant_texts", "x calls y", "--fail-under EvidenceRecall@10=0.8"),
+        ("symbols", "f", "--fail-under SymbolRecall=0.8"),
+        ("evidence_sets", '"[[""a:m.py""]]"', "--fail-under 'Recall(sets=True)@10=0.8'"),
+        ("owner", "me", "--max-failed 0"),
     ],
 )
 def test_the_gate_fits_the_gold(column: str, cell: str, gate: str, tmp_path: Path) -> None:
-    """The gate that is printed measures what the gold has, and can fail: a run without a record fails each."""
+    """The gate that is printed measures what the gold has: a run that failed fails it, and a wrong answer as well."""
     (tmp_path / "q.csv").write_text(f"question,{column}\nWhat?,{cell}\n")
     facts = inside("init", "mine", "q.csv", "--json", cwd=tmp_path, code=0).object()
     assert facts["next"][1] == f"graphkit evaluate mine {gate}"
     write_lines(tmp_path / "mine" / "runs" / "r.jsonl", [{"run": "r", "question_id": "q1", "error": "timed out"}])
     inside(*shlex.split(facts["next"][1])[1:], "--no-store", cwd=tmp_path, code=1)
+    wrong = {"run": "r", "question_id": "q1", "answer": "w", "retrieved": [], "evidence_files": [], "traversal": []}
+    write_lines(tmp_path / "mine" / "runs" / "r.jsonl", [wrong])
+    inside(*shlex.split(facts["next"][1])[1:], "--no-store", cwd=tmp_path, code=int("--fail-under" in gate))
 
 
 def test_the_graph_gives_ids_and_relations(tmp_path: Path) -> None:
