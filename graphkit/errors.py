@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable, Sequence
 
 
@@ -85,6 +86,26 @@ class GateError(GraphkitError):
 def missing_file(file: object, hint: str = "") -> InputError:
     """Return the error for a file that isn't there; a hint at another one ends with a space."""
     return InputError("there is no such file", where=str(file), remedy=f"{hint}Check the path and its spelling.")
+
+
+def unreadable_file(file: object, error: OSError | ValueError, remedy: str | None = None) -> InputError:
+    """Return the error for a file that can't be opened or read, with the remedy for what is wrong.
+
+    A given remedy stands in the place of those for a missing file and for what isn't known.
+    """
+    code = getattr(error, "errno", None)
+    what, known = f"the file can't be read: {getattr(error, 'strerror', None) or error}", None
+    if code == errno.ENOENT:
+        return InputError("there is no such file", where=str(file), remedy=remedy) if remedy else missing_file(file)
+    if code == errno.ELOOP:
+        what, known = "these links form a loop", "Name another path."
+    elif code == errno.ENAMETOOLONG:
+        what, known = "the name is too long for a file", "Name another path."
+    elif code in (errno.EACCES, errno.EPERM):
+        known = "Allow yourself to read it (chmod u+r), or name another file."
+    elif code == errno.EISDIR:
+        known = "Name a file in it."
+    return InputError(what, where=str(file), remedy=known or remedy or "Check the path, and name a file.")
 
 
 def did_you_mean(name: str, known: Iterable[str], show: Callable[[str], str] = str) -> str:

@@ -281,8 +281,8 @@ REMEDIES: dict[str, Remedy] = {
     "a folder that is there": Remedy(
         lambda folder: write_jsonl(folder / "questions.jsonl", QUESTIONS),
         "init d questions.jsonl",
-        "Name a new folder",
-        "init e questions.jsonl",
+        "`graphkit init d questions.jsonl --update` changes its questions",
+        "init d questions.jsonl --update",
     ),
     "lost relations": Remedy(
         lambda folder: compared(folder, [record("cand", one, traversal=[["web:a.py", "api:b.py"]]) for one in (1, 2)]),

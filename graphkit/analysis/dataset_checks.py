@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,8 +13,10 @@ from typing import Any, Literal
 from graphkit.errors import GateError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
+from graphkit.files.run_files import refuse_run
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
 from graphkit.records.commits import CommitGraph
@@ -134,11 +138,16 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
     InputError
         A file can't be read, or a record outside the file of questions can't be used.
     """
+    file = None
     if not isinstance(dataset, Dataset):
         given = located(dataset)
-        dataset = Dataset.of_questions(given) if given.is_file() else Dataset(dataset)
+        file = given if given.is_file() else None
+        dataset = Dataset.of_questions(given) if file is not None else Dataset(dataset)
     problems = Problems()
     questions = [question for _, question in dataset.questions(problems)]
+    if file is not None and problems.skipped and not questions:
+        with suppress(ValueError, RecursionError):
+            refuse_run(next((json.loads(line) for _, line in read_lines(file)), None), file, str(file))
     findings = [
         Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None, problem.where)
         for problem in problems.skipped

@@ -19,7 +19,7 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.layers import score_layers
 from graphkit.database.store import Store
-from graphkit.errors import InputError
+from graphkit.errors import InputError, unreadable_file
 from graphkit.graph.queries import cypher
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import over
@@ -155,7 +155,7 @@ def _entries(path: Path, config: Config | None) -> Iterator[Entry]:
         for one in whole["runs"]:
             yield _entry(one, made, path, config)
     except OSError as error:
-        raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
+        raise unreadable_file(path, error) from None
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         remedy = "`graphkit evaluate -o NAME.json` writes some."
         raise InputError("the file holds no results of graphkit", where=str(path), remedy=remedy) from None

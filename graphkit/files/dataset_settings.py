@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError, did_you_mean, unreadable_file
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import find_file, folders_around
 from graphkit.records.json_once import strict_json
@@ -87,7 +87,7 @@ def _content(folder: Path) -> dict[str, Any]:
     try:
         content = strict_json(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
+        raise unreadable_file(path, error) from None
     except (ValueError, RecursionError) as error:
         what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"not valid JSON: {what}", where=str(path), remedy=_FORM) from None

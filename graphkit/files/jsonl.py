@@ -14,7 +14,7 @@ from typing import IO, cast
 
 import msgspec
 
-from graphkit.errors import InputError, missing_file
+from graphkit.errors import InputError, unreadable_file
 from graphkit.files.intake import Pipe, Unpacked, are_lifted, is_pipe, too_much
 
 #: The longest accepted line in bytes: a longer one means a damaged or a wrong file.
@@ -56,10 +56,8 @@ def open_binary(path: Path) -> IO[bytes]:
         if is_compressed(path):
             return cast(IO[bytes], Unpacked(path))
         return cast(IO[bytes], Pipe(path)) if is_pipe(path) else path.open("rb", buffering=0)
-    except FileNotFoundError:
-        raise missing_file(path) from None
     except OSError as error:
-        raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
+        raise unreadable_file(path, error) from None
 
 
 def create_binary(path: Path) -> IO[bytes]:
@@ -389,6 +387,10 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _refuse_binary(path: Path, block: bytes) -> None:
     if b"\0" in block[:4096] or block[:2] in (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"PK"):
+        if path.suffix.lower() in (".csv", ".tsv", ".txt") and (at := block.find(b"\0")) >= 0:
+            line = block.count(b"\n", 0, at) + 1
+            remedy = "Save it again as text in UTF-8."
+            raise InputError("the line holds a null character, as no text does", where=f"{path}:{line}", remedy=remedy)
         raise InputError(
             "this is a binary file, not JSON Lines in UTF-8",
             where=str(path),

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, unreadable_file
 from graphkit.files.jsonl import SUFFIXES, folders_around, is_file_name, open_binary
 from graphkit.records.words import shortened
 
@@ -111,8 +111,7 @@ def check_path(path: Path) -> None:
         path.stat()
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
-            what = "these links form a loop" if error.errno == errno.ELOOP else "the name is too long for a file"
-            raise InputError(what, where=shortened(str(path)), remedy="Name another path.") from None
+            raise unreadable_file(shortened(str(path)), error) from None
     except ValueError as error:
         raise InputError(f"no path is like this: {error}", where=shortened(str(path))) from None
 

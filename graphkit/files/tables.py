@@ -30,6 +30,9 @@ _DELIMITERS = (",", ";", "\t", "|")
 #: A first line by which spreadsheets say what separates the cells.
 _STATED = re.compile(r"sep=(?P<sign>[^\s\w\"]|\t)\s*\Z", re.IGNORECASE)
 
+#: The bytes by which the encoding of a text is known.
+_MARKS = 400
+
 #: The number of rows among which the header is looked for.
 _ABOVE = 10
 
@@ -60,7 +63,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a file holds a table that isn't CSV in UTF-8: a workbook, Parquet, or text in UTF-16.
+    """Return whether a file holds a table that isn't CSV in UTF-8: a workbook, Parquet, or text in UTF-16 or UTF-32.
 
     Raises
     ------
@@ -69,15 +72,15 @@ def is_table(path: Path) -> bool:
     """
     if is_workbook(path) or path.suffix.lower() == ".parquet":
         return True
-    return path.is_file() and not is_pipe(path) and _encoding(path) == "utf-16"
+    return path.is_file() and not is_pipe(path) and _encoding(path) != "utf-8-sig"
 
 
 def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (number of its last line, cells by column) of each row that isn't blank; skip columns without a name.
 
-    A table is CSV in UTF-8 or UTF-16, whose cells commas, semicolons, tabs or bars separate, as its header or a first
-    line ``sep=;`` says; the sheet of a workbook (``questions.xlsx#Sheet``); or Parquet. A title above the header is
-    skipped.
+    A table is CSV in UTF-8, UTF-16 or UTF-32, whose cells commas, semicolons, tabs or bars separate, as its header
+    or a first line ``sep=;`` says; the sheet of a workbook (``questions.xlsx#Sheet``); or Parquet. A title above the
+    header is skipped.
 
     Parameters
     ----------
@@ -104,7 +107,8 @@ def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, 
         raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
     twice = [name for name, count in Counter(columns).items() if name and count > 1]
     if twice:
-        remedy = "Rename or remove one of them; `path 2` is a further column of paths."
+        further = "; `path 2` is a further column of paths" if "path" in twice[0].casefold() else ""
+        remedy = f"Rename or remove one of them{further}."
         raise InputError(f"the column {twice[0]!r} stands twice", where=str(path), remedy=remedy)
     for number, cells in islice(_rows(path, delimiter), skipped + 1, None):
         if not any(cell.strip() for cell in cells):
@@ -189,14 +193,20 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             )
             begin = done
             for row in table:
+                if any("\0" in cell for cell in row):
+                    what, remedy = "the row holds a null character, as no text does", "Save it again as text in UTF-8."
+                    raise InputError(what, where=f"{path}:{done + 1}", remedy=remedy)
                 done = begin + table.line_num
                 yield done, row
         except UnicodeError:
             remedy = "Save it as UTF-8 or UTF-16."
             raise InputError("the file isn't text in UTF-8", where=f"{path}:{done + 1}", remedy=remedy) from None
         except csv.Error as error:
-            what = f"the file can't be read as CSV: {error}"
-            raise _NoTableError(what, where=f"{path}:{begin + table.line_num}") from None
+            unclosed = "unexpected end" in str(error)
+            what = f"the file can't be read as CSV: {'a quote that opens here has no end' if unclosed else error}"
+            remedy = "Close each quote, and write a quote within a text twice."
+            at = done + 1 if unclosed else begin + table.line_num
+            raise _NoTableError(what, where=f"{path}:{at}", remedy=remedy) from None
         finally:
             csv.field_size_limit(limit)
 
@@ -212,11 +222,19 @@ def _text_of(path: Path) -> io.TextIOWrapper:
 
 
 def _encoding(path: Path) -> str:
-    """Return the encoding of a file by its first bytes."""
+    """Return the encoding of a file by its first bytes: a mark, or letters of ASCII with a null beside each."""
     with open_binary(path) as stream:
-        return (
-            "utf-16" if read_block(stream, path, 0)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-        )
+        begin = read_block(stream, path, 0)[:_MARKS]
+    if begin[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        return "utf-32"
+    if begin[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16"
+    first, second = begin[::2], begin[1::2]
+    if len(begin) >= 8 and min(first.count(0), second.count(0)) == 0:
+        for zeros, name in ((second, "utf-16-le"), (first, "utf-16-be")):
+            if zeros.count(0) > len(zeros) / 2:
+                return name
+    return "utf-8-sig"
 
 
 class _Blocks(io.RawIOBase):

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, unreadable_file
 
 #: The longest such file in bytes; a longer one, or one without an end, is something else.
 LONGEST_TEXT = 1 << 20
@@ -29,11 +29,8 @@ def read_text(path: Path, remedy: str | None = None) -> str:
     """
     try:
         data = _limited(path)
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=str(path), remedy=remedy) from None
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        what = getattr(error, "strerror", None) or error
-        raise InputError(f"the file can't be read: {what}", where=str(path), remedy=remedy) from None
+        raise unreadable_file(path, error, remedy) from None
     if data is None:
         what = f"nothing more came within {PATIENCE:g} seconds, and the pipe has no end yet"
         raise InputError(what, where=str(path), remedy=remedy)

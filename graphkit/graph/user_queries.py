@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.database.store import Store
-from graphkit.errors import InputError
+from graphkit.errors import InputError, missing_file
 from graphkit.graph.known_names import partial_runs, require_question, require_run
 from graphkit.graph.queries import NO_LIMIT, named_query, parse_value, read_query
 
@@ -102,7 +102,7 @@ def user_query(source: str | None, expression: str | None, given: Mapping[str, s
     path = Path(source)
     if path.suffix in {".cypher", ".cql"} or path.is_file():
         if not path.is_file():
-            raise InputError("there is no such file", where=source)
+            raise missing_file(source, "`graphkit queries` lists the named ones. ")
         own = read_query(path)
         bound = own.bind(values) if own.parameters else values
         return UserQuery(own.text, bound, _names(bound, given), False)

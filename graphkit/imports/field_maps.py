@@ -164,7 +164,7 @@ def _assignments(given: Sequence[str | Path] | Mapping[str, str]) -> Iterator[tu
         text = str(one)
         lines = [(f"--map {shortened(text)}", text)]
         if isinstance(one, Path) or "=" not in text or os.path.isfile(text):  # noqa: PTH113 - it may be too long for a path
-            numbered = enumerate(read_text(Path(text)).splitlines(), 1)
+            numbered = enumerate(read_text(Path(text), f"Check the path and its spelling. {_FORM}").splitlines(), 1)
             lines = [(f"{text}:{number}", line) for number, line in numbered if line.strip()[:1] not in ("", "#")]
         for where, line in lines:
             name, equals, expression = (part.strip() for part in line.partition("="))

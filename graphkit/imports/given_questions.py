@@ -15,6 +15,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import read_known
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
+from graphkit.files.run_files import refuse_run
 from graphkit.files.stale_gold import stale_gold
 from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.names import IdPattern, Names
@@ -77,6 +78,8 @@ class GivenQuestions:
             except ValueError as error:
                 problems.add(Problem(where, str(error), _name(row), FORM))
                 continue
+            if "question" not in fields and self.mapped is None:
+                refuse_run(given, self.path, where)
             self.fields.update(fields)
             for name in unused:
                 problems.ignore(where, name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.assets import command_text, refuse_bundled
+from graphkit.files.assets import command_text, option_text, refuse_bundled
 from graphkit.files.atomic import write_records
 from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.dataset_settings import FILE as SETTINGS
@@ -206,7 +206,10 @@ def create_dataset(
     """
     target, found = Path(folder), Problems() if problems is None else problems
     repositories = RepositorySource.of(options.get("repo_from"))
-    _refuse_place(target, repositories)
+    again = command_text("init", folder, questions, options=" --update") if questions is not None else ""
+    again += option_text("second-names", second_names) if again and second_names is not None else ""
+    again += "".join(option_text("map", one) for one in map if not isinstance(map, Mapping)) if again and map else ""
+    _refuse_place(target, repositories, again, bool(graph))
     if not graph and (repositories.attribute or repositories.table) is not None:
         remedy = "Add the graph by --graph, or give id, none or a pattern."
         raise InputError("without a graph, no node states a repository", where="--repo-from", remedy=remedy)
@@ -262,8 +265,11 @@ def _nearest_folder(path: Path) -> Path:
     return next(one for one in (path.resolve(), *path.resolve().parents) if one.is_dir())
 
 
-def _refuse_place(folder: Path, repositories: RepositorySource) -> None:
-    """Refuse a folder that no database could name, a bundled one, and one with a file that would be written."""
+def _refuse_place(folder: Path, repositories: RepositorySource, again: str, with_graph: bool) -> None:
+    """Refuse a folder that no database could name, a bundled one, and one with a file that would be written.
+
+    The remedy for a dataset is the command ``again``, which changes its questions.
+    """
     for part in folder.resolve().parts:
         storable_name(part, str(folder))
     refuse_bundled(folder)
@@ -274,6 +280,10 @@ def _refuse_place(folder: Path, repositories: RepositorySource) -> None:
         raise InputError(
             "the file is there already, and isn't overwritten", where=str(folder / SETTINGS), remedy=remedy
         )
+    if again and (there := find_file(folder, "questions")) is not None:
+        graph = ", without --graph, since the graph stays" if with_graph else ""
+        remedy = f"`{again}` changes its questions{graph}; or name a new folder."
+        raise InputError("the dataset is there already, and isn't overwritten", where=str(there), remedy=remedy)
     for name in FILES:
         if (there := find_file(folder, name)) is not None:
             remedy = "Name a new folder, or move that file away."

@@ -200,9 +200,13 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     inside("init", ".", "q.csv", "--graph", "g.csv", cwd=tmp_path, code=0)
     names = {"artifacts.jsonl", "edges.jsonl", "questions.jsonl"}
     assert {path.name for path in tmp_path.iterdir()} == {"q.csv", "g.csv", *names}
-    for name in names:
+    for name in sorted(names):
         (tmp_path / name).write_text("mine")
-        assert "isn't overwritten" in inside("init", ".", "q.csv", cwd=tmp_path, code=2).err
+        refused = inside("init", ".", "q.csv", "--second-names", "nodes", cwd=tmp_path, code=2).err
+        assert "isn't overwritten" in refused
+        # Where questions are there, the command that corrects them is named; a graph alone has none.
+        command = "`graphkit init . q.csv --update --second-names nodes` changes its questions; or name a new folder."
+        assert (command in refused) == (tmp_path / "questions.jsonl").exists()
         assert (tmp_path / name).read_text() == "mine"
         (tmp_path / name).unlink()
     (tmp_path / "questions.jsonl.gz").write_text("mine")

@@ -135,3 +135,33 @@ def test_missing_files(tmp_path: Path) -> None:
         done = inside("load", folder, cwd=tmp_path, code=2)
         assert reported in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_each_door_says_what_to_do(tmp_path: Path) -> None:
+    """A missing file and a loop of links are told with the same words wherever a file is named."""
+    (tmp_path / "q.csv").write_text("question,answer\nWho?,Bo\n")
+    (tmp_path / "l1").symlink_to("l2")
+    (tmp_path / "l2").symlink_to("l1")
+    loop = "l1: these links form a loop\n  Name another path."
+    missing = "none.x: there is no such file\n  Check the path and its spelling."
+    doors = (("init", "d", "q.csv", "--map"), ("history",), ("init", "d"), ("check",), ("evaluate",))
+    for door in doors:
+        assert loop in inside(*door, "l1", cwd=tmp_path, code=2).err, door
+    for door in doors[:3]:
+        assert missing in inside(*door, "none.x", cwd=tmp_path, code=2).err, door
+    assert "write" in inside(*doors[0], "none.x", cwd=tmp_path, code=2).err.casefold()
+    asked = inside("query", "none.cypher", cwd=tmp_path, code=2).err
+    assert "none.cypher: there is no such file\n  `graphkit queries` lists the named ones. Check" in asked
+
+
+@pytest.mark.parametrize("door", [("check",), ("init", "d")])
+def test_a_run_is_no_file_of_questions(door: tuple[str, ...], tmp_path: Path) -> None:
+    """Where questions are expected, a run's record is called one, with the command that takes it."""
+    (tmp_path / "my run.jsonl").write_text('{"run": "r", "question_id": "q1", "answer": "x"}\n')
+    refused = inside(*door, "my run.jsonl", cwd=tmp_path, code=2).err
+    assert "this is the record of a run, not a question" in refused
+    assert "`graphkit evaluate 'my run.jsonl' --dataset DATASET` scores a run" in refused
+    # A question without a text is one.
+    (tmp_path / "q.jsonl").write_text('{"question_id": "q1", "gold_answer": "x"}\n')
+    done = inside(*door, "q.jsonl", cwd=tmp_path)
+    assert "the field 'question' is missing" in done.out + done.err
