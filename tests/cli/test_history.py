@@ -175,7 +175,7 @@ def test_results_folders_and_those_of_earlier_versions(kept: Path) -> None:
     [
         (("d",), "there are no results here"),
         (("d/questions.jsonl",), "the file holds no results of graphkit"),
-        (("gone.json",), "gone.json: the file can't be read"),
+        (("gone.json",), "gone.json: there is no such file"),
         (("kept", "--run", "x"), "no evaluation is of the run 'x'"),
         (("kept", "-m", "RR"), "no evaluation has the measure 'RR'"),
     ],
