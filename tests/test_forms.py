@@ -324,7 +324,7 @@ def test_trials_are_repetitions(folder: Path, name: str) -> None:
 
 
 def test_a_trial_that_stands_twice_is_refused(folder: Path) -> None:
-    """Which record of a trial counts isn't ours to say: neither the better nor the first one; skipping says so."""
+    """A trial with two records is refused, whichever is better; with --on-error skip each skipped one is reported."""
     rows = [
         {"run": "h", "question_id": "q1", "trial": number, "retrieved": found}
         for number, found in ((1, ["a:x"]), ("1", []), (1.0, []), (2, []))
@@ -378,7 +378,7 @@ def test_a_map_that_finds_nothing_is_said(folder: Path) -> None:
 
 
 def test_a_second_name_of_a_field_is_said(folder: Path) -> None:
-    """Of `retrieved` and `chunks`, and of two ids, the first counts; the other one is named."""
+    """If a record names a field twice (`retrieved`, `chunks`), the first name counts, and the other is reported."""
     row = {"run": "m", "question_id": "q1", "query_id": "q2", "retrieved": [], "chunks": ["a:x"], "id": "q1"}
     write_jsonl(folder / "rows.jsonl", [row])
     done = inside("evaluate", "rows.jsonl", "--dataset", "d", "--no-store", "-m", "RR", cwd=folder, code=0)

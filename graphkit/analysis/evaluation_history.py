@@ -84,7 +84,7 @@ class Entry:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What an evaluation has in common with those that only repeat it."""
+        """The fields that are equal in evaluations that repeat each other."""
         return self.run, self.commit, self.basis, tuple(sorted(self.values.items()))
 
     def as_json(self) -> dict[str, Any]:
@@ -256,9 +256,9 @@ def with_changes(entries: Sequence[Entry]) -> list[Entry]:
 def fail_on_drop(entries: Sequence[Entry], drops: Sequence[Drop], last: int) -> list[GateOutcome]:
     """Hold the latest evaluation of each system against the median of its last comparable ones.
 
-    Of an evaluation that repeats another it can't be told whether the system is steady, or one run was evaluated again.
-    So medians are taken with and without repeated ones, and the better one holds: neither a bad run that is evaluated
-    again and again nor the steadiness of a good system lowers it.
+    Equal evaluations may come from a steady system, or from one run that was evaluated again. So the median is taken
+    with and without repeated evaluations, and the better one is used: evaluating a bad run again doesn't lower it, and
+    a steady system isn't outvoted by a few bad runs.
 
     A system without one fails, and so does a measure that the latest evaluation lacks and an earlier one has: what
     can't be compared mustn't pass.
@@ -278,7 +278,9 @@ def _held(one: Entry, entries: Sequence[Entry], drops: Sequence[Drop], last: int
         return
     elsewhere = [other for other in earlier if other.at == one.at and other.where != one.where]
     if undecided := [other.where for other in elsewhere if other.content != one.content]:
-        what = f"it can't be told which evaluation is the latest: {one.where} and {undecided[-1]} are both of {one.at}"
+        what = (
+            f"which evaluation is the latest is unclear: {one.where} and {undecided[-1]} have the same time, {one.at}"
+        )
         yield GateOutcome(GATE, one.run, False, what)
         return
     own = {drop.measure: drop.value for drop in drops if drop.measure is not None}

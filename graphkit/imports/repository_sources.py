@@ -12,9 +12,8 @@ from graphkit.imports.names import read_pairs
 from graphkit.records.ids import Places
 from graphkit.records.words import counted, shortened
 
-#: More repositories than this, and than this share of the nodes, are a doubt; so are more than a few that have fewer
-#: than two nodes each.
-FEW, MANY, SPARSE = 10, 0.1, 3
+#: More repositories than this, and than this share of the nodes, are a doubt.
+FEW, MANY = 10, 0.1
 
 #: How many repositories and ids a sentence names.
 _SHOWN = 10
@@ -90,7 +89,7 @@ def repository_notes(places: Places, nodes: Collection[str], counts: Counter[str
             f"{counted(len(unread), 'id')} of {len(nodes)} contain a colon, as {shortened(unread[0])!r}: what stands "
             f"before it isn't read as a repository; {settle}"
         )
-    if len(counts) > max(FEW, MANY * len(nodes)) or len(counts) > max(SPARSE, len(nodes) / 2):
+    if len(counts) > max(FEW, MANY * len(nodes)):
         notes.append(
             f"{counted(len(counts), 'repository', 'repositories')} for {counted(len(nodes), 'id')}: these may be "
             f"modules or titles; {settle}"

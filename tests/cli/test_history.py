@@ -84,7 +84,7 @@ def test_two_latest_evaluations_pass_no_gate() -> None:
     """With one time for both, as SOURCE_DATE_EPOCH gives, the better one isn't taken for the latest."""
     passed, what = held(entry(1, 0.9), entry(2, 0.1, where="b.json"), entry(2, 0.9, where="c.json"))
     assert not passed
-    assert what == "it can't be told which evaluation is the latest: c.json and b.json are both of 2026-01-02"
+    assert what == "which evaluation is the latest is unclear: c.json and b.json have the same time, 2026-01-02"
 
 
 def test_a_measure_that_is_gone_fails() -> None:

@@ -138,7 +138,7 @@ def test_missing_files(tmp_path: Path) -> None:
 
 
 def test_each_door_says_what_to_do(tmp_path: Path) -> None:
-    """A missing file and a loop of links are told with the same words wherever a file is named."""
+    """A missing file and a loop of links have the same message wherever a file is named."""
     (tmp_path / "q.csv").write_text("question,answer\nWho?,Bo\n")
     (tmp_path / "l1").symlink_to("l2")
     (tmp_path / "l2").symlink_to("l1")
@@ -156,7 +156,7 @@ def test_each_door_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("door", [("check",), ("init", "d")])
 def test_a_run_is_no_file_of_questions(door: tuple[str, ...], tmp_path: Path) -> None:
-    """Where questions are expected, a run's record is called one, with the command that takes it."""
+    """A run in the place of questions is reported as a run, with the command that evaluates it."""
     (tmp_path / "my run.jsonl").write_text('{"run": "r", "question_id": "q1", "answer": "x"}\n')
     refused = inside(*door, "my run.jsonl", cwd=tmp_path, code=2).err
     assert "this is the record of a run, not a question" in refused
