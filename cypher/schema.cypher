@@ -2,6 +2,14 @@
 // answers: Makes every look-up by key an index look-up; made once, and again without effect.
 // parameters:
 // columns:
+// Former versions had one dataset's ids unique in the whole database, and keys joined from several values.
+DROP CONSTRAINT artifact_id IF EXISTS;
+DROP CONSTRAINT question_id IF EXISTS;
+DROP CONSTRAINT answer_key IF EXISTS;
+DROP CONSTRAINT chunk_key IF EXISTS;
+DROP CONSTRAINT grading_key IF EXISTS;
+DROP CONSTRAINT judging_key IF EXISTS;
+DROP INDEX answer_run_question IF EXISTS;
 CREATE CONSTRAINT dataset_name IF NOT EXISTS FOR (d:Dataset) REQUIRE d.name IS UNIQUE;
 CREATE CONSTRAINT source_key IF NOT EXISTS FOR (s:Source) REQUIRE s.key IS UNIQUE;
 CREATE CONSTRAINT load_name IF NOT EXISTS FOR (l:Load) REQUIRE l.name IS UNIQUE;
@@ -9,17 +17,18 @@ CREATE CONSTRAINT repository_name IF NOT EXISTS FOR (r:Repository) REQUIRE r.nam
 CREATE CONSTRAINT commit_key IF NOT EXISTS FOR (c:Commit) REQUIRE c.key IS UNIQUE;
 CREATE CONSTRAINT stack_key IF NOT EXISTS FOR (s:Stack) REQUIRE s.key IS UNIQUE;
 CREATE CONSTRAINT deployment_key IF NOT EXISTS FOR (d:Deployment) REQUIRE d.key IS UNIQUE;
-CREATE CONSTRAINT artifact_id IF NOT EXISTS FOR (a:Artifact) REQUIRE a.id IS UNIQUE;
-CREATE CONSTRAINT question_id IF NOT EXISTS FOR (q:Question) REQUIRE q.id IS UNIQUE;
+CREATE CONSTRAINT artifact_of_dataset IF NOT EXISTS FOR (a:Artifact) REQUIRE (a.dataset, a.id) IS UNIQUE;
+CREATE CONSTRAINT question_of_dataset IF NOT EXISTS FOR (q:Question) REQUIRE (q.dataset, q.id) IS UNIQUE;
 CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
-CREATE CONSTRAINT answer_key IF NOT EXISTS FOR (a:Answer) REQUIRE a.key IS UNIQUE;
-CREATE CONSTRAINT chunk_key IF NOT EXISTS FOR (c:Chunk) REQUIRE c.key IS UNIQUE;
-CREATE CONSTRAINT grading_key IF NOT EXISTS FOR (g:Grading) REQUIRE g.key IS UNIQUE;
-CREATE CONSTRAINT judging_key IF NOT EXISTS FOR (j:Judging) REQUIRE j.key IS UNIQUE;
+CREATE CONSTRAINT answer_of_run IF NOT EXISTS FOR (a:Answer) REQUIRE (a.run, a.question) IS UNIQUE;
+CREATE CONSTRAINT chunk_digest IF NOT EXISTS FOR (c:Chunk) REQUIRE c.digest IS UNIQUE;
+CREATE CONSTRAINT grading_of_run IF NOT EXISTS FOR (g:Grading) REQUIRE (g.run, g.measure, g.grader) IS UNIQUE;
+CREATE CONSTRAINT judging_of_run IF NOT EXISTS FOR (j:Judging) REQUIRE (j.run, j.judge) IS UNIQUE;
 CREATE CONSTRAINT claim_key IF NOT EXISTS FOR (c:Claim) REQUIRE c.key IS UNIQUE;
 CREATE CONSTRAINT citation_key IF NOT EXISTS FOR (c:Citation) REQUIRE c.key IS UNIQUE;
+CREATE INDEX artifact_by_id IF NOT EXISTS FOR (a:Artifact) ON (a.id);
+CREATE INDEX question_by_id IF NOT EXISTS FOR (q:Question) ON (q.id);
 CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
-CREATE INDEX answer_run_question IF NOT EXISTS FOR (a:Answer) ON (a.run, a.question);
 CREATE INDEX tool_call_run IF NOT EXISTS FOR (c:ToolCall) ON (c.run);
 CREATE INDEX score_run_measure IF NOT EXISTS FOR (s:Score) ON (s.run, s.measure);
 CREATE INDEX verdict_run_judge IF NOT EXISTS FOR (v:Verdict) ON (v.run, v.judge);

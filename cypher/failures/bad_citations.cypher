@@ -5,14 +5,14 @@
 // columns: question, judge, citation, target, reason, chunks, claims
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
+WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id})-[:CITES]->(t:Citation) WHERE a.error IS NULL AND t.correct = false
 RETURN q.id AS question, t.judge AS judge, t.text AS citation, t.target AS target, t.reason AS reason, COLLECT {
     MATCH (t)-[:POINTS_TO]->(k:Chunk)

@@ -5,14 +5,14 @@
 // columns: question, judge, sentence, claim, support, gold, source, relation, target, source_commit, target_commit
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
+WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
   AND EXISTS { MATCH (a)-[:CLAIMS]->(any:Claim) WHERE any.edge_source IS NOT NULL }
 WITH q, a, COLLECT {

@@ -5,14 +5,14 @@
 // columns: question, language, status, passed, total, test, message, line, expected, returned, mechanism
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
+WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id})-[:EXECUTED]->(e:Execution) WHERE a.error IS NULL AND e.status <> 'success'
 WITH q, e, COLLECT {
   MATCH (e)-[:RAN]->(t:CodeTestResult) WHERE t.status <> 'success'

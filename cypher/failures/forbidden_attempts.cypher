@@ -5,14 +5,13 @@
 // columns: question, attempt, tests, statuses, mechanism
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset
 MATCH (a:Answer {run: $run, question: q.id})-[:EXECUTED]->(e:Execution)-[:RAN]->(t:CodeTestResult)
 UNWIND t.attempts AS attempt
 WITH DISTINCT q, e, attempt

@@ -5,17 +5,18 @@
 // columns: question, path, position, source, relation, target
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
+WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
 // What the other run did is known where it is stored.
-MATCH (o:Run {id: $other}) WHERE o.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $other }
+MATCH (o:Run {id: $other}) WHERE o.dataset = q.dataset
+  AND (o.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $other })
 OPTIONAL MATCH (b:Answer {run: $other, question: q.id})
 // What the other run walked isn't known where its record doesn't say.
 WITH q, a, b WHERE b IS NULL OR b.walk_logged

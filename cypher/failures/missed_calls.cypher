@@ -5,14 +5,14 @@
 // columns: question, position, name, arguments, called
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
+WITH r, q WHERE coalesce(q.invalid, '') = ''
   AND size(q.expected_tools) > 0
 // What was called isn't known where the record doesn't say.
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL AND a.calls_logged

@@ -5,14 +5,13 @@
 // columns: question, call, name, arguments, again, shown
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset
 MATCH (a:Answer {run: $run, question: q.id})-[:CALLED]->(c:ToolCall)-[:SAW]->(n:Artifact) WHERE a.error IS NULL
 WITH q, a, n.id AS id, collect(DISTINCT c.position) AS positions
 UNWIND positions AS position

@@ -5,14 +5,14 @@
 // columns: question, difficulty, reason
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset AND q.invalid <> ''
+WITH r, q WHERE q.invalid <> ''
   AND (r.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $run })
 RETURN q.id AS question, q.difficulty AS difficulty, q.invalid AS reason
 ORDER BY question

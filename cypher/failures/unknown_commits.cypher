@@ -6,14 +6,14 @@
 MATCH (r:Run {id: $run})
 // Without a commit that its dataset knows, coherence isn't scored.
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
+WITH r, q WHERE coalesce(q.invalid, '') = ''
   AND (EXISTS { MATCH (:Dataset {name: r.dataset})-[:LISTS]->(:Commit) }
     OR EXISTS { MATCH (s:Dataset) WHERE s.name = r.dataset AND size(s.histories) > 0 }
     OR EXISTS { MATCH (:Stack {dataset: r.dataset})-[:PINS]->(:Commit) })

@@ -5,14 +5,14 @@
 // columns: question, judge, sentence, claim, gold, mismatch, named, edge, cited
 MATCH (r:Run {id: $run})
 CALL (r) {
-  MATCH (q:Question {id: $question})
+  MATCH (q:Question {dataset: r.dataset, id: $question})
   RETURN q
   UNION ALL
   UNWIND CASE WHEN $question IS NULL THEN [r.dataset] ELSE [] END AS dataset
   MATCH (q:Question {dataset: dataset})
   RETURN q
 }
-WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
+WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id})-[:CLAIMS]->(c:Claim) WHERE a.error IS NULL AND c.support = 'UNSUPPORTED'
 RETURN q.id AS question, c.judge AS judge, c.sentence AS sentence, c.text AS claim, c.gold AS gold,
   c.mismatch AS mismatch, COLLECT {

@@ -2,8 +2,9 @@
 // answers: Turns the edges of retrieved paths whose log has lost their direction to that in which gold has them, and back to the logged one where gold has both directions or neither.
 // parameters: run, questions
 // columns:
+MATCH (r:Run {id: $run})
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: r.dataset, id: question})
 MATCH (a:Answer {run: $run, question: question})-[:WALKED]->(p:RetrievedPath) WHERE p.undirected IS NOT NULL
 WITH p, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)

@@ -4,6 +4,6 @@
 // columns:
 MATCH (r:Run {id: $run})
 UNWIND $rows AS row
-MATCH (q:Question {id: row.question})
+MATCH (q:Question {dataset: r.dataset, id: row.question})
 CREATE (r)-[:PRODUCED]->(a:Answer)-[:ANSWERS]->(q)
 SET a = row.properties

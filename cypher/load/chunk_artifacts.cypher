@@ -6,5 +6,5 @@
 UNWIND $rows AS question
 MATCH (:Answer {run: $run, question: question})-[:RETRIEVED]->(c:Chunk)
 WITH DISTINCT c WHERE NOT EXISTS { MATCH (c)-[:OF]->(:Artifact) }
-MATCH (a:Artifact {id: c.id})
+MATCH (a:Artifact {dataset: c.dataset, id: c.id})
 MERGE (c)-[:OF]->(a)

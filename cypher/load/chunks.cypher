@@ -3,7 +3,7 @@
 // parameters: rows
 // columns:
 UNWIND $rows AS row
-MERGE (c:Chunk {key: row.key})
+MERGE (c:Chunk {digest: row.digest})
 ON CREATE SET c = row.properties
 WITH c
 OPTIONAL MATCH (m:Commit {key: coalesce(c.commit_key, '')}) WHERE NOT EXISTS { MATCH (c)-[:AT]->(:Commit) }

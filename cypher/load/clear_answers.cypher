@@ -1,8 +1,8 @@
 // title: Clear answers
 // answers: Deletes some of the answers of a run with their paths, and returns how many.
-// parameters: run, limit
+// parameters: run, questions, limit
 // columns: deleted
-MATCH (a:Answer {run: $run})
+MATCH (a:Answer {run: $run}) WHERE $questions IS NULL OR a.question IN $questions
 WITH a LIMIT $limit
 OPTIONAL MATCH (a)-[:WALKED]->(p:RetrievedPath)
 WITH a, collect(p) AS paths

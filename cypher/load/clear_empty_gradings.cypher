@@ -3,8 +3,8 @@
 // parameters: run, measures, full, kept
 // columns:
 MATCH (g:Grading {run: $run})
-WHERE g.measure IN $measures AND NOT g.key IN $kept AND (g.complete OR g.measure IN $full)
+WHERE g.measure IN $measures AND NOT [g.measure, g.grader] IN $kept AND (g.complete OR g.measure IN $full)
   AND NOT EXISTS {
-    MATCH (s:Score {run: $run, measure: g.measure}) WHERE coalesce(s.grader, '') = coalesce(g.grader, '')
+    MATCH (s:Score {run: $run, measure: g.measure}) WHERE coalesce(s.grader, '') = g.grader
   }
 DETACH DELETE g

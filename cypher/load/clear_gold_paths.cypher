@@ -1,7 +1,7 @@
 // title: Clear gold paths
 // answers: Deletes the gold paths of questions.
-// parameters: ids
+// parameters: dataset, ids
 // columns:
 UNWIND $ids AS id
-MATCH (q:Question {id: id})-[:EXPECTS]->(p:GoldPath)
+MATCH (q:Question {dataset: $dataset, id: id})-[:EXPECTS]->(p:GoldPath)
 DETACH DELETE p

@@ -1,10 +1,12 @@
 // title: Clear unnamed artifacts
-// answers: Deletes some of the artifacts that nothing names and returns how many; any remaining knowledge graph may list them.
-// parameters: limit
+// answers: Deletes some of the artifacts of a dataset that its knowledge graph doesn't list and no edge names, and returns how many.
+// parameters: dataset, limit
 // columns: deleted
-OPTIONAL MATCH (d:Dataset)
-WITH count(d) AS datasets
-MATCH (a:Artifact) WHERE NOT EXISTS { MATCH (a)--() } AND (datasets = 0 OR NOT coalesce(a.known, false))
+MATCH (a:Artifact {dataset: $dataset})
+WHERE NOT a.known AND NOT EXISTS { MATCH (a)-[:GOLD|EDGE|TRAVERSED|SAW]-() }
 WITH a LIMIT $limit
-DELETE a
+// Another process may name it now: what is written is locked, and looked at again.
+SET a.known = false
+WITH a WHERE NOT EXISTS { MATCH (a)-[:GOLD|EDGE|TRAVERSED|SAW]-() }
+DETACH DELETE a
 RETURN count(*) AS deleted

@@ -1,8 +1,9 @@
 // title: Clear verdicts
 // answers: Deletes some of the verdicts of a run by a judge; all if none is named. Returns how many.
-// parameters: run, judge, limit
+// parameters: run, judge, questions, limit
 // columns: deleted
-MATCH (n:Verdict {run: $run}) WHERE $judge IS NULL OR n.judge = $judge
+MATCH (n:Verdict {run: $run}) WHERE ($judge IS NULL OR n.judge = $judge)
+  AND ($questions IS NULL OR n.question IN $questions)
 WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS deleted

@@ -1,7 +1,7 @@
 // title: Delete questions
 // answers: Deletes questions that a dataset no longer holds.
-// parameters: ids
+// parameters: dataset, ids
 // columns:
 UNWIND $ids AS id
-MATCH (q:Question {id: id})
+MATCH (q:Question {dataset: $dataset, id: id})
 DETACH DELETE q

@@ -1,8 +1,8 @@
 // title: Load gold paths
 // answers: Creates each gold path as a node that holds its steps in order.
-// parameters: rows
+// parameters: dataset, rows
 // columns:
 UNWIND $rows AS row
-MATCH (q:Question {id: row.question})
+MATCH (q:Question {dataset: $dataset, id: row.question})
 CREATE (q)-[:EXPECTS]->(p:GoldPath)
 SET p = row.properties

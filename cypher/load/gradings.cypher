@@ -4,7 +4,7 @@
 // columns:
 MATCH (r:Run {id: $run})
 UNWIND $rows AS row
-MERGE (g:Grading {key: row.key})
-SET g.run = $run, g.measure = row.measure, g.grader = row.grader, g.version = row.version, g.history = row.history,
+MERGE (g:Grading {run: $run, measure: row.measure, grader: row.grader})
+SET g.version = row.version, g.history = row.history,
   g.gold_hash = row.gold_hash, g.complete = false
 MERGE (r)-[:GRADED]->(g)

@@ -4,5 +4,5 @@
 // columns:
 MATCH (r:Run {id: $run})
 UNWIND $ids AS id
-MATCH (q:Question {id: id})
+MATCH (q:Question {dataset: r.dataset, id: id})
 MERGE (r)-[:KEPT]->(q)

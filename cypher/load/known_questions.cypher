@@ -1,7 +1,7 @@
 // title: Known questions
-// answers: Which of these questions does the graph hold, of which dataset, and in which form?
-// parameters: ids
-// columns: id, dataset, digest
+// answers: Which of these questions does a dataset hold, and in which form?
+// parameters: dataset, ids
+// columns: id, digest
 UNWIND $ids AS id
-MATCH (q:Question {id: id})
-RETURN q.id AS id, q.dataset AS dataset, q.digest AS digest
+MATCH (q:Question {dataset: $dataset, id: id})
+RETURN q.id AS id, q.digest AS digest

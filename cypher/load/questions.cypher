@@ -1,7 +1,10 @@
 // title: Load questions
-// answers: Merges questions with the lists that the measures read.
-// parameters: rows
+// answers: Merges questions of a dataset with the lists that the measures read, and links those that are new to the dataset.
+// parameters: dataset, rows
 // columns:
+MATCH (d:Dataset {name: $dataset})
 UNWIND $rows AS row
-MERGE (q:Question {id: row.id})
+MERGE (q:Question {dataset: $dataset, id: row.id})
 SET q = row.properties
+WITH d, q WHERE NOT EXISTS { MATCH (q)<-[:HAS]-(:Dataset) }
+CREATE (d)-[:HAS]->(q)

@@ -1,7 +1,8 @@
 // title: Rename the run of judgings
-// answers: Gives judgings of a run its new name, and the keys that follow from it.
-// parameters: new, rows
-// columns:
-UNWIND $rows AS row
-MATCH (n:Judging {key: row.old})
-SET n.run = $new, n.key = row.new
+// answers: Gives some judgings of a run its new name, and returns how many.
+// parameters: old, new, limit
+// columns: renamed
+MATCH (n:Judging {run: $old})
+WITH n LIMIT $limit
+SET n.run = $new
+RETURN count(*) AS renamed

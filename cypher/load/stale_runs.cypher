@@ -1,7 +1,7 @@
 // title: Forget runs of deleted questions
 // answers: Makes the runs that answered some questions load anew when they are asked for again.
-// parameters: ids
+// parameters: dataset, ids
 // columns:
 UNWIND $ids AS id
-MATCH (:Question {id: id})<-[:ANSWERS]-(:Answer)<-[:PRODUCED]-(r:Run)
+MATCH (:Question {dataset: $dataset, id: id})<-[:ANSWERS]-(:Answer)<-[:PRODUCED]-(r:Run)
 SET r.digest = ''

@@ -1,10 +1,10 @@
 // title: Load traversed edges
 // answers: Creates each traversed step as an edge between its artifacts, and returns how many.
-// parameters: artifacts, rows
+// parameters: dataset, artifacts, rows
 // columns: joined
 // Each artifact is looked up once; nothing is created if one is missing. Properties in the pattern are written once.
 UNWIND $artifacts AS id
-MATCH (n:Artifact {id: id})
+MATCH (n:Artifact {dataset: $dataset, id: id})
 WITH collect(n) AS nodes WHERE [n IN nodes | n.id] = $artifacts
 UNWIND $rows AS row
 WITH row, nodes[row.from] AS a, nodes[row.to] AS b

@@ -7,7 +7,7 @@ WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) }
   OR EXISTS { MATCH (d:Dataset {name: $dataset}) WHERE size(d.histories) > 0 }
   OR EXISTS { MATCH (:Stack {dataset: $dataset})-[:PINS]->(:Commit) } AS known
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, known, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat

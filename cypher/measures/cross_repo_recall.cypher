@@ -1,9 +1,9 @@
 // title: Cross-repository recall
 // answers: Which share of the relevant repositories was retrieved?
-// parameters: run, questions, unscored, unlogged
+// parameters: dataset, run, questions, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:RETRIEVED]->(c:Chunk) WHERE c.repo IS NOT NULL

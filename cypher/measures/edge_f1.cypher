@@ -1,9 +1,9 @@
 // title: Edge F1
 // answers: What is the harmonic mean of edge recall and edge precision?
-// parameters: run, questions, relation, unstated, directed, unscored, unlogged
+// parameters: dataset, run, questions, relation, unstated, directed, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

@@ -1,9 +1,9 @@
 // title: Edge precision
 // answers: Which share of the distinct traversed edges is in any gold path? With $boundary over edges between repositories only.
-// parameters: run, questions, relation, unstated, directed, boundary, unscored, untraversed, unlogged
+// parameters: dataset, run, questions, relation, unstated, directed, boundary, unscored, untraversed, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

@@ -1,9 +1,9 @@
 // title: Edge recall (traversal accuracy)
 // answers: Which share of the required gold edges does the traversal contain? With $boundary over edges between repositories only.
-// parameters: run, questions, relation, unstated, directed, static, boundary, unscored, unlogged
+// parameters: dataset, run, questions, relation, unstated, directed, static, boundary, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

@@ -1,9 +1,9 @@
 // title: File recall
 // answers: Which share of the expected files is among the evidence files?
-// parameters: run, questions, unscored, unlogged
+// parameters: dataset, run, questions, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, coalesce(a.evidence_files, COLLECT {
   MATCH (a)-[:RETRIEVED]->(c:Chunk) WHERE c.file IS NOT NULL

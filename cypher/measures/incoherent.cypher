@@ -8,7 +8,7 @@ WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) }
   OR EXISTS { MATCH (:Stack {dataset: $dataset})-[:PINS]->(:Commit) } AS known,
   EXISTS { MATCH (:Stack {dataset: $dataset, compatible: true}) } AS sets
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, known, sets, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key) IS NOT NULL

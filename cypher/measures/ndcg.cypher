@@ -1,9 +1,9 @@
 // title: nDCG at k
 // answers: How much of the gain of the best order is in the top k, discounted by rank?
-// parameters: run, questions, k, unscored, unlogged
+// parameters: dataset, run, questions, k, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, coalesce(a.ranking, [])[0..coalesce(q.k, $k)] AS top
 // An id counts at its first rank; gains are stored best first.

@@ -1,9 +1,9 @@
 // title: Off pin
 // answers: Does a commit that was retrieved or traversed differ from the question's pins?
-// parameters: run, questions, unscored, unversioned, untouched, partly, unlogged
+// parameters: dataset, run, questions, unscored, unversioned, untouched, partly, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key) IS NOT NULL

@@ -1,9 +1,9 @@
 // title: Path exact
 // answers: Which share of the required paths does some retrieved path equal step by step, optional steps present or absent?
-// parameters: run, questions, relation, unstated, directed, unscored, unlogged, unordered
+// parameters: dataset, run, questions, relation, unstated, directed, unscored, unlogged, unordered
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

@@ -1,9 +1,9 @@
 // title: Path prefix
 // answers: How much of each gold path was followed from its start without a miss, on the best retrieved path?
-// parameters: run, questions, relation, unstated, directed, complete, unscored, unlogged, unordered
+// parameters: dataset, run, questions, relation, unstated, directed, complete, unscored, unlogged, unordered
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

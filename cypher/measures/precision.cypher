@@ -1,9 +1,9 @@
 // title: Precision at k
 // answers: Which share of the top k is relevant?
-// parameters: run, questions, k, unscored, unlogged
+// parameters: dataset, run, questions, k, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, [id IN q.relevant_ids WHERE id IN a.ranking[0..coalesce(q.k, $k)]] AS found
 RETURN q.id AS question,

@@ -1,9 +1,9 @@
 // title: R-precision
 // answers: Which share of the first R ids is relevant, if R ids are?
-// parameters: run, questions, unscored, unlogged
+// parameters: dataset, run, questions, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, [id IN q.relevant_ids WHERE id IN a.ranking[0..size(q.relevant_ids)]] AS found
 RETURN q.id AS question,

@@ -1,9 +1,9 @@
 // title: Reciprocal rank
 // answers: At which rank is the first relevant id?
-// parameters: run, questions, unscored, unlogged
+// parameters: dataset, run, questions, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, [i IN range(0, size(coalesce(a.ranking, [])) - 1) WHERE a.ranking[i] IN q.relevant_ids] AS places
 RETURN q.id AS question,

@@ -1,9 +1,9 @@
 // title: Success at k
 // answers: Is a relevant id in the top k?
-// parameters: run, questions, k, unscored, unlogged
+// parameters: dataset, run, questions, k, unscored, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(q.relevant_ids) = 0 OR NOT a.chunks_logged THEN null

@@ -1,5 +1,5 @@
 // title: Sizes of datasets
-// answers: How many nodes and relationships of each kind does each dataset have, beside the artifacts and commits that datasets share?
+// answers: How many nodes and relationships of each kind does each dataset have, beside the commits that datasets share?
 // parameters:
 // columns: name, kind, nodes, relationships
 MATCH (n:Dataset)
@@ -29,10 +29,11 @@ UNION ALL
 MATCH (n:Deployment)-[r]->()
 RETURN n.dataset AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
+MATCH (n:Artifact)
+RETURN n.dataset AS name, 'Artifact' AS kind, count(n) AS nodes, 0 AS relationships
+UNION ALL
 MATCH ()-[r:GOLD]->()
-WITH r.question AS id, count(r) AS gold
-MATCH (q:Question {id: id})
-RETURN q.dataset AS name, 'GOLD' AS kind, 0 AS nodes, sum(gold) AS relationships
+RETURN r.dataset AS name, 'GOLD' AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
 MATCH ()-[r:EDGE]->()
 RETURN split(coalesce(r.graph, ''), '/')[0] AS name, 'EDGE' AS kind, 0 AS nodes, count(r) AS relationships

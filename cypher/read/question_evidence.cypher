@@ -2,8 +2,9 @@
 // answers: What did a run retrieve for each of some questions, what was relevant, what is its gold, which edges did it walk between the ends of a gold edge, which files were expected and named, and what does its record log?
 // parameters: run, questions
 // columns: question, relevant, ranking, chunks_logged, walk_logged, gold_paths, gold, walked, expected_files, files, files_logged
+MATCH (r:Run {id: $run})
 UNWIND $questions AS id
-MATCH (q:Question {id: id})
+MATCH (q:Question {dataset: r.dataset, id: id})
 OPTIONAL MATCH (a:Answer {run: $run, question: id})
 WITH id, q, a, COUNT { (q)-[:EXPECTS]->(:GoldPath) } AS gold_paths, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)

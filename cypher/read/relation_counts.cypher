@@ -2,8 +2,9 @@
 // answers: How many edges did a run traverse for questions whose gold names relations, how many of these have none, and how many of all have no direction?
 // parameters: run, questions
 // columns: question, edges, without, directionless
+MATCH (r:Run {id: $run})
 UNWIND $questions AS question
-MATCH (q:Question {id: question})
+MATCH (q:Question {dataset: r.dataset, id: question})
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
 WITH q, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath) WHERE any(relation IN g.relations WHERE relation <> '') RETURN g.rank

@@ -1,13 +1,7 @@
 // title: Keys that name a run
-// answers: Which gradings, judgings, claims and citations has a run, as many of each as the limit? Their keys follow from its name.
+// answers: Which claims and citations has a run, as many of each as the limit? Their keys follow from its name.
 // parameters: run, limit
 // columns: kind, key, question, judge, grader, position
-MATCH (n:Grading {run: $run})
-RETURN 'gradings' AS kind, n.key AS key, null AS question, null AS judge, null AS grader, null AS position LIMIT $limit
-UNION ALL
-MATCH (n:Judging {run: $run})
-RETURN 'judgings' AS kind, n.key AS key, null AS question, null AS judge, null AS grader, null AS position LIMIT $limit
-UNION ALL
 MATCH (n:Claim {run: $run})
 RETURN 'claims' AS kind, n.key AS key, n.question AS question, n.judge AS judge, n.grader AS grader, n.position AS position
 LIMIT $limit

@@ -98,7 +98,7 @@ def compare_runs(
     check = GoldComparison.hold(named, (before, after), (of_gold[0], of_gold[1]), strict)
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
     by, cluster = options.get("by"), options.get("cluster")
-    clusters = None if cluster is None else _clusters(store, questions, cluster)
+    clusters = None if cluster is None else _clusters(store, dataset, questions, cluster)
     edges_of = [RelationCounts.total(relations[every.index(run)] for run in some) for some in sides]
     pairs = Pairs(
         named,
@@ -284,16 +284,19 @@ def _warnings(
 def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
     """Return the questions of each group, in the order of the groups' names."""
     members: dict[str, set[str]] = {}
-    for row in read_questions(store, "read/question_groups", sorted(question_ids(store, dataset))):
+    for row in read_questions(
+        store, "read/question_groups", sorted(question_ids(store, dataset)), {"dataset": dataset}
+    ):
         value: Any = row[{"repo": "repositories", "relation": "relations"}.get(by, by)]
         for name in (value or [None]) if isinstance(value, list) else [value]:
             members.setdefault(str(name) if name else NO_LABEL, set()).add(str(row["question"]))
     return dict(sorted(members.items()))
 
 
-def _clusters(store: Store, questions: Iterable[str], by: ClusterBy) -> QuestionClusters:
+def _clusters(store: Store, dataset: str, questions: Iterable[str], by: ClusterBy) -> QuestionClusters:
     """Return the clusters of questions by what the graph holds of their gold."""
-    rows = {str(row["question"]): row for row in read_questions(store, "read/question_groups", sorted(questions))}
+    found = read_questions(store, "read/question_groups", sorted(questions), {"dataset": dataset})
+    rows = {str(row["question"]): row for row in found}
     if by in ("repo", "repo-set"):
         repos = {one: {*_names(row["repositories"]), *_names(row["relevant"])} for one, row in rows.items()}
         return QuestionClusters.by_repositories(by, repos)

@@ -413,10 +413,12 @@ def _conflict(row: Row) -> str:
 
 def _cypher(evidence: QuestionEvidence, run: str, question: str) -> str:
     """Return the query that shows most of what went wrong; run and question are literals or parameters."""
+    # A question's id is that of its dataset alone, which the run names; an answer has both names.
+    asked = f"MATCH (r:Run {{id: {run}}}) MATCH (q:Question {{dataset: r.dataset, id: {question}}})"
     answer = f"MATCH (a:Answer {{run: {run}, question: {question}}})"
     rows = evidence.failures
     if rows["failed-questions"] or rows["stale-gold"]:
-        return f"MATCH (q:Question {{id: {question}}})-[:EXPECTS]->(g) RETURN g.sources, g.relations, g.targets"
+        return f"{asked}-[:EXPECTS]->(g) RETURN g.sources, g.relations, g.targets"
     turn = _turn(evidence)
     if (turn is None or turn["entered"]) and (_divergence(evidence) is not None or not _lacking(evidence)):
         return f"{answer}-[:WALKED]->(p) RETURN p.sources, p.relations, p.targets ORDER BY p.index"

@@ -30,6 +30,8 @@ class DatasetElements:
         The commits that the dataset knows.
     nodes
         The numbers of the commit nodes by their keys.
+    number
+        The number of the dataset's node.
     graphs_at
         Whether the artifacts of a knowledge graph name commits.
     """
@@ -45,6 +47,7 @@ class DatasetElements:
         self.commits.places = self.places
         checked.gold.commits = self.commits
         self.nodes: dict[str, int] = {}
+        self.number = 0
         self.graphs_at = False
 
     def add(self) -> None:
@@ -132,6 +135,7 @@ class DatasetElements:
     def _add_artifacts(self) -> None:
         """Add the artifacts of all graphs; the last record of an id counts, so places are noted first."""
         numbers = self.elements.numbers
+        of = {"dataset": self.dataset.name}
         for batch in batched(enumerate(self._artifact_rows()), BATCH):
             numbers.set("last artifact", {row["id"]: place for place, (_, row) in batch})
         for batch in batched(enumerate(self._artifact_rows()), BATCH):
@@ -140,7 +144,7 @@ class DatasetElements:
             numbers.set(
                 "Artifact",
                 {
-                    row["id"]: self.elements.node("Artifact", {**{one: row[one] for one in own}, "known": True})
+                    row["id"]: self.elements.node("Artifact", {**of, **{one: row[one] for one in own}, "known": True})
                     for place, (_, row) in batch
                     if last[row["id"]] == place
                 },
@@ -170,7 +174,7 @@ class DatasetElements:
         self.elements.node("Source", {"key": f"{name}{GRAPH}", "digest": graph.digest})
 
     def _name_artifacts(self, ids: Iterable[str]) -> dict[str, int]:
-        found, fresh = self.elements.name_artifacts(ids, self.places)
+        found, fresh = self.elements.name_artifacts(ids, self.dataset.name, self.places)
         self.summary.created_artifacts.extend(fresh)
         return found
 
@@ -236,6 +240,10 @@ class DatasetElements:
             "schema": schema_version.SCHEMA_VERSION,
             "loaded_at": datetime.now(UTC).isoformat(),
         }
-        number = self.elements.node("Dataset", properties)
+        self.number = self.elements.node("Dataset", properties)
         for commit, own in listed:
-            self.elements.relate(("LISTS", "Dataset", "Commit"), number, commit, own)
+            self.elements.relate(("LISTS", "Dataset", "Commit"), self.number, commit, own)
+        # The questions are numbered in their order.
+        for question in range(len(self.checked.ids)):
+            self.elements.relate(("HAS", "Dataset", "Question"), self.number, question)
+            self.elements.send()

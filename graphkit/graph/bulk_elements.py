@@ -65,12 +65,15 @@ class Elements:
         self._relationships.setdefault(kind, []).append((start, end, properties or {}))
         self._waiting += 1
 
-    def name_artifacts(self, ids: Iterable[str], places: Places) -> tuple[dict[str, int], list[str]]:
+    def name_artifacts(self, ids: Iterable[str], dataset: str, places: Places) -> tuple[dict[str, int], list[str]]:
         """Add the artifacts that are missing from their ids; return the numbers of all, and the new ids."""
         wanted = set(ids)
         found: dict[str, int] = self.numbers.find("Artifact", wanted)
         missing = sorted(wanted - found.keys())
-        fresh = {name: self.node("Artifact", {**to_rows.node_row(name, places), "known": False}) for name in missing}
+        fresh = {
+            name: self.node("Artifact", {"dataset": dataset, **to_rows.node_row(name, places), "known": False})
+            for name in missing
+        }
         if fresh:
             self.numbers.set("Artifact", fresh)
         return found | fresh, missing

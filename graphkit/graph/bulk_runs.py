@@ -45,11 +45,12 @@ class RunElements:
         """
         content = content_digest(run_file)
         expect(self.dataset.progress, "answers", len(self.questions))
+        name = self.dataset.dataset.name
         seen: set[str] = set()
         run, failed, is_open, directionless, answers = None, 0, False, False, range(0)
         for batch in batched(self._usable(run_file, seen, problems), RECORDS):
             run = self._one_run(run_file, run, batch)
-            fresh = [to_rows.answer_row(answer, self.dataset.places, self._gold(answer)) for answer in batch]
+            fresh = [to_rows.answer_row(answer, name, self.dataset.places, self._gold(answer)) for answer in batch]
             failed += sum(answer.error is not None for answer in batch)
             is_open = is_open or any(row["open"] for row in fresh)
             directionless = directionless or any(map(to_rows.has_directionless, batch))
@@ -65,7 +66,7 @@ class RunElements:
         file = str(run_file.resolve())
         properties = {
             "id": run,
-            "dataset": self.dataset.dataset.name,
+            "dataset": name,
             "digest": run_digest(content, self.questions),
             "content": content,
             "file": file,
@@ -78,7 +79,9 @@ class RunElements:
             "schema": schema_version.SCHEMA_VERSION,
             "loaded_at": datetime.now(UTC).isoformat(),
         }
-        self._produce(self.elements.node("Run", properties), answers)
+        number = self.elements.node("Run", properties)
+        self.elements.relate(("OVER", "Run", "Dataset"), number, self.dataset.number)
+        self._produce(number, answers)
         return RunLoad(run, len(seen), 0)
 
     def _gold(self, answer: AnswerStruct) -> QuestionStruct | None:
@@ -123,7 +126,7 @@ class RunElements:
         elements = self.elements
         named = {node for row in rows for step in row["steps"] for node in (step["source"], step["target"])}
         named.update(node for row in rows for call in row["calls"] for node in call["seen"])
-        artifacts, _ = elements.name_artifacts(named, self.dataset.places)
+        artifacts, _ = elements.name_artifacts(named, self.dataset.dataset.name, self.dataset.places)
         questions = elements.numbers.find("Question", (row["question"] for row in rows))
         self._resolve(rows)
         chunks = self._add_chunks(rows)
@@ -139,7 +142,7 @@ class RunElements:
                 ends = artifacts[step["source"]], artifacts[step["target"]]
                 elements.relate(("TRAVERSED", "Artifact", "Artifact"), *ends, step["properties"])
             for one in row["retrieved"]:
-                own = {name: value for name, value in one.items() if name not in ("answer", "chunk")}
+                own = {name: value for name, value in one.items() if name not in ("question", "chunk")}
                 elements.relate(("RETRIEVED", "Answer", "Chunk"), answer, chunks[one["chunk"]], own)
             for call in row["calls"]:
                 number = elements.node("ToolCall", call["properties"])
@@ -151,7 +154,7 @@ class RunElements:
     def _add_chunks(self, rows: list[Row]) -> dict[str, int]:
         """Add the chunks that are new, and return the numbers of all; they wait for their artifacts."""
         elements = self.elements
-        chunks = {chunk["key"]: chunk for row in rows for chunk in row["chunks"]}
+        chunks = {chunk["digest"]: chunk for row in rows for chunk in row["chunks"]}
         found: dict[str, int] = elements.numbers.find("Chunk", chunks)
         fresh: dict[str, int] = {}
         for key, chunk in chunks.items():
@@ -191,7 +194,7 @@ class RunElements:
                 if own.get("named") or (self.names.unnamed and own.get("commit") is None):
                     known = {"repo": own.get("repo"), "commit": own.get("commit"), "id": chunk["id"]}
                     former = {"rank": one["rank"], "commit_key": None, "ambiguous": None}
-                    chunks.append({"answer": one["answer"], "question": row["question"], **known, **former})
+                    chunks.append({"question": row["question"], **known, **former})
             self.names.read_at(
                 {
                     name: {graph: (repo, sha) for graph, (repo, sha) in at.items()}
@@ -202,7 +205,7 @@ class RunElements:
                 one = row["retrieved"][found["rank"] - 1]
                 one |= {"commit": found["sha"], "commit_key": found["commit_key"], "ambiguous": found["ambiguous"]}
             paths = [
-                {"answer": path["answer"], "question": row["question"], **path["properties"]}
+                {"question": row["question"], **path["properties"]}
                 for path in row["paths"]
                 if path["properties"]["named"]
             ]

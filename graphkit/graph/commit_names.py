@@ -116,7 +116,7 @@ class CommitNames:
         for row in chunks:
             fresh = self.commit_of_chunk(row)
             if any(row[name] != fresh[name] for name in ("commit_key", "ambiguous")):
-                yield {"answer": row["answer"], "rank": row["rank"], "sha": fresh.pop("commit"), **fresh}
+                yield {"question": row["question"], "rank": row["rank"], "sha": fresh.pop("commit"), **fresh}
 
     def commit_of_chunk(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the commit that a retrieved chunk means, if it doesn't name that by its sha."""
@@ -134,7 +134,7 @@ class CommitNames:
         for row in paths:
             keys = self.commits_of_path(row)
             if keys != row["commits"]:
-                yield {"answer": row["answer"], "index": row["index"], "commits": keys}
+                yield {"question": row["question"], "index": row["index"], "commits": keys}
 
     def commits_of_path(self, row: Mapping[str, Any]) -> list[str]:
         """Return the keys of the commits that the steps of a path mean."""
@@ -165,7 +165,7 @@ class CommitResolver:
             named = {"question": row["question"]}
             if not row["open"] or row["question"] not in self.names.questions:
                 continue
-            chunks = {chunk["key"]: chunk["properties"] for chunk in row["chunks"]}
+            chunks = {chunk["digest"]: chunk["properties"] for chunk in row["chunks"]}
             for found in row["retrieved"]:
                 chunk = {"repo": None, "commit": None, **chunks[found["chunk"]]}
                 if chunk.get("named") or (self.names.unnamed and chunk["commit"] is None):
@@ -188,19 +188,19 @@ class CommitResolver:
             self._read_artifacts({str(row["id"]) for row in chunks if row["commit"] is None})
             resolved: dict[str, list[dict[str, Any]]] = {}
             for chunk in self.names.chunks(chunks):
-                resolved.setdefault(chunk.pop("answer"), []).append(chunk)
-            rows = [{"answer": answer, "chunks": some} for answer, some in resolved.items()]
+                resolved.setdefault(chunk.pop("question"), []).append(chunk)
+            rows = [{"question": question, "chunks": some} for question, some in resolved.items()]
             self.store.write_many(
                 [
-                    (cypher("load/chunk_commits"), {"rows": rows}),
-                    (cypher("load/path_commits"), {"rows": list(self.names.paths(paths))}),
+                    (cypher("load/chunk_commits"), {"run": run, "rows": rows}),
+                    (cypher("load/path_commits"), {"run": run, "rows": list(self.names.paths(paths))}),
                 ]
             )
 
     def _read_artifacts(self, ids: set[str]) -> None:
         artifacts: dict[str, dict[str, tuple[str, str]]] = {}
         if ids and self.names.unnamed:
-            for row in self.store.read(cypher("read/read_at"), {"ids": sorted(ids)}):
+            for row in self.store.read(cypher("read/read_at"), {"dataset": self.names.dataset, "ids": sorted(ids)}):
                 if row["graph"] in self.names.graphs:
                     at = artifacts.setdefault(str(row["id"]), {})
                     at[str(row["graph"])] = str(row["repo"]), str(row["sha"])

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.database.store import Store
-from graphkit.errors import InputError
-from graphkit.files.assets import command_text
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file
 from graphkit.files.problems import OnError, Problems
@@ -29,8 +27,10 @@ from graphkit.graph.edge_directions import align_runs
 from graphkit.graph.knowledge import known_commits, known_places, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
+from graphkit.graph.runs import forget_questions, recount_runs
+from graphkit.graph.schema_version import is_older
 from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, StreamWriter, Transaction
-from graphkit.graph.writing import BATCH, batched, clear, write_commits
+from graphkit.graph.writing import BATCH, batched, clear, clear_former, clear_unnamed, write_commits
 from graphkit.records.collector import quiet_collector
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number, gold_number
@@ -41,13 +41,6 @@ from graphkit.records.structs import EdgeStruct, QuestionStruct
 from graphkit.records.words import counted
 
 T = TypeVar("T")
-
-#: What to do about a dataset whose questions the graph holds under another name, as it does of a copied folder.
-_SAME_IDS = (
-    "If this is a copy of {name}, call its folder {name}, too: it then takes its place. Otherwise give "
-    "the questions other ids, remove the other one (`{remove}`), or use a database of its own "
-    "(--data DIR; graphkit.open_store(data=DIR))."
-)
 
 #: Questions that are compared with the graph together.
 RECORDS = 500
@@ -99,8 +92,8 @@ def load_dataset(
     Of a ``partial`` dataset, only the questions that the graph holds already are loaded; :func:`add_questions` adds
     others.
 
-    Raise InputError if a record can't be used and ``problems`` doesn't skip it, or a question belongs to another
-    dataset. Raise DatabaseError if the database fails.
+    Raise InputError if a record can't be used and ``problems`` doesn't skip it. Raise DatabaseError if the database
+    fails.
     """
     conflicts = store.conflicts
     with ExitStack() as spools:
@@ -163,7 +156,7 @@ def add_questions(
             rows = [
                 to_rows.question_row(question, dataset.name, commits, invalid.get(question.id)) for question in batch
             ]
-            write_questions(store, rows, places)
+            write_questions(store, dataset.name, rows, places)
             progress("questions kept", len(rows))
             held.beat()
 
@@ -175,23 +168,24 @@ class _DatasetLoader:
         self.store = store
         self.checked = checked
         self.dataset = checked.dataset
+        self.name = checked.dataset.name
         self.progress = progress
         self.partial = partial
         self.summary = LoadSummary(checked.dataset.name)
         self.gold = GoldSum()
         self.places = checked.places
-        self.artifacts = Artifacts(store, self.places)
-        #: Whether the graph holds some of the questions.
-        self.held = False
+        self.artifacts = Artifacts(store, self.name, self.places)
+        #: Whether something may have left that named artifacts or chunks.
+        self.cleared = False
 
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
-        self._refuse_foreign()
+        before = self._held()
         rules = self.store.read(cypher("read/repository_rules"), {"dataset": self.dataset.name})
         self.rules = to_rows.repository_rules_row(self.places)
         split = known_places(self.store, self.dataset.name).files.hashed != self.places.files.hashed
         elsewhere = split or bool(rules and rules[0]["digest"] != self.rules["digest"])
-        if elsewhere or self._held_digest() != dataset_digest(self.dataset, self.checked.digests):
+        if elsewhere or (before or {}).get("digest") != dataset_digest(self.dataset, self.checked.digests):
             # The rows of runs depend on where their nodes lie, and some of them on gold.
             self.store.write(cypher("load/forget_runs"), {"dataset": self.dataset.name, "all": elsewhere})
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
@@ -210,15 +204,21 @@ class _DatasetLoader:
             held,
             to_rows.meant_by_rows(self.checked.compatibility, self.commits),
         )
-        for name, graph in self.checked.graphs.items():
-            self._load_graph(known, name, graph, held)
-        for key in known:
-            if key.endswith(GRAPH) and key.startswith(f"{self.dataset.name}/"):
-                gone = key.removesuffix(GRAPH)
-                if known[key] and gone not in self.checked.graphs:
-                    self._clear_graph(known, gone)
+        # A load that died may have cleared something.
+        self.cleared = before is not None and before["digest"] is None
+        if former := before is not None and is_older(before):
+            self._clear_former_gold()
+        self._load_graphs(known, before is not None, held)
+        if elsewhere and before is not None:
+            self._unlist({str(row["id"]) for row in self._artifacts_known(False)}, held)
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
+        if before is not None:
+            self.store.write(cypher("load/late_artifacts"), {"dataset": self.name})
+        if self.cleared:
+            clear_unnamed(self.store, self.name, lambda _: held.beat())
+        if former:
+            clear_former(self.store, lambda _: held.beat())
         resolve_commits(self.store, self.dataset.name)
         align_runs(self.store, self.dataset.name)
         named = self.dataset.named_places()
@@ -240,24 +240,15 @@ class _DatasetLoader:
             },
         )
 
-    def _held_digest(self) -> object:
-        """Return the digest of the dataset that the graph holds whole; None if it holds none."""
-        rows = (row for row in self.store.read(cypher("read/datasets")) if row["name"] == self.dataset.name)
-        return next((row["digest"] for row in rows), None)
+    def _held(self) -> Mapping[str, Any] | None:
+        """Return what the graph says of the dataset; None if it holds none, not even a part."""
+        rows = (row for row in self.store.read(cypher("read/datasets")) if row["name"] == self.name)
+        return next(rows, None)
 
-    def _refuse_foreign(self) -> None:
-        """Raise InputError for questions whose ids belong to another dataset, which they would overwrite."""
-        for ids in batched(self.checked.ids, BATCH):
-            for row in self.store.read(cypher("load/known_questions"), {"ids": ids}):
-                self.held = True
-                if row["dataset"] != self.dataset.name:
-                    raise InputError(
-                        f"the question {row['id']!r} already belongs to the dataset {row['dataset']!r}",
-                        where=str(self.dataset.questions_file),
-                        remedy=_SAME_IDS.format(
-                            name=row["dataset"], remove=command_text("db remove dataset", str(row["dataset"]))
-                        ),
-                    )
+    def _clear_former_gold(self) -> None:
+        """Delete the gold edges that a version before 15 wrote, whose artifacts aren't the dataset's alone."""
+        for ids in batched(sorted(question_ids(self.store, self.name)), BATCH):
+            self.store.write(cypher("load/clear_former_gold"), {"ids": ids})
 
     def _name_repositories(self) -> None:
         keys = [to_rows.commit_key(repo, sha) for repo, sha in sorted(self.checked.named_commits)]
@@ -326,23 +317,76 @@ class _DatasetLoader:
         clear(self.store, "load/clear_artifact_commits", {"graph": graph})
         clear(self.store, "load/clear_edges", {"graph": graph})
 
-    def _load_graph(self, known: dict[str, Any], name: str, graph: KnowledgeGraph, held: Reservation) -> None:
-        """Load one knowledge graph: merge its artifacts, replace their commits and its edges."""
-        key = f"{name}{GRAPH}"
-        if known.get(key) == graph.digest:
-            for kind, records in (("artifacts", graph.artifacts), ("edges", graph.edges)):
-                if records is not None:
-                    self.summary.add(kind, unchanged=len(records))
+    def _load_graphs(self, known: dict[str, Any], there: bool, held: Reservation) -> None:
+        """Load the knowledge graphs that changed: replace their edges and the commits of their artifacts.
+
+        The last record of an artifact counts, so that all artifacts are merged again if those of one graph change.
+        """
+        graphs = self.checked.graphs
+        former = {
+            key.removesuffix(GRAPH): digest
+            for key, digest in known.items()
+            if key.endswith(GRAPH) and key.startswith(f"{self.name}/")
+        }
+        changed = [name for name, graph in graphs.items() if former.get(name) != graph.digest]
+        gone = [name for name, digest in former.items() if digest and name not in graphs]
+        if not changed and not gone:
+            for graph in graphs.values():
+                self._count_unchanged(graph)
             return
-        self._clear_graph(known, name)
-        if graph.artifacts is not None:
+        listed: set[str] = set()
+        if there:
+            self.cleared = True
+            listed = {str(row["id"]) for row in self._artifacts_known(True)}
+        for name in [*gone, *changed]:
+            self._clear_graph(known, name)
+        for name, graph in graphs.items():
+            if graph.artifacts is not None:
+                self._merge_artifacts(name, graph, name in changed, listed, held)
+        self._unlist(listed, held)
+        for name, graph in graphs.items():
+            if name not in changed:
+                self._count_unchanged(graph)
+                continue
+            if graph.edges is not None:
+                self._expect("edges", len(graph.edges))
+                self._stream("edges", graph.edges, partial(_edge_transaction, self.name, name), held)
+            self.store.write(cypher("load/source"), {"key": f"{name}{GRAPH}", "digest": graph.digest})
+
+    def _count_unchanged(self, graph: KnowledgeGraph) -> None:
+        for kind, records in (("artifacts", graph.artifacts), ("edges", graph.edges)):
+            if records is not None:
+                self.summary.add(kind, unchanged=len(records))
+
+    def _artifacts_known(self, known: bool) -> Iterable[Mapping[str, Any]]:
+        return self.store.read(cypher("load/known_artifacts"), {"dataset": self.name, "known": known})
+
+    def _merge_artifacts(
+        self, name: str, graph: KnowledgeGraph, changed: bool, listed: set[str], held: Reservation
+    ) -> None:
+        """Merge the artifacts of a graph, with their commits if it changed, and take them out of those ``listed``."""
+        assert graph.artifacts is not None
+        rows = (to_rows.artifact_row(artifact, self.commits) for artifact in graph.artifacts)
+        if changed:
             self._expect("artifacts", len(graph.artifacts))
-            rows = (to_rows.artifact_row(artifact, self.commits) for artifact in graph.artifacts)
-            self._stream("artifacts", rows, partial(_artifact_transaction, name), held)
-        if graph.edges is not None:
-            self._expect("edges", len(graph.edges))
-            self._stream("edges", graph.edges, partial(_edge_transaction, name), held)
-        self.store.write(cypher("load/source"), {"key": key, "digest": graph.digest})
+
+        def noted() -> Iterator[dict[str, Any]]:
+            for row in rows:
+                listed.discard(row["id"])
+                yield row
+
+        writer = StreamWriter(self.store, partial(_artifact_transaction, self.name, name, changed))
+        for written in writer.write(noted()):
+            held.beat()
+            if changed:
+                self._step("artifacts", len(written), held)
+
+    def _unlist(self, left: set[str], held: Reservation) -> None:
+        """Take back what was said of artifacts that left the knowledge graphs."""
+        for ids in batched(sorted(left), BATCH):
+            rows = [to_rows.node_row(node, self.places) for node in ids]
+            self.store.write(cypher("load/unlist_artifacts"), {"dataset": self.name, "rows": rows})
+            held.beat()
 
     def _stream(
         self,
@@ -374,13 +418,25 @@ class _DatasetLoader:
         self._expect("questions", len(there) if self.partial else len(self.checked.ids))
         self.summary.add("questions")
         changed = self._changed_questions(there)
-        self._stream("questions", changed, _question_transaction, held, _question_weight)
+        transaction = partial(_question_transaction, self.name)
+        self._stream("questions", changed, transaction, held, _question_weight)
         if gone := sorted(there - set(self.checked.ids)):
-            named = {"ids": gone}
-            self.store.write_many(
-                [*clear_gold(gone), (cypher("load/stale_runs"), named), (cypher("load/delete_questions"), named)]
-            )
-            self.summary.add("questions removed", written=len(gone))
+            self._remove_questions(gone, held)
+
+    def _remove_questions(self, ids: Sequence[str], held: Reservation) -> None:
+        """Delete questions with their gold, and all that runs hold of them."""
+        self.cleared = True
+        for some in batched(ids, RECORDS):
+            named = {"dataset": self.name, "ids": some}
+            # A run that died on the way loads anew, and so do those that lose an answer.
+            self.store.write(cypher("load/stale_runs"), named)
+            for kind, count in forget_questions(self.store, self.name, some).items():
+                if count:
+                    self.summary.add(f"{kind} removed", written=count)
+            self.store.write_many([*clear_gold(self.name, some), (cypher("load/delete_questions"), named)])
+            held.beat()
+        recount_runs(self.store, self.name)
+        self.summary.add("questions removed", written=len(ids))
 
     def _changed_questions(self, there: Set[str]) -> Iterator[dict[str, Any]]:
         """Yield the rows of the questions that the graph doesn't hold as they are; ``stale`` if it holds others."""
@@ -394,39 +450,41 @@ class _DatasetLoader:
             for row in rows:
                 self.gold.add(row["id"], as_number(row["properties"]["gold_hash"]))
             known: dict[Any, Any] = {}
-            if self.held:
-                ids = {"ids": [row["id"] for row in rows]}
+            if there:
+                ids = {"dataset": self.name, "ids": [row["id"] for row in rows]}
                 known = {row["id"]: row["digest"] for row in self.store.read(cypher("load/known_questions"), ids)}
             for row in rows:
                 if known.get(row["id"]) != row["properties"]["digest"]:
+                    self.cleared = self.cleared or row["id"] in known
                     yield {**row, "stale": row["id"] in known}
                 else:
                     self.summary.add("questions", unchanged=1)
 
 
-def write_questions(store: Store, rows: Sequence[dict[str, Any]], places: Places) -> None:
-    """Write questions that the graph doesn't hold, with their gold paths."""
-    writer = StreamWriter(store, _question_transaction, _question_weight, Artifacts(store, places))
+def write_questions(store: Store, dataset: str, rows: Sequence[dict[str, Any]], places: Places) -> None:
+    """Write questions of a dataset that the graph doesn't hold, with their gold paths."""
+    transaction = partial(_question_transaction, dataset)
+    writer = StreamWriter(store, transaction, _question_weight, Artifacts(store, dataset, places))
     for _ in writer.write({**row, "stale": False} for row in rows):
         pass
 
 
-def _artifact_transaction(graph: str, rows: list[dict[str, Any]]) -> Transaction:
-    pinned = [row for row in rows if row["commit_key"] is not None]
+def _artifact_transaction(dataset: str, graph: str, changed: bool, rows: list[dict[str, Any]]) -> Transaction:
+    pinned = [row for row in rows if changed and row["commit_key"] is not None]
     members = to_rows.member_rows((row["commit_repo"], row["sha"]) for row in pinned)
     return Transaction.of(
-        (cypher("load/artifacts"), {"rows": rows}),
+        (cypher("load/artifacts"), {"dataset": dataset, "rows": rows}),
         (cypher("load/members"), {"rows": members}),
-        (cypher("load/artifact_commits"), {"rows": pinned, "graph": graph}),
+        (cypher("load/artifact_commits"), {"dataset": dataset, "rows": pinned, "graph": graph}),
     )
 
 
-def _edge_transaction(graph: str, edges: list[EdgeStruct]) -> Transaction:
+def _edge_transaction(dataset: str, graph: str, edges: list[EdgeStruct]) -> Transaction:
     joins = Joins()
     rows = [
         {"from": joins.place(edge.source), "to": joins.place(edge.target), "relation": edge.relation} for edge in edges
     ]
-    return Transaction.of(joins.statement("load/edges", rows, graph=graph))
+    return Transaction.of(joins.statement("load/edges", rows, dataset=dataset, graph=graph))
 
 
 def _question_weight(row: dict[str, Any]) -> int:
@@ -436,25 +494,24 @@ def _question_weight(row: dict[str, Any]) -> int:
     return 1 + len(row["paths"]) + len(row["steps"]) + sum(map(len, texts)) // TEXT
 
 
-def _question_transaction(rows: list[dict[str, Any]]) -> Transaction:
+def _question_transaction(dataset: str, rows: list[dict[str, Any]]) -> Transaction:
     """Return the transaction of questions with their gold, which replaces what the graph holds of them."""
     joins = Joins()
     steps = [joins.edge(step) for row in rows for step in row["steps"]]
     paths = [{"question": row["id"], "properties": path} for row in rows for path in row["paths"]]
     questions = [{"id": row["id"], "properties": row["properties"]} for row in rows]
     written = Transaction.of(
-        (cypher("load/questions"), {"rows": questions}),
-        (cypher("load/gold_paths"), {"rows": paths}),
-        joins.statement("load/gold", steps),
+        (cypher("load/questions"), {"dataset": dataset, "rows": questions}),
+        (cypher("load/gold_paths"), {"dataset": dataset, "rows": paths}),
+        joins.statement("load/gold", steps, dataset=dataset),
     )
-    return Transaction([*clear_gold([row["id"] for row in rows if row["stale"]]), *written.statements])
+    return Transaction([*clear_gold(dataset, [row["id"] for row in rows if row["stale"]]), *written.statements])
 
 
-def clear_gold(ids: Sequence[Any]) -> list[Statement]:
-    """Return the statements that delete the gold paths of questions."""
-    if not ids:
-        return []
-    return [(cypher(f"load/{query}"), {"ids": list(ids)}) for query in ("clear_gold", "clear_gold_paths")]
+def clear_gold(dataset: str, ids: Sequence[Any]) -> list[Statement]:
+    """Return the statements that delete the gold paths of questions of a dataset."""
+    named = {"dataset": dataset, "ids": list(ids)}
+    return [(cypher(f"load/{query}"), named) for query in ("clear_gold", "clear_gold_paths")] if ids else []
 
 
 def load(

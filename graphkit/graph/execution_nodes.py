@@ -53,7 +53,7 @@ def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> 
     with reserved(store, reservation_of_executions(run)) as held:
         require_run(store, run)
         store.write(cypher("load/execute"), {"run": run})
-        clear(store, "load/clear_executions", {"run": run})
+        clear(store, "load/clear_executions", {"run": run, "questions": None})
         for batch in batched(executions, QUESTIONS):
             store.write(cypher("load/executions"), {"run": run, "rows": [_row(one) for one in batch]})
             stored += len(batch)
@@ -62,10 +62,14 @@ def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> 
     return stored
 
 
-def clear_executions(store: Store, run: str) -> None:
-    """Mark the executions of a run as deleted, then delete them."""
-    store.write(cypher("load/forget_executions"), {"run": run})
-    clear(store, "load/clear_executions", {"run": run})
+def clear_executions(store: Store, run: str, questions: Sequence[str] | None = None) -> None:
+    """Delete the executions of a run; all of them are marked as deleted before.
+
+    ``questions`` are those whose executions are deleted; by default all.
+    """
+    if questions is None:
+        store.write(cypher("load/forget_executions"), {"run": run})
+    clear(store, "load/clear_executions", {"run": run, "questions": questions})
 
 
 def executed(store: Store, run: str) -> Executed | None:

@@ -43,7 +43,11 @@ def failures(
     if query.takes("other"):
         if other is None:
             raise InputError(f"{query.name} compares with another run", remedy="Name it by --other RUN.")
-        require_run(store, other)
+        if (theirs := str(require_run(store, other)["dataset"])) != dataset:
+            raise InputError(
+                f"the runs answer different questions: {run} is of the dataset {dataset!r}, {other} of {theirs!r}",
+                remedy="Compare runs over the same dataset.",
+            )
         given["other"] = other
     if question is not None:
         require_question(store, question, dataset)

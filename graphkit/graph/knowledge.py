@@ -54,7 +54,7 @@ def known_places(store: Store, dataset: str) -> Places:
             return RepositoryRules()
         rules: dict[str, Any] = rows[0]
         return RepositoryRules(
-            {str(row["id"]): str(row["repo"]) for row in store.read(cypher("read/stated_repositories"))}
+            {str(row["id"]): str(row["repo"]) for row in store.read(cypher("read/stated_repositories"), named)}
             if rules["stated"]
             else {},
             None if rules["prefixes"] is None else frozenset(rules["prefixes"]),

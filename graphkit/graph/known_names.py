@@ -103,8 +103,8 @@ def require_question(store: Store, question: str, dataset: str | None = None) ->
 
     Then the message suggests the closest id.
     """
-    known = store.read(cypher("load/known_questions"), {"ids": [question]})
-    if not any(dataset in (None, row["dataset"]) for row in known):
+    datasets = {row["dataset"] for row in store.read(cypher("read/question_datasets"), {"id": question})}
+    if not datasets or dataset not in (None, *datasets):
         hint = did_you_mean(question, question_ids(store, dataset)) if dataset is not None else ""
         raise InputError(
             f"no question has the id {question!r}",

@@ -102,7 +102,7 @@ def proposed_paths(
     whole = _whole(paths)
     ids = {node for path in whole for _, step in path for node in (step.source, step.target)}
     read_at: dict[tuple[str, str], tuple[str, str]] = {}
-    for row in store.read(cypher("read/read_at"), {"ids": sorted(ids)}):
+    for row in store.read(cypher("read/read_at"), {"dataset": dataset, "ids": sorted(ids)}):
         read_at[str(row["id"]), str(row["graph"])] = str(row["repo"]), str(row["sha"])
     places = known_places(store, dataset)
     # Several knowledge graphs may hold the same path at the same commits.

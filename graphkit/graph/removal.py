@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError, did_you_mean
@@ -11,14 +11,11 @@ from graphkit.graph.known_names import refuse_renaming
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.runs import clear_run, reservation_of_run
-from graphkit.graph.writing import CLEARED, batched, clear
+from graphkit.graph.writing import batched, clear, clear_former, clear_unnamed
 from graphkit.records.progress import Progress, quiet
 
 #: Questions that one transaction deletes.
 QUESTIONS = 250
-
-#: Chunks that no longer belong to anything, as many as are looked for at once.
-LOOKED_FOR = 200_000
 
 
 def remove_run(store: Store, run: str, progress: Progress = quiet) -> None:
@@ -27,15 +24,18 @@ def remove_run(store: Store, run: str, progress: Progress = quiet) -> None:
     Raise InputError if the graph holds no such run, not even an incomplete one, or its renaming isn't finished.
     """
     refuse_renaming(store, run)
-    _require("run", run, (str(row["id"]) for row in store.read(cypher("read/runs"))))
+    runs = {str(row["id"]): str(row["dataset"]) for row in store.read(cypher("read/runs"))}
+    _require("run", run, runs)
+    done = _reported(progress)
     _remove_run(store, run, progress)
-    _clear_unnamed(store, progress)
+    clear_unnamed(store, runs[run], done)
+    _clear_shared(store, done)
 
 
 def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> list[str]:
     """Delete a dataset with its questions, gold, compatibility, knowledge graphs and runs; return those runs.
 
-    Commits, artifacts and chunks that another dataset or a history names stay, and so do all files.
+    Commits that another dataset or a history names stay, and so do all files.
 
     Raise InputError if the graph holds no such dataset, or the renaming of one of its runs isn't finished.
     """
@@ -45,13 +45,20 @@ def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> li
     for run in runs:
         _remove_run(store, run, progress)
     named = {"dataset": dataset}
+    done = _reported(progress)
     with reserved(store, reservation_of(dataset)) as held:
         store.write(cypher("load/dataset_changes"), {"name": dataset})
         clear(store, "load/clear_listed", named)
         store.write_many([(cypher(f"load/clear_{kind}"), named) for kind in ("stacks", "deployments", "pairs")])
         questions = [row["id"] for row in store.read(cypher("load/dataset_questions"), named)]
         for ids in batched(questions, QUESTIONS):
-            store.write_many([*clear_gold(ids), (cypher("load/delete_questions"), {"ids": ids})])
+            store.write_many(
+                [
+                    *clear_gold(dataset, ids),
+                    (cypher("load/clear_former_gold"), {"ids": ids}),
+                    (cypher("load/delete_questions"), {**named, "ids": ids}),
+                ]
+            )
             held.beat()
             progress("questions removed", len(ids))
         sources = [str(row["key"]) for row in store.read(cypher("load/sources"))]
@@ -60,8 +67,10 @@ def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> li
                 clear(store, query, {"graph": graph})
             held.beat()
         store.write(cypher("load/forget_sources"), {"keys": [key for key in sources if _is_of(key, dataset)]})
+        clear_unnamed(store, dataset, done)
+        clear(store, "load/clear_artifacts", named, done)
         held.complete("load/delete_dataset", {"name": dataset})
-    _clear_unnamed(store, progress)
+    _clear_shared(store, done)
     return runs
 
 
@@ -88,18 +97,12 @@ def _remove_run(store: Store, run: str, progress: Progress) -> None:
         held.complete("load/delete_run", {"id": run})
 
 
-def _clear_unnamed(store: Store, progress: Progress) -> None:
-    """Delete chunks, artifacts, commits and repositories that no longer belong to anything."""
+def _reported(progress: Progress) -> Callable[[int], None]:
+    return lambda count: progress("records removed", count)
 
-    def done(count: int) -> None:
-        progress("records removed", count)
 
-    # Each look for chunks goes over all of them, so it finds more than one transaction deletes.
-    while keys := [row["key"] for row in store.read(cypher("read/unnamed_chunks"), {"limit": LOOKED_FOR})]:
-        for some in batched(keys, CLEARED):
-            store.write(cypher("load/clear_unnamed_chunks"), {"keys": some})
-            done(len(some))
-        if len(keys) < LOOKED_FOR:
-            break
-    for kind in ("artifacts", "commits", "repositories"):
+def _clear_shared(store: Store, done: Callable[[int], None]) -> None:
+    """Delete commits and repositories that no longer belong to anything, and what an earlier form left."""
+    clear_former(store, done)
+    for kind in ("commits", "repositories"):
         clear(store, f"load/clear_unnamed_{kind}", {}, done)

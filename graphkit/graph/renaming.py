@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -22,7 +21,6 @@ from graphkit.graph.execution_nodes import reservation_of_executions
 from graphkit.graph.known_names import refuse_renaming, require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved, unfinished_loads
-from graphkit.graph.rows import answer_key
 from graphkit.graph.runs import reservation_of_run
 from graphkit.graph.score_nodes import reservation_of_scores
 from graphkit.graph.verdict_nodes import judgings, part_key, reservation_of_verdicts
@@ -164,19 +162,12 @@ def _parts(store: Store, old: str, new: str) -> list[tuple[str, str]]:
 def _move(store: Store, old: str, new: str, done: Callable[[int], None]) -> None:
     """Give all that carries the former name of a run the new one."""
     names = {"old": old, "new": new}
-    clear(store, "load/rename_answers", {**names, "prefix": answer_key(new, "")}, done)
-    for part in ("traversed", "tool_calls", "scores", "verdicts", "executions"):
+    for part in ("answers", "traversed", "tool_calls", "scores", "gradings", "verdicts", "judgings", "executions"):
         clear(store, f"load/rename_{part}", names, done)
     while found := store.read(cypher("read/run_keys"), {"run": old, "limit": CLEARED}):
         rows: dict[str, list[dict[str, str]]] = {}
         for row in found:
-            rows.setdefault(str(row["kind"]), []).append({"old": str(row["key"]), "new": _new_key(row, old, new)})
+            key = part_key(new, *(row[name] for name in ("question", "judge", "grader", "position")))  # type: ignore[arg-type]
+            rows.setdefault(str(row["kind"]), []).append({"old": str(row["key"]), "new": key})
         store.write_many([(cypher(f"load/rename_{kind}"), {"new": new, "rows": some}) for kind, some in rows.items()])
         done(len(found))
-
-
-def _new_key(row: Mapping[str, Any], old: str, new: str) -> str:
-    """Return the key that a grading, a judging, a claim or a citation has under the new name of its run."""
-    if row["kind"] in ("claims", "citations"):
-        return part_key(new, row["question"], row["judge"], row["grader"], row["position"])
-    return f"{answer_key(new, '')}{str(row['key']).removeprefix(answer_key(old, ''))}"

@@ -45,12 +45,6 @@ def commit_key(repo: str | None, sha: str | None) -> str | None:
     return f"{repo}@{sha.replace('%', '%25').replace('@', '%40')}" if repo and sha else None
 
 
-def answer_key(run: str, question: str) -> str:
-    """Return the key of an answer node: run and question with a unit separator, which is escaped within the run."""
-    escaped = run.replace("\\", "\\\\").replace("\x1f", "\\u") if "\x1f" in run else run
-    return f"{escaped}\x1f{question}"
-
-
 def commit_row(commit: Commit) -> dict[str, Any]:
     """Return the row of a commit."""
     at = commit.committed_at
@@ -139,7 +133,7 @@ def question_row(
     pins = sorted(case.own_pins.items())
     gains = {node: float(gain) for node, gain in question.relevant.items() if gain > 0}
     relevant = sorted(gains, key=lambda node: (-gains[node], node))
-    paths, steps = _gold_rows(case)
+    paths, steps = _gold_rows(case, dataset)
     properties = {
         "id": question.id,
         "dataset": dataset,
@@ -170,7 +164,7 @@ def question_row(
     return row
 
 
-def _gold_rows(case: Case) -> tuple[Rows, Rows]:
+def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
     """Return the rows of the gold paths, and those of their steps."""
     paths: Rows = []
     steps: Rows = []
@@ -180,6 +174,7 @@ def _gold_rows(case: Case) -> tuple[Rows, Rows]:
         required = [node for source, _, target in gold.required for node in (source, target)]
         paths.append(
             {
+                "dataset": dataset,
                 "question": case.question.id,
                 "index": index,
                 "rank": ranks[id(gold)],
@@ -196,6 +191,7 @@ def _gold_rows(case: Case) -> tuple[Rows, Rows]:
         )
         for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):
             properties: dict[str, Any] = {
+                "dataset": dataset,
                 "question": case.question.id,
                 "path": gold.id if gold.id is not None else str(index),
                 "group": gold.group,
@@ -236,20 +232,20 @@ def has_directionless(answer: AnswerStruct) -> bool:
     return any(not step.directed for step in answer.traversal or ())
 
 
-def answer_row(answer: AnswerStruct, places: Places, question: QuestionStruct | None = None) -> dict[str, Any]:
-    """Return the row of an answer with its paths, steps, chunks and tool calls; ``places`` tell where they lie.
+def answer_row(
+    answer: AnswerStruct, dataset: str, places: Places, question: QuestionStruct | None = None
+) -> dict[str, Any]:
+    """Return the row of an answer to a question of a dataset; ``places`` tell where its nodes lie.
 
     Retrieved paths hold edges without a direction in that of the question's gold; without the question, as logged.
     """
     case = Case(_NO_GOLD, answer, CommitGraph(places=places))
-    key = answer_key(answer.run, answer.question_id)
     mark = {"run": answer.run, "question": answer.question_id}
     aligned = case if question is None else Case(question, answer, CommitGraph(places=places))
-    paths, steps = _walk_rows(case, key, mark, aligned)
-    chunks, retrieved = _chunk_rows(case, key)
+    paths, steps = _walk_rows(case, mark, aligned)
+    chunks, retrieved = _chunk_rows(case, dataset, answer.question_id)
     properties = {
         **mark,
-        "key": key,
         **fields_of(answer, ("answer", "error", "error_type", "trace_id", "span_id", "response_id")),
         "citations": list(answer.citations),
         "evidence_files": None if answer.evidence_files is None else sorted(case.files),
@@ -270,7 +266,7 @@ def answer_row(answer: AnswerStruct, places: Places, question: QuestionStruct | 
         "retrieved": retrieved,
         "calls": [
             {
-                "answer": key,
+                "question": answer.question_id,
                 "properties": {
                     **mark,
                     "position": position,
@@ -289,7 +285,7 @@ def answer_row(answer: AnswerStruct, places: Places, question: QuestionStruct | 
     }
 
 
-def _walk_rows(case: Case, key: str, mark: Mapping[str, str], aligned: Case) -> tuple[Rows, Rows]:
+def _walk_rows(case: Case, mark: Mapping[str, str], aligned: Case) -> tuple[Rows, Rows]:
     """Return the rows of the retrieved paths, and those of their steps."""
     paths: Rows = []
     steps: Rows = []
@@ -305,7 +301,7 @@ def _walk_rows(case: Case, key: str, mark: Mapping[str, str], aligned: Case) -> 
         nodes = [node for source, _, target in edges for node in (source, target)]
         paths.append(
             {
-                "answer": key,
+                "question": mark["question"],
                 "properties": {
                     **mark,
                     "index": index,
@@ -344,7 +340,7 @@ def is_name(commit: str | None) -> bool:
     return bool(commit) and not is_whole(commit)  # type: ignore[arg-type]
 
 
-def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
+def _chunk_rows(case: Case, dataset: str, question: str) -> tuple[Rows, Rows]:
     chunks: Rows = []
     retrieved: Rows = []
     seen: set[str] = set()
@@ -352,6 +348,7 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
         node = node_row(chunk.id, case.places)
         repo, path = chunk.repo or node["repo"], chunk.path or node["path"]
         properties = {
+            "dataset": dataset,
             "id": chunk.id,
             "repo": repo,
             "path": path,
@@ -364,10 +361,13 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
             "branch": chunk.branch or None,
             "text": chunk.text,
         }
-        # Runs that read the same chunk share a node, whose identity is the digest.
-        name = f"{chunk.id}\x1f{digest(properties)}"
-        chunks.append({"key": name, "id": chunk.id, "properties": {**_without_null(properties), "key": name}})
-        retrieved.append({"answer": key, "chunk": name, "rank": rank, "score": chunk.score, "repeat": chunk.id in seen})
+        # Runs of a dataset that read the same chunk share a node, whose identity is the digest.
+        content = digest(properties)
+        chunks.append(
+            {"digest": content, "id": chunk.id, "properties": {**_without_null(properties), "digest": content}}
+        )
+        row = {"question": question, "chunk": content, "rank": rank}
+        retrieved.append({**row, "score": chunk.score, "repeat": chunk.id in seen})
         seen.add(chunk.id)
     return chunks, retrieved
 

@@ -6,7 +6,7 @@ A run is marked as incomplete before anything of it is deleted, so an interrupte
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,10 +27,11 @@ from graphkit.graph.knowledge import known_places, question_ids
 from graphkit.graph.known_names import kept_questions, refuse_renaming
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
+from graphkit.graph.schema_version import is_older
 from graphkit.graph.score_nodes import clear_scores, gradings
 from graphkit.graph.stream import TEXT, Artifacts, Joins, StreamWriter, Transaction
 from graphkit.graph.verdict_nodes import clear_verdicts, judgings
-from graphkit.graph.writing import BATCH, batched, clear
+from graphkit.graph.writing import BATCH, batched, clear, clear_former, clear_unnamed
 from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct
@@ -177,6 +178,8 @@ def load_run(
         if known and known[0]["digest"] != records.digest:
             same = known[0]["content"] == records.content
             (clear_answers if same else clear_run)(store, run)
+        if former := bool(known) and is_older(known[0]):
+            store.write(cypher("load/former_gradings"), {"run": run})
         begun = {"id": run, "dataset": dataset, "digest": records.digest, "content": records.content}
         rule = records.part.rule if records.part is not None else None
         begun |= {"schema": schema_version.SCHEMA_VERSION}
@@ -184,6 +187,11 @@ def load_run(
         for ids in batched(sorted(records.part.questions) if records.part is not None else (), BATCH):
             store.write(cypher("load/kept"), {"run": run, "ids": ids})
         written = _write_run(store, dataset, run, records, held, progress)
+        if known:
+            # Chunks and artifacts that only the former answers named.
+            clear_unnamed(store, dataset, lambda _: held.beat())
+        if former:
+            clear_former(store, lambda _: held.beat())
     return dataclasses.replace(written, replaced=bool(known) and known[0]["content"] != records.content)
 
 
@@ -219,7 +227,7 @@ class _Source:
             raise InputError(
                 f"the run {run!r} already belongs to the dataset {known['dataset']!r}",
                 where=self.origin,
-                remedy="Give it another name (--run NAME), or load it into a database of its own (--data).",
+                remedy="Give it another name (--run NAME).",
             )
         if replace or known["origin"] == self.origin or known["content"] == content:
             return
@@ -252,14 +260,53 @@ def clear_run(store: Store, run: str, done: Callable[[int], None] = lambda _: No
 def clear_answers(store: Store, run: str, done: Callable[[int], None] = lambda _: None) -> None:
     """Delete the answers of a run, but no score, verdict or execution, which only their authors could give again."""
     store.write(cypher("load/run_changes"), {"id": run})
-    for part in ("traversed", "tool_calls", "answers", "kept"):
-        clear(store, f"load/clear_{part}", {"run": run}, done)
+    for part in _ANSWERS:
+        clear(store, f"load/clear_{part}", {"run": run, "questions": None}, done)
+    clear(store, "load/clear_kept", {"run": run}, done)
+
+
+#: What belongs to the answers of a run, in the order in which it is deleted.
+_ANSWERS = ("traversed", "tool_calls", "answers")
+
+
+def forget_questions(store: Store, dataset: str, questions: Sequence[str]) -> dict[str, int]:
+    """Delete all that the runs of a dataset hold of some questions; return the number of answers and of scores."""
+    counts = {"answers": 0, "scores": 0}
+
+    def counted(kind: str) -> Callable[[int], None]:
+        def done(count: int) -> None:
+            counts[kind] += count
+
+        return done
+
+    for run in _runs_of(store, dataset):
+        few = {"run": run, "questions": list(questions)}
+        clear(store, "load/clear_scores", {**few, "measures": None, "grader": None}, counted("scores"))
+        clear_verdicts(store, run, questions)
+        clear_executions(store, run, questions)
+        for part in _ANSWERS[:-1]:
+            clear(store, f"load/clear_{part}", few)
+        clear(store, "load/clear_answers", few, counted("answers"))
+    return counts
+
+
+def recount_runs(store: Store, dataset: str) -> None:
+    """Count the answers, verdicts and executions of a dataset's runs again, and delete the gradings without scores."""
+    for run in _runs_of(store, dataset):
+        measures = list(gradings(store, run))
+        store.write(cypher("load/clear_empty_gradings"), {"run": run, "measures": measures, "full": [], "kept": []})
+        store.write(cypher("load/recount_run"), {"run": run})
+
+
+def _runs_of(store: Store, dataset: str) -> list[str]:
+    return [str(row["id"]) for row in store.read(cypher("read/runs")) if row["dataset"] == dataset]
 
 
 def _link_again(store: Store, run: str) -> None:
     """Link scores, verdicts and executions to the answers of a run, which were loaded again."""
     links = [("scores", name) for name in gradings(store, run)]
-    links += [(part, judge) for judge in judgings(store, run) for part in ("verdicts", "claims", "citations")]
+    judged = ("verdicts", "claims", "citations", "evidence", "targets")
+    links += [(part, judge) for judge in judgings(store, run) for part in judged]
     if executed(store, run) is not None:
         links.append(("executions", ""))
     for part, name in links:
@@ -297,8 +344,8 @@ def _write_run(
             store.write(cypher("load/run_open"), {"id": run})
             reader.marked = True
 
-    artifacts = Artifacts(store, reader.places)
-    writer = StreamWriter(store, partial(_transaction, run), _weight, artifacts, before=mark_open)
+    artifacts = Artifacts(store, dataset, reader.places)
+    writer = StreamWriter(store, partial(_transaction, dataset, run), _weight, artifacts, before=mark_open)
     for rows in writer.write(reader.rows()):
         written += len(rows)
         progress("answers", len(rows))
@@ -353,7 +400,7 @@ class _AnswerReader:
         """Yield the rows of new answers, with the commits that they mean."""
         resolver: CommitResolver | None = None
         for answers in batched(self._fresh(), RECORDS):
-            rows = [to_rows.answer_row(answer, self.places) for answer in answers]
+            rows = [to_rows.answer_row(answer, self._dataset, self.places) for answer in answers]
             if any(row["open"] for row in rows):
                 resolver = resolver or CommitResolver(self._store, self._dataset)
                 resolver.complete(rows)
@@ -380,20 +427,20 @@ def _weight(row: Mapping[str, Any]) -> int:
     return 1 + parts + seen + sum(len(text or "") for text in texts) // TEXT
 
 
-def _transaction(run: str, rows: list[dict[str, Any]]) -> Transaction:
+def _transaction(dataset: str, run: str, rows: list[dict[str, Any]]) -> Transaction:
     """Return the transaction of answers with all their parts, so that each is there completely or not at all."""
     walked, shown = Joins(), Joins()
     steps = [walked.edge(step) for row in rows for step in row["steps"]]
-    chunks = {chunk["key"]: chunk for row in rows for chunk in row["chunks"]}
+    chunks = {chunk["digest"]: chunk for row in rows for chunk in row["chunks"]}
     calls = [{**call, "seen": [shown.place(node) for node in call["seen"]]} for row in rows for call in row["calls"]]
     answers = [{"question": row["question"], "properties": row["properties"]} for row in rows]
     return Transaction.of(
         (cypher("load/answers"), {"run": run, "rows": answers}),
-        (cypher("load/retrieved_paths"), {"rows": [path for row in rows for path in row["paths"]]}),
-        walked.statement("load/traversed", steps),
+        (cypher("load/retrieved_paths"), {"run": run, "rows": [path for row in rows for path in row["paths"]]}),
+        walked.statement("load/traversed", steps, dataset=dataset),
         (cypher("load/chunks"), {"rows": list(chunks.values())}),
-        (cypher("load/retrieved"), {"rows": [chunk for row in rows for chunk in row["retrieved"]]}),
-        shown.statement("load/tool_calls", calls),
+        (cypher("load/retrieved"), {"run": run, "rows": [chunk for row in rows for chunk in row["retrieved"]]}),
+        shown.statement("load/tool_calls", calls, dataset=dataset, run=run),
     )
 
 

@@ -24,6 +24,7 @@ from graphkit.graph.known_names import kept_questions
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import renaming_command
 from graphkit.graph.runs import RunPart, RunRecords, load_run, order_run
+from graphkit.graph.schema_version import is_older
 from graphkit.records.progress import Progress, quiet
 
 
@@ -52,11 +53,6 @@ def in_older_form(store: Store) -> list[str]:
         for row in store.read(cypher(query))
         if is_older(row)
     ]
-
-
-def is_older(row: Mapping[str, Any]) -> bool:
-    """Return whether a dataset or a run is in another form than this graphkit writes."""
-    return bool(row["schema"] != schema_version.SCHEMA_VERSION)
 
 
 def migrate(store: Store, progress: Progress = quiet) -> GraphMigration:

@@ -19,7 +19,7 @@ from graphkit.graph.answered import SCORE, by_run, refuse_outdated, refuse_unkno
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
-from graphkit.graph.rows import answer_key, fields_of
+from graphkit.graph.rows import fields_of
 from graphkit.graph.stream import TEXT, StreamWriter, Transaction
 from graphkit.graph.writing import batched, clear
 from graphkit.records.collector import quiet_collector
@@ -73,9 +73,10 @@ class Grading:
             current=all(one.current for one in gradings),
         )
 
-    def key(self, run: str) -> str:
-        """Return the key of the node."""
-        return answer_key(run, answer_key(self.measure, self.grader or ""))
+    @property
+    def key(self) -> list[str]:
+        """What identifies it among the gradings of a run; a grader without a name is the empty text."""
+        return [self.measure, self.grader or ""]
 
 
 def reservation_of_scores(run: str) -> str:
@@ -110,7 +111,7 @@ def keep_scores(
         store.write(cypher("load/gradings_incomplete"), replaced)
         _begin(store, run, gradings)
         clear(store, "load/clear_scores", {**replaced, "grader": None, "questions": None})
-        store.write(cypher("load/clear_gradings"), {**replaced, "kept": _keys(run, gradings)})
+        store.write(cypher("load/clear_gradings"), {**replaced, "kept": _keys(gradings)})
         return _write(store, run, gradings, rows, held, progress)
 
 
@@ -127,14 +128,14 @@ def _sweep(store: Store, run: str, gradings: Iterable[Grading]) -> None:
         store.write(cypher("load/clear_gradings"), {"run": run, "measures": left, "kept": []})
 
 
-def _keys(run: str, gradings: Iterable[Grading]) -> list[str]:
-    return [grading.key(run) for grading in gradings]
+def _keys(gradings: Iterable[Grading]) -> list[list[str]]:
+    return [grading.key for grading in gradings]
 
 
 def _begin(store: Store, run: str, gradings: Iterable[Grading]) -> None:
     """Create gradings, or mark them as incomplete."""
     marks = [
-        {"key": grading.key(run), **fields_of(grading, ("measure", "grader", "version", "history", "gold_hash"))}
+        {**fields_of(grading, ("measure", "version", "history", "gold_hash")), "grader": grading.grader or ""}
         for grading in gradings
     ]
     store.write(cypher("load/gradings"), {"run": run, "rows": marks})
@@ -160,7 +161,7 @@ def _write(
         stored += count
         progress("scores", count)
         held.beat()
-    held.complete("load/gradings_complete", {"run": run, "keys": _keys(run, gradings)})
+    held.complete("load/gradings_complete", {"run": run, "graders": _keys(gradings)})
     return stored
 
 
@@ -297,5 +298,5 @@ def _clear_replaced(
         clear(store, "load/clear_scores", {"run": run, "measures": measures, "grader": grader, "questions": None})
     # If every question has a score, an interrupted load left nothing missing.
     full = [measure for measure, questions in scored.items() if questions >= known]
-    emptied = {"run": run, "measures": list(scored), "full": full, "kept": _keys(run, gradings)}
+    emptied = {"run": run, "measures": list(scored), "full": full, "kept": _keys(gradings)}
     store.write(cypher("load/clear_empty_gradings"), emptied)

@@ -86,10 +86,11 @@ class Joins:
 
 
 class Artifacts:
-    """The artifacts that a load knows to be in the graph; creates those that are missing."""
+    """The artifacts of a dataset that a load knows to be in the graph; creates those that are missing."""
 
-    def __init__(self, store: Store, places: Places | None = None) -> None:
+    def __init__(self, store: Store, dataset: str = "", places: Places | None = None) -> None:
         self._store = store
+        self._dataset = dataset
         self._places = Places() if places is None else places
         self._known: set[int] = set()
 
@@ -102,11 +103,11 @@ class Artifacts:
         wanted = sorted(node for node in set(nodes) if hash(node) not in self._known)
         if not wanted:
             return []
-        missing = [str(row["id"]) for row in self._store.read(cypher("load/missing_artifacts"), {"ids": wanted})]
+        of = {"dataset": self._dataset}
+        missing = [str(row["id"]) for row in self._store.read(cypher("load/missing_artifacts"), {**of, "ids": wanted})]
         if missing:
-            self._store.write(
-                cypher("load/named_artifacts"), {"rows": [node_row(node, self._places) for node in missing]}
-            )
+            rows = [node_row(node, self._places) for node in missing]
+            self._store.write(cypher("load/named_artifacts"), {**of, "rows": rows})
         if len(self._known) + len(wanted) > REMEMBERED:
             self._known.clear()
         self._known.update(map(hash, wanted))

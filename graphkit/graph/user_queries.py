@@ -11,7 +11,7 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError, missing_file
 from graphkit.graph.known_names import partial_runs, require_question, require_run
-from graphkit.graph.queries import NO_LIMIT, named_query, parse_value, read_query
+from graphkit.graph.queries import NO_LIMIT, cypher, named_query, parse_value, read_query
 
 #: The parameters that name something which the graph must hold: in the named queries, and by custom in any other.
 _NAMES = ("run", "other", "question")
@@ -39,9 +39,17 @@ class UserQuery:
         """Yield an error for each name that the graph doesn't hold: no rows would look as if nothing were wrong."""
         for name, value in self.names.items():
             try:
-                (require_question if name == "question" else require_run)(store, value)
+                if name == "question":
+                    require_question(store, value, self._dataset(store))
+                else:
+                    require_run(store, value)
             except InputError as error:
                 yield error
+
+    def _dataset(self, store: Store) -> str | None:
+        """Return the dataset of the run that is named, whose questions are meant; None if there is none."""
+        runs = {str(row["id"]): str(row["dataset"]) for row in store.read(cypher("read/runs"))}
+        return runs.get(self.names.get("run", ""))
 
     def notes(self, store: Store) -> list[str]:
         """Return a sentence on each named run that is stored in part; of a query without one, on all such runs."""

@@ -20,7 +20,7 @@ from graphkit.graph.answered import VERDICT, refuse_outdated, refuse_unknown
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
-from graphkit.graph.rows import Rows, answer_key, digest, fields_of
+from graphkit.graph.rows import Rows, digest, fields_of
 from graphkit.graph.writing import batched, clear
 from graphkit.records.verdicts import Verdict
 
@@ -79,10 +79,10 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
     for verdict in verdicts:
         by_question.setdefault(verdict.question, []).append(verdict)
     stored = sum(map(len, by_question.values()))
-    mark = {"run": run, "key": answer_key(run, judge)}
+    mark = {"run": run, "judge": judge}
     with reserved(store, reservation_of_verdicts(run, judge)) as held:
         require_run(store, run)
-        store.write(cypher("load/judgings"), {**mark, "judge": judge})
+        store.write(cypher("load/judgings"), mark)
         _clear(store, run, judge)
         for batch in batched(by_question.items(), QUESTIONS):
             _write(store, run, [_question_row(run, judge, question, some) for question, some in batch])
@@ -91,15 +91,19 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
     return stored
 
 
-def clear_verdicts(store: Store, run: str) -> None:
-    """Mark the verdicts on a run as deleted, then delete them with their claims and citations."""
-    store.write(cypher("load/clear_judgings"), {"run": run})
-    _clear(store, run, None)
+def clear_verdicts(store: Store, run: str, questions: Sequence[str] | None = None) -> None:
+    """Delete the verdicts on a run with their claims and citations; all of them are marked as deleted before.
+
+    ``questions`` are those whose verdicts are deleted; by default all.
+    """
+    if questions is None:
+        store.write(cypher("load/clear_judgings"), {"run": run})
+    _clear(store, run, None, questions)
 
 
-def _clear(store: Store, run: str, judge: str | None) -> None:
+def _clear(store: Store, run: str, judge: str | None, questions: Sequence[str] | None = None) -> None:
     for part in _PARTS:
-        clear(store, part, {"run": run, "judge": judge})
+        clear(store, part, {"run": run, "judge": judge, "questions": questions})
 
 
 def judgings(store: Store, run: str) -> dict[str, Judging]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from graphkit.database.store import Store
 from graphkit.graph import rows as to_rows
+from graphkit.graph import schema_version
 from graphkit.graph.queries import cypher
 from graphkit.records.models import Commit
 from graphkit.records.words import counted
@@ -19,6 +20,9 @@ BATCH = 5000
 
 #: Nodes or edges that one transaction deletes at most.
 CLEARED = 10_000
+
+#: Chunks that no longer belong to anything, as many as are looked for at once.
+LOOKED_FOR = 200_000
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -41,6 +45,25 @@ def clear(store: Store, query: str, parameters: dict[str, Any], done: Callable[[
     """
     while count := int(str(next(iter(store.write(cypher(query), {**parameters, "limit": CLEARED})[0].values())))):
         done(count)
+
+
+def clear_unnamed(store: Store, dataset: str, done: Callable[[int], None] = lambda _: None) -> None:
+    """Delete the chunks and the artifacts of a dataset that nothing of it names any more."""
+    # Each look for chunks goes over all of them, so it finds more than one transaction deletes.
+    named = {"dataset": dataset, "limit": LOOKED_FOR}
+    while digests := [row["digest"] for row in store.read(cypher("read/unnamed_chunks"), named)]:
+        for some in batched(digests, CLEARED):
+            store.write(cypher("load/clear_unnamed_chunks"), {"digests": some})
+            done(len(some))
+        if len(digests) < LOOKED_FOR:
+            break
+    clear(store, "load/clear_unnamed_artifacts", {"dataset": dataset}, done)
+
+
+def clear_former(store: Store, done: Callable[[int], None] = lambda _: None) -> None:
+    """Delete the chunks and the artifacts that a version before 15 wrote, and that nothing names any more."""
+    clear(store, "load/clear_former_chunks", {}, done)
+    clear(store, "load/clear_former_artifacts", {"schema": schema_version.SCHEMA_VERSION}, done)
 
 
 def write_commits(

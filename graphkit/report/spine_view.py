@@ -106,7 +106,7 @@ def _both_subgraphs(run: str, question: str) -> str:
     """
     name, asked = json.dumps(run, ensure_ascii=False), json.dumps(question, ensure_ascii=False)
     return visible(
-        f"MATCH p = ()-[:GOLD {{question: {asked}}}]->() RETURN p "
+        f"MATCH (r:Run {{id: {name}}}) MATCH p = ()-[:GOLD {{dataset: r.dataset, question: {asked}}}]->() RETURN p "
         f"UNION MATCH p = ()-[:TRAVERSED {{run: {name}, question: {asked}}}]->() RETURN p"
     )
 

@@ -175,7 +175,7 @@ def test_bulk_load_leaves_indexes(tmp_path: Path) -> None:
     in_bulk(tmp_path / "new", graphkit.storefront_folder(), [])
     with Store.open(Settings(data=tmp_path / "new")) as store:
         with pytest.raises(DatabaseError):
-            store.write("MATCH (q:Question) WITH q LIMIT 1 CREATE (:Question {id: q.id})")
+            store.write("MATCH (q:Question) WITH q LIMIT 1 CREATE (:Question {dataset: q.dataset, id: q.id})")
         store.schema(schema_statements())
         assert store.read("MATCH (q:Question {id: 'sf-01'}) RETURN q.dataset AS name") == [{"name": "storefront"}]
 

@@ -60,7 +60,7 @@ def test_compaction_keeps_everything(tmp_path: Path, dataset: Path) -> None:
         assert whole(store) == before
         assert store.read(times) == loaded
         with pytest.raises(DatabaseError):
-            store.write("MATCH (q:Question) WITH q LIMIT 1 CREATE (:Question {id: q.id})")
+            store.write("MATCH (q:Question) WITH q LIMIT 1 CREATE (:Question {dataset: q.dataset, id: q.id})")
         again = load_run(store, "odd", first_run(runs[0]) or "", runs[0])
         assert (again.written, again.unchanged) == (0, 3)
         remove_run(store, "two")

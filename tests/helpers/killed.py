@@ -116,7 +116,10 @@ def _given(executions: list[Execution]) -> Iterator[Score]:
 
 # What the graph holds ----------------------------------------------------------------------------------------------
 
-_NODES = "coalesce({0}.key, {0}.id, {0}.name, {0}.run + '/' + {0}.question + '/' + {0}.index, {0}.question + {0}.index)"
+_NODES = (
+    "coalesce({0}.key, CASE WHEN {0}:Chunk THEN {0}.digest END, {0}.id, {0}.name, "
+    "{0}.run + '/' + {0}.question + '/' + {0}.index, {0}.run + '/' + {0}.question, {0}.question + {0}.index)"
+)
 
 
 def _node(label: str, where: str = "true") -> str:
@@ -139,12 +142,12 @@ def _scores(grader: str) -> tuple[str, ...]:
 PARTS = {
     "dataset": (
         *map(_node, ("Question", "GoldPath", "Stack", "Deployment", "Source")),
-        *map(_relationship, ("GOLD", "EXPECTS", "EDGE", "LISTS", "PINS", "DEPLOYS", "COMPATIBLE_WITH")),
+        *map(_relationship, ("HAS", "GOLD", "EXPECTS", "EDGE", "LISTS", "PINS", "DEPLOYS", "COMPATIBLE_WITH")),
         _relationship("INCOMPATIBLE_WITH"),
     ),
     "run": (
         *map(_node, ("Answer", "RetrievedPath", "Run")),
-        *map(_relationship, ("TRAVERSED", "WALKED", "RETRIEVED", "PRODUCED", "ANSWERS")),
+        *map(_relationship, ("OVER", "TRAVERSED", "WALKED", "RETRIEVED", "PRODUCED", "ANSWERS")),
     ),
     "scores": _scores(f"= '{GRAPHKIT}'"),
     "given": _scores(f"<> '{GRAPHKIT}'"),

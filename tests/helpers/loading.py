@@ -19,12 +19,19 @@ RUN = "storefront-graph"
 VOLATILE = ("loaded_at", "folder")
 
 
+#: What tells a node from others of its label.
+_NAME = (
+    "coalesce({0}.key, CASE WHEN {0}:Chunk THEN {0}.digest END, {0}.dataset + '/' + {0}.id, {0}.id, {0}.name, "
+    "{0}.run + '/' + {0}.question, {0}.question, {0}.measure, {0}.judge)"
+)
+
+
 def contents(store: Store) -> Counter[str]:
     """Return every node and relationship with its properties, and how often it is there."""
     nodes = store.read("MATCH (n) RETURN labels(n) AS kind, properties(n) AS properties")
     edges = store.read(
         "MATCH (a)-[r]->(b) RETURN type(r) AS kind, properties(r) AS properties, "
-        "coalesce(a.key, a.id, a.name, a.question) AS source, coalesce(b.key, b.id, b.name, b.question) AS target"
+        f"{_NAME.format('a')} AS source, {_NAME.format('b')} AS target"
     )
     return Counter(json.dumps(_steady(row), sort_keys=True, default=str) for row in [*nodes, *edges])
 

@@ -1,0 +1,148 @@
+"""Several datasets in one database: whatever one states is its own, also under the ids of another."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.graph.removal import remove_dataset
+from tests.helpers.cli import Row, write_lines
+
+pytestmark = pytest.mark.newest
+
+NAMES = ("alpha", "beta", "gamma")
+#: The forms of a dataset, one after the other.
+FORMS = 3
+X, Y, Z = "web:m.ts#x", "api:n.py#y", "db:o.sql#z"
+
+
+def write(folder: Path, form: int) -> Path:
+    """Write a form of a dataset under the ids that all have, and return the file of its run.
+
+    Kinds, repositories and texts have the dataset's name. From form to form a question, an artifact, an edge and an
+    answer come or go.
+    """
+    name = folder.name
+    shutil.rmtree(folder, ignore_errors=True)
+    other = Z if form == 1 else Y
+    questions: list[Row] = [
+        {"id": "q1", "question": f"Who, {name}?", "paths": [[[X, "CALLS", Y], [Y, "QUERIES", Z]]]},
+        {"id": "q2", "question": "And?", "paths": [[[X, "CALLS", other]]], "category": f"{name} {form}"},
+        {"id": "q3", "question": "What?", "paths": [[[Y, "QUERIES", Z]]], "relevant": [Z]},
+    ]
+    nodes = [{"id": X, "kind": f"{name} {form}"}, {"id": Y, "kind": name, "repo": name}, {"id": "web:m.ts#w"}]
+    edges = [{"source": X, "relation": "CALLS", "target": Y}, {"source": Y, "relation": "QUERIES", "target": Z}]
+    commits = [{"repo": "web", "sha": "1", "branch": name}, {"repo": "api", "sha": f"{form}"}]
+    # Form 1 has no q3 and no Y in its graph; form 2 no q2, no edge to Z, and no w.
+    gone = {1: "q3", 2: "q2"}.get(form)
+    files: dict[str, list[Row]] = {
+        "questions": [one for one in questions if one["id"] != gone],
+        "artifacts": [one for one in nodes if (form, one["id"]) not in ((1, Y), (2, "web:m.ts#w"))],
+        "edges": edges[:1] if form == 2 else edges,
+        "commits": commits,
+    }
+    for kind, rows in files.items():
+        write_lines(folder / f"{kind}.jsonl", rows)
+    read = [{"id": X, "text": "function x", "commit": "1"}, {"id": "web:m.ts#w", "text": f"w of {name}"}]
+    walk = [{"source": X, "relation": "CALLS", "target": Y}]
+    answers = [
+        {"run": f"of {name}", "question_id": "q1", "answer": name, "retrieved": read, "traversal": walk},
+        {"run": f"of {name}", "question_id": "q2", "answer": "", "traversal": [{"source": X, "target": "lib:new"}]},
+        {"run": f"of {name}", "question_id": "q3", "answer": "z", "retrieved": [{"id": Z, "text": "table"}]},
+    ]
+    return write_lines(folder / "runs" / "r.jsonl", [one for one in answers if one["question_id"] != gone])
+
+
+def load(store: Store, folder: Path) -> None:
+    """Load a dataset and its run, and score this."""
+    graphkit.evaluate(folder / "runs" / "r.jsonl", folder, store=store, measures=["EdgeRecall", "Recall@5"])
+
+
+#: What tells when something was written.
+_TIMES = ("loaded_at", "started_at", "heartbeat")
+
+
+def rows_by_dataset(store: Store) -> dict[str, Counter[str]]:
+    """Return every node and relationship of each dataset, with all of both ends.
+
+    Commits and repositories, which datasets share, stand only where a dataset's nodes name them. No relationship may
+    lead from one dataset to another, and nothing else may be there.
+    """
+    nodes = {
+        row["id"]: (row["kind"], {name: value for name, value in row["all"].items() if name not in _TIMES})  # type: ignore[attr-defined]
+        for row in store.read("MATCH (n) RETURN elementId(n) AS id, labels(n)[0] AS kind, properties(n) AS all")
+    }
+    runs = {one["id"]: one["dataset"] for kind, one in nodes.values() if kind == "Run"}
+
+    def owner(kind: str, one: dict[str, Any]) -> str | None:
+        if kind in ("Commit", "Repository"):
+            return None
+        if kind in ("Dataset", "Source"):
+            return str(one.get("name") or one["key"]).partition("/")[0]
+        return str(one["dataset"] if "dataset" in one else runs[one["run"]])
+
+    def text(kind: str, one: dict[str, Any]) -> str:
+        shown = {"key": one.get("key")} if kind == "Commit" else one
+        return f"{kind} {json.dumps(shown, sort_keys=True, default=str)}"
+
+    owners = {key: owner(*node) for key, node in nodes.items()}
+    texts = {key: text(*node) for key, node in nodes.items()}
+    found: dict[str, Counter[str]] = {name: Counter() for name in NAMES}
+    for key, name in owners.items():
+        if name is not None:
+            found[name][texts[key]] += 1
+    for row in store.read(
+        "MATCH (a)-[r]->(b) RETURN elementId(a) AS a, type(r) AS kind, properties(r) AS all, elementId(b) AS b"
+    ):
+        names = {owners[row["a"]], owners[row["b"]]} - {None}
+        assert len(names) < 2, row
+        for name in names:
+            own = json.dumps(row["all"], sort_keys=True, default=str)
+            found[str(name)][f"{texts[row['a']]} {row['kind']} {own} {texts[row['b']]}"] += 1
+    return found
+
+
+def alone(store: Store, folder: Path) -> Iterator[Counter[str]]:
+    """Yield the rows of each form of a dataset in a database that it has for itself."""
+    for form in range(FORMS):
+        write(folder, form)
+        load(store, folder)
+        yield rows_by_dataset(store)[folder.name]
+        store.write("MATCH (n) DETACH DELETE n")
+
+
+def test_interleaved_datasets_are_as_if_alone(empty_store: Store, tmp_path: Path) -> None:
+    """Loaded, loaded again, updated and removed in any order, each dataset's rows are those that it has alone."""
+    rows = {name: list(alone(empty_store, tmp_path / name)) for name in NAMES}
+    assert all(len(set(map(str, forms))) == FORMS for forms in rows.values())
+    there: dict[str, int | None] = dict.fromkeys(NAMES)
+    for number in range(50):
+        draw = random.Random(number)
+        for _ in range(2):
+            name, form = draw.choice(NAMES), draw.randrange(FORMS)
+            folder = tmp_path / name
+            held = there[name]
+            if held is not None and draw.random() < 0.25:
+                remove_dataset(empty_store, name)
+                there[name] = None
+            elif held is not None and draw.random() < 0.25:
+                load(empty_store, folder)
+            else:
+                write(folder, form)
+                load(empty_store, folder)
+                there[name] = form
+        expected = {name: Counter() if form is None else rows[name][form] for name, form in there.items()}
+        assert rows_by_dataset(empty_store) == expected, number
+    for name, form in there.items():
+        if form is not None:
+            remove_dataset(empty_store, name)
+    assert empty_store.read("MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
