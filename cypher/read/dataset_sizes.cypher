@@ -35,11 +35,14 @@ UNION ALL
 MATCH ()-[r:GOLD]->()
 RETURN r.dataset AS name, 'GOLD' AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
-MATCH ()-[r:EDGE]->()
-RETURN split(coalesce(r.graph, ''), '/')[0] AS name, 'EDGE' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Artifact)-[r:EDGE|AT]->()
+RETURN n.dataset AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
-MATCH ()-[r:AT]->()
-RETURN split(coalesce(r.graph, ''), '/')[0] AS name, 'AT' AS kind, 0 AS nodes, count(r) AS relationships
+MATCH (n:Chunk)
+RETURN n.dataset AS name, 'Chunk' AS kind, count(n) AS nodes, 0 AS relationships
+UNION ALL
+MATCH (n:Chunk)-[r]->()
+RETURN n.dataset AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships
 UNION ALL
 MATCH (:Commit)-[r:COMPATIBLE_WITH|INCOMPATIBLE_WITH]->()
 RETURN r.dataset AS name, type(r) AS kind, 0 AS nodes, count(r) AS relationships

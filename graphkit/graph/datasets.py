@@ -28,7 +28,7 @@ from graphkit.graph.knowledge import known_commits, known_places, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.runs import forget_questions, recount_runs
-from graphkit.graph.schema_version import is_older
+from graphkit.graph.schema_version import names_no_dataset
 from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, StreamWriter, Transaction
 from graphkit.graph.writing import BATCH, batched, clear, clear_former, clear_unnamed, write_commits
 from graphkit.records.collector import quiet_collector
@@ -206,7 +206,7 @@ class _DatasetLoader:
         )
         # A load that died may have cleared something.
         self.cleared = before is not None and before["digest"] is None
-        if former := before is not None and is_older(before):
+        if former := before is not None and names_no_dataset(before):
             self._clear_former_gold()
         self._load_graphs(known, before is not None, held)
         if elsewhere and before is not None:

@@ -11,6 +11,7 @@ from graphkit.graph.known_names import refuse_renaming
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.runs import clear_run, reservation_of_run
+from graphkit.graph.schema_version import names_no_dataset
 from graphkit.graph.writing import batched, clear, clear_former, clear_unnamed
 from graphkit.records.progress import Progress, quiet
 
@@ -39,7 +40,9 @@ def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> li
 
     Raise InputError if the graph holds no such dataset, or the renaming of one of its runs isn't finished.
     """
-    _require("dataset", dataset, (str(row["name"]) for row in store.read(cypher("read/datasets"))))
+    datasets = {str(row["name"]): row for row in store.read(cypher("read/datasets"))}
+    _require("dataset", dataset, datasets)
+    gold = ["load/clear_former_gold"] if names_no_dataset(datasets[dataset]) else []
     runs = [str(row["id"]) for row in store.read(cypher("read/runs")) if row["dataset"] == dataset]
     refuse_renaming(store, *runs)
     for run in runs:
@@ -52,13 +55,9 @@ def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> li
         store.write_many([(cypher(f"load/clear_{kind}"), named) for kind in ("stacks", "deployments", "pairs")])
         questions = [row["id"] for row in store.read(cypher("load/dataset_questions"), named)]
         for ids in batched(questions, QUESTIONS):
-            store.write_many(
-                [
-                    *clear_gold(dataset, ids),
-                    (cypher("load/clear_former_gold"), {"ids": ids}),
-                    (cypher("load/delete_questions"), {**named, "ids": ids}),
-                ]
-            )
+            few = {**named, "ids": ids}
+            former = [(cypher(query), few) for query in gold]
+            store.write_many([*clear_gold(dataset, ids), *former, (cypher("load/delete_questions"), few)])
             held.beat()
             progress("questions removed", len(ids))
         sources = [str(row["key"]) for row in store.read(cypher("load/sources"))]

@@ -27,7 +27,7 @@ from graphkit.graph.knowledge import known_places, question_ids
 from graphkit.graph.known_names import kept_questions, refuse_renaming
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
-from graphkit.graph.schema_version import is_older
+from graphkit.graph.schema_version import names_no_dataset
 from graphkit.graph.score_nodes import clear_scores, gradings
 from graphkit.graph.stream import TEXT, Artifacts, Joins, StreamWriter, Transaction
 from graphkit.graph.verdict_nodes import clear_verdicts, judgings
@@ -178,7 +178,7 @@ def load_run(
         if known and known[0]["digest"] != records.digest:
             same = known[0]["content"] == records.content
             (clear_answers if same else clear_run)(store, run)
-        if former := bool(known) and is_older(known[0]):
+        if former := bool(known) and names_no_dataset(known[0]):
             store.write(cypher("load/former_gradings"), {"run": run})
         begun = {"id": run, "dataset": dataset, "digest": records.digest, "content": records.content}
         rule = records.part.rule if records.part is not None else None

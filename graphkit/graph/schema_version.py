@@ -15,3 +15,9 @@ SCHEMA_DIGEST = "8ea574337ce6325caca916236acc36d6"
 def is_older(row: Mapping[str, Any]) -> bool:
     """Return whether a dataset or a run is in another form than this graphkit writes."""
     return bool(row["schema"] != SCHEMA_VERSION)
+
+
+def names_no_dataset(row: Mapping[str, Any]) -> bool:
+    """Return whether a dataset or a run is in a form before 15: its artifacts, chunks and gold name no dataset."""
+    schema = row["schema"]
+    return schema is None or (str(schema).isdecimal() and int(schema) < 15)

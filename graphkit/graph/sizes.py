@@ -35,7 +35,7 @@ class Size:
 def graph_sizes(store: Store) -> list[Size]:
     """Return the size of each dataset, of each run, and of the whole graph, which comes last.
 
-    Artifacts, commits and chunks, which datasets and runs share, count in the whole graph only.
+    Commits, which datasets share, count in the whole graph only.
     """
     files = store.bytes_by_kind()
     datasets = [str(row["name"]) for row in store.read(cypher("read/datasets"))]

@@ -88,7 +88,7 @@ class Joins:
 class Artifacts:
     """The artifacts of a dataset that a load knows to be in the graph; creates those that are missing."""
 
-    def __init__(self, store: Store, dataset: str = "", places: Places | None = None) -> None:
+    def __init__(self, store: Store, dataset: str, places: Places | None = None) -> None:
         self._store = store
         self._dataset = dataset
         self._places = Places() if places is None else places
@@ -153,7 +153,7 @@ class StreamWriter(Generic[T]):
         self._statements = statements
         self._weigh = weigh
         self._before = before
-        self._artifacts = artifacts or Artifacts(store)
+        self._artifacts = artifacts
         self._pace = _Pace()
         #: Artifacts that were created since only their ids were named.
         self.created: list[str] = []
@@ -198,11 +198,13 @@ class StreamWriter(Generic[T]):
                 raise _ArtifactsRemovedError
 
         for _ in range(_ATTEMPTS):
-            self.created.extend(self._artifacts.ensure(transaction.artifacts))
+            if self._artifacts is not None:
+                self.created.extend(self._artifacts.ensure(transaction.artifacts))
             try:
                 self._store.write_many(transaction.statements, check)
             except _ArtifactsRemovedError:
-                self._artifacts.forget()
+                if self._artifacts is not None:
+                    self._artifacts.forget()
             else:
                 return
         raise DatabaseError(

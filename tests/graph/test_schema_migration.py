@@ -20,6 +20,8 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.content import graph_content
 from graphkit.graph.execution_nodes import executed
+from graphkit.graph.queries import schema_statements
+from graphkit.graph.removal import remove_dataset
 from graphkit.graph.schema_migration import in_older_form, migrate
 from graphkit.graph.score_nodes import gradings, held_values
 from graphkit.graph.verdict_nodes import judgings
@@ -106,6 +108,73 @@ def test_migration_keeps_what_was_given(empty_store: Store, shop: Path) -> None:
     assert migrate(empty_store).datasets == []
     graphkit.evaluate(shop / "runs" / "r.jsonl", store=empty_store, measures=["EdgeRecall", "EdgePrecision"])
     assert contents(empty_store) == held
+
+
+#: The uniqueness of version 14 and before: of ids in the whole database, and of keys joined from several values.
+FORMER_SCHEMA = (
+    "CREATE CONSTRAINT artifact_id IF NOT EXISTS FOR (a:Artifact) REQUIRE a.id IS UNIQUE",
+    "CREATE CONSTRAINT question_id IF NOT EXISTS FOR (q:Question) REQUIRE q.id IS UNIQUE",
+    "CREATE CONSTRAINT answer_key IF NOT EXISTS FOR (a:Answer) REQUIRE a.key IS UNIQUE",
+    "CREATE CONSTRAINT grading_key IF NOT EXISTS FOR (g:Grading) REQUIRE g.key IS UNIQUE",
+    "CREATE INDEX answer_run_question IF NOT EXISTS FOR (a:Answer) ON (a.run, a.question)",
+)
+
+
+def test_older_ids_are_not_mixed_with_new_ones(empty_store: Store, shop: Path) -> None:
+    """A dataset of the same ids is loaded beside an older one, which stays; migrated, nothing of its form is left."""
+    for kind, name in (
+        ("CONSTRAINT", "artifact_of_dataset"),
+        ("CONSTRAINT", "answer_of_run"),
+        ("INDEX", "artifact_by_id"),
+    ):
+        empty_store.schema([f"DROP {kind} {name} IF EXISTS"])
+    empty_store.schema(FORMER_SCHEMA)
+    restored(empty_store, shop.parent)
+    empty_store.schema(schema_statements())
+    before = given(empty_store)
+    gold = "MATCH (a)-[g:GOLD]->(b) WHERE g.dataset IS NULL RETURN count(g) AS n"
+    older = empty_store.read(gold)
+    assert older[0]["n"]
+    other = shutil.copytree(shop, shop.parent / "other")
+    shutil.rmtree(other / "runs")
+    graphkit.load(empty_store, other)
+    # Its questions change and go: the older dataset's gold under the same ids stays.
+    rows = [json.loads(line) for line in (other / "questions.jsonl").read_text().splitlines()]
+    (other / "questions.jsonl").write_text(json.dumps({**rows[0], "question": "Changed?"}) + "\n")
+    graphkit.load(empty_store, other)
+    assert empty_store.read(gold) == older
+    assert (given(empty_store), in_older_form(empty_store)) == (before, ["the dataset shop", "the run r"])
+    remove_dataset(empty_store, "other")
+    assert empty_store.read(gold) == older
+    migrate(empty_store)
+    assert given(empty_store) == before
+    whole(empty_store)
+    for label in ("Artifact", "Chunk", "GoldPath"):
+        assert empty_store.read(f"MATCH (n:{label}) WHERE n.dataset IS NULL RETURN count(n) AS n") == [{"n": 0}]
+    assert empty_store.read(gold) == [{"n": 0}]
+    assert empty_store.read("MATCH (n:Answer|Grading|Judging) WHERE n.key IS NOT NULL RETURN count(n) AS n") == [
+        {"n": 0}
+    ]
+    migrated = contents(empty_store)
+    empty_store.write("MATCH (n) DETACH DELETE n")
+    graphkit.evaluate(shop / "runs" / "r.jsonl", store=empty_store, measures=["EdgeRecall"])
+    # But for what was given, which no file has, the graph is what a load writes.
+    structure = (
+        "Artifact",
+        "Chunk",
+        "Question",
+        "GoldPath",
+        "Answer",
+        "RetrievedPath",
+        "GOLD",
+        "EDGE",
+        "TRAVERSED",
+        "OF",
+        "HAS",
+    )
+    for kind in structure:
+        mark = f'"{kind}"'
+        assert {one for one in migrated if mark in one} == {one for one in contents(empty_store) if mark in one}, kind
 
 
 def test_evaluation_of_an_older_run_keeps_what_was_given(empty_store: Store, shop: Path) -> None:

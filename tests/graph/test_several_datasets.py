@@ -14,8 +14,12 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.graph.queries import cypher
 from graphkit.graph.removal import remove_dataset
 from tests.helpers.cli import Row, write_lines
+from tests.helpers.datasets import read_jsonl
+from tests.helpers.loading import contents
 
 pytestmark = pytest.mark.newest
 
@@ -120,6 +124,7 @@ def alone(store: Store, folder: Path) -> Iterator[Counter[str]]:
         store.write("MATCH (n) DETACH DELETE n")
 
 
+@pytest.mark.slow("fifty interleavings, of about a hundred loads")
 def test_interleaved_datasets_are_as_if_alone(empty_store: Store, tmp_path: Path) -> None:
     """Loaded, loaded again, updated and removed in any order, each dataset's rows are those that it has alone."""
     rows = {name: list(alone(empty_store, tmp_path / name)) for name in NAMES}
@@ -146,3 +151,87 @@ def test_interleaved_datasets_are_as_if_alone(empty_store: Store, tmp_path: Path
         if form is not None:
             remove_dataset(empty_store, name)
     assert empty_store.read("MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
+
+
+def test_two_teams_over_the_same_repositories(empty_store: Store, ci_data: Path) -> None:
+    """The second dataset's kinds and repositories stand beside the first one's, which nothing of it changes."""
+    teams = ci_data / "two-datasets"
+
+    def stated(name: str) -> list[Any]:
+        rows = empty_store.read(
+            "MATCH (a:Artifact {dataset: $name}) RETURN a.id AS id, a.repo AS repo, a.kind AS kind ORDER BY id",
+            {"name": name},
+        )
+        return [tuple(row.values()) for row in rows]
+
+    # As the files have it.
+    first = [("api:b.py", "api", "module"), ("web:a.ts", "web", "file")]
+    second = [("api:b.py", "backend", "handler"), ("web:a.ts", "web", "component")]
+    graphkit.load(empty_store, teams / "d1")
+    alone = contents(empty_store)
+    graphkit.load(empty_store, teams / "d2")
+    assert (stated("d1"), stated("d2")) == (first, second)
+    # As docs/graph.md shows it, an id alone asks over both.
+    assert empty_store.read("MATCH (a:Artifact {id: 'api:b.py'}) RETURN count(a) AS n") == [{"n": 2}]
+    remove_dataset(empty_store, "d2")
+    assert contents(empty_store) == alone
+    graphkit.load(empty_store, teams / "d2")
+    graphkit.load(empty_store, teams / "d1")
+    assert (stated("d1"), stated("d2")) == (first, second)
+
+
+def test_what_left_is_gone(empty_store: Store, tmp_path: Path) -> None:
+    """A removed question takes its answer and scores from every run, and an artifact that left is no longer known."""
+    folder = tmp_path / "alpha"
+    write(folder, 0)
+    load(empty_store, folder)
+    runs = "MATCH (r:Run) RETURN r.questions AS questions, r.failed AS failed"
+    assert empty_store.read(runs) == [{"questions": 3, "failed": 0}]
+    write(folder, 1)
+    summary = graphkit.load(empty_store, folder)
+    # Form 1 has no q3, which has an answer and a score by each of two measures.
+    removed = {name: count for name, count in summary.written.items() if name.endswith("removed")}
+    assert removed == {"questions removed": 1, "answers removed": 1, "scores removed": 2}
+    assert empty_store.read(runs) == [{"questions": 2, "failed": 0}]
+    for label in ("Answer", "Score", "RetrievedPath", "GoldPath"):
+        assert empty_store.read(f"MATCH (n:{label} {{question: 'q3'}}) RETURN count(n) AS n") == [{"n": 0}]
+    # The graph of form 1 lists Y no more, but an edge and gold name it: its id alone is known.
+    known = "MATCH (a:Artifact {id: $id}) RETURN a.known AS known, a.repo AS repo, a.kind AS kind"
+    assert empty_store.read(known, {"id": Y}) == [{"known": False, "repo": "api", "kind": None}]
+    # Nothing of form 2 but a chunk names w, which its graph lists no more.
+    write(folder, 2)
+    graphkit.load(empty_store, folder)
+    assert empty_store.read(known, {"id": "web:m.ts#w"}) == []
+
+
+def test_a_question_is_that_of_its_run(empty_store: Store, tmp_path: Path) -> None:
+    """Failures, explanations and comparisons take the questions of the run's dataset, whatever ids others have."""
+    for name in NAMES[:2]:
+        write(tmp_path / name, 0)
+    # The gold of q1 differs: alpha's walk lacks one edge of two, beta's has all.
+    (short,) = [one for one in read_jsonl(tmp_path / "beta" / "questions.jsonl") if one["id"] == "q1"]
+    write_lines(tmp_path / "beta" / "questions.jsonl", [{**short, "paths": [[[X, "CALLS", Y]]]}])
+    run = tmp_path / "beta" / "runs" / "r.jsonl"
+    write_lines(run, read_jsonl(run)[:1])
+    values = {}
+    for name in NAMES[:2]:
+        scored = graphkit.evaluate(
+            tmp_path / name / "runs" / "r.jsonl",
+            tmp_path / name,
+            store=empty_store,
+            measures=["EdgeRecall"],
+            engine="cypher",
+        )
+        values[name] = {row.question: row.values[0] for row in scored.rows}
+    assert values["alpha"]["q1"] == 0.5
+    assert values["beta"] == {"q1": 1.0}
+    missed = [graphkit.failures(empty_store, f"of {name}", "missed-edges", question="q1") for name in NAMES[:2]]
+    assert [[row["source"] for row in rows] for rows in missed] == [[Y], []]
+    with pytest.raises(InputError, match="different questions"):
+        graphkit.failures(empty_store, "of alpha", "found-and-lost", other="of beta")
+    with pytest.raises(InputError, match="'q2'"):
+        graphkit.failures(empty_store, "of beta", "missed-edges", question="q2")
+    drawn = cypher("read/gold_and_walk")
+    paths = [empty_store.read(drawn, {"run": f"of {name}", "question": "q1"}) for name in NAMES[:2]]
+    # alpha: two gold edges and one that was walked; beta: one of each.
+    assert list(map(len, paths)) == [3, 2]

@@ -30,7 +30,7 @@ def edges(rows: list[tuple[str, str]]) -> Transaction:
     """Return a transaction that creates an edge for each pair of artifacts."""
     joins = Joins()
     placed = [{"from": joins.place(a), "to": joins.place(b), "relation": None} for a, b in rows]
-    return Transaction.of(joins.statement("load/edges", placed, graph="streamed"))
+    return Transaction.of(joins.statement("load/edges", placed, dataset="d", graph="streamed"))
 
 
 def count(store: Store) -> object:
@@ -104,7 +104,7 @@ def test_error_while_reading_reaches_the_caller(empty_store: Store) -> None:
 
 def test_edges_survive_the_removal_of_their_artifacts(empty_store: Store) -> None:
     """If another process removes an artifact that a load knew, the artifact is created again, and no edge is lost."""
-    writer = StreamWriter(empty_store, edges, artifacts=Artifacts(empty_store))
+    writer = StreamWriter(empty_store, edges, artifacts=Artifacts(empty_store, "d"))
     pairs = [("web:a#f", "api:b#g"), ("api:b#g", "api:b#g"), ("web:c#h", "web:a#f")]
     list(writer.write(iter(pairs[:1])))
     empty_store.write("MATCH (n:Artifact {id: 'web:a#f'}) DETACH DELETE n")
@@ -116,11 +116,10 @@ def test_edges_survive_the_removal_of_their_artifacts(empty_store: Store) -> Non
 
 def test_statement_joins_nothing_if_an_artifact_is_missing(empty_store: Store) -> None:
     """The statement returns fewer edges than rows, and creates none, rather than other edges."""
-    empty_store.write("CREATE (:Artifact {id: 'web:b#g'})")
+    empty_store.write("CREATE (:Artifact {dataset: 'd', id: 'web:b#g'})")
     rows = [{"from": 1, "to": 1, "relation": None}]
-    found = empty_store.write(
-        cypher("load/edges"), {"artifacts": ["web:a#f", "web:b#g"], "rows": rows, "graph": "streamed"}
-    )
+    named = {"dataset": "d", "artifacts": ["web:a#f", "web:b#g"], "rows": rows, "graph": "streamed"}
+    found = empty_store.write(cypher("load/edges"), named)
     assert found == [{"joined": 0}]
     assert empty_store.read("MATCH ()-[e:EDGE]->() RETURN count(e) AS n") == [{"n": 0}]
 
