@@ -2,7 +2,7 @@
 // answers: Stores how many answers, verdicts and executions of a run are left after questions of it were removed. The numbers of a run that is stored in part are those of the whole run.
 // parameters: run
 // columns:
-MATCH (r:Run {id: $run})
+MATCH (r:Run {id: $run}) WHERE r.complete
 SET r.questions = CASE WHEN r.kept IS NULL THEN COUNT { MATCH (r)-[:PRODUCED]->(:Answer) } ELSE r.questions END,
   r.failed = CASE WHEN r.kept IS NULL THEN COUNT { MATCH (r)-[:PRODUCED]->(a:Answer) WHERE a.error IS NOT NULL } ELSE r.failed END,
   r.kept_questions = CASE WHEN r.kept IS NOT NULL THEN COUNT { MATCH (r)-[:KEPT]->(:Question) } END,

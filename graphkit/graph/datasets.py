@@ -175,8 +175,8 @@ class _DatasetLoader:
         self.gold = GoldSum()
         self.places = checked.places
         self.artifacts = Artifacts(store, self.name, self.places)
-        #: Whether something may have left that named artifacts or chunks.
-        self.cleared = False
+        #: Whether something may have left that named artifacts or chunks, and whether questions have.
+        self.cleared = self.removed = False
 
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
@@ -205,7 +205,7 @@ class _DatasetLoader:
             to_rows.meant_by_rows(self.checked.compatibility, self.commits),
         )
         # A load that died may have cleared something.
-        self.cleared = before is not None and before["digest"] is None
+        self.cleared = self.removed = before is not None and before["digest"] is None
         if former := before is not None and names_no_dataset(before):
             self._clear_former_gold()
         self._load_graphs(known, before is not None, held)
@@ -213,8 +213,10 @@ class _DatasetLoader:
             self._unlist({str(row["id"]) for row in self._artifacts_known(False)}, held)
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
-        if before is not None:
+        if before is not None and (self.cleared or self.summary.created_artifacts):
             self.store.write(cypher("load/late_artifacts"), {"dataset": self.name})
+        if self.removed:
+            recount_runs(self.store, self.name)
         if self.cleared:
             clear_unnamed(self.store, self.name, lambda _: held.beat())
         if former:
@@ -267,14 +269,17 @@ class _DatasetLoader:
         path = find_file(self.dataset.folder, kind)
         key = f"{self.dataset.name}/{kind}"
         digest = self.checked.digests[path] + meaning if path is not None else ""
-        if known.get(key, "") == digest:
+        if known.get(key) == (digest if path is not None else None):
             if path is not None:
                 self.summary.add(kind, unchanged=len(getattr(self.checked, kind)))
             return
         self._forget(known, key)
         expect(self.progress, kind, len(getattr(self.checked, kind)))
         load(held)
-        self.store.write(cypher("load/source"), {"key": key, "digest": digest})
+        if path is None:
+            self.store.write(cypher("load/forget_sources"), {"keys": [key]})
+        else:
+            self.store.write(cypher("load/source"), {"key": key, "digest": digest})
 
     def _forget(self, known: dict[str, Any], key: str) -> None:
         """Forget a file's digest before a change, so that an interrupted load matches neither content."""
@@ -323,13 +328,9 @@ class _DatasetLoader:
         The last record of an artifact counts, so that all artifacts are merged again if those of one graph change.
         """
         graphs = self.checked.graphs
-        former = {
-            key.removesuffix(GRAPH): digest
-            for key, digest in known.items()
-            if key.endswith(GRAPH) and key.startswith(f"{self.name}/")
-        }
-        changed = [name for name, graph in graphs.items() if former.get(name) != graph.digest]
-        gone = [name for name, digest in former.items() if digest and name not in graphs]
+        of_graphs = [key for key in known if key.endswith(GRAPH) and key.startswith(f"{self.name}/")]
+        changed = [name for name, graph in graphs.items() if known.get(f"{name}{GRAPH}") != graph.digest]
+        gone = [name for key in of_graphs if (name := key.removesuffix(GRAPH)) not in graphs]
         if not changed and not gone:
             for graph in graphs.values():
                 self._count_unchanged(graph)
@@ -340,6 +341,7 @@ class _DatasetLoader:
             listed = {str(row["id"]) for row in self._artifacts_known(True)}
         for name in [*gone, *changed]:
             self._clear_graph(known, name)
+        self.store.write(cypher("load/forget_sources"), {"keys": [f"{name}{GRAPH}" for name in gone]})
         for name, graph in graphs.items():
             if graph.artifacts is not None:
                 self._merge_artifacts(name, graph, name in changed, listed, held)
@@ -425,7 +427,7 @@ class _DatasetLoader:
 
     def _remove_questions(self, ids: Sequence[str], held: Reservation) -> None:
         """Delete questions with their gold, and all that runs hold of them."""
-        self.cleared = True
+        self.cleared = self.removed = True
         for some in batched(ids, RECORDS):
             named = {"dataset": self.name, "ids": some}
             # A run that died on the way loads anew, and so do those that lose an answer.
@@ -435,7 +437,6 @@ class _DatasetLoader:
                     self.summary.add(f"{kind} removed", written=count)
             self.store.write_many([*clear_gold(self.name, some), (cypher("load/delete_questions"), named)])
             held.beat()
-        recount_runs(self.store, self.name)
         self.summary.add("questions removed", written=len(ids))
 
     def _changed_questions(self, there: Set[str]) -> Iterator[dict[str, Any]]:

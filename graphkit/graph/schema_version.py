@@ -9,7 +9,7 @@ from typing import Any
 SCHEMA_VERSION = "15"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "8ea574337ce6325caca916236acc36d6"
+SCHEMA_DIGEST = "f2ac6bf62bcceb03de71305f5f6e1792"
 
 
 def is_older(row: Mapping[str, Any]) -> bool:

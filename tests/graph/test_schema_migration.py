@@ -122,12 +122,11 @@ FORMER_SCHEMA = (
 
 def test_older_ids_are_not_mixed_with_new_ones(empty_store: Store, shop: Path) -> None:
     """A dataset of the same ids is loaded beside an older one, which stays; migrated, nothing of its form is left."""
-    for kind, name in (
-        ("CONSTRAINT", "artifact_of_dataset"),
-        ("CONSTRAINT", "answer_of_run"),
-        ("INDEX", "artifact_by_id"),
-    ):
-        empty_store.schema([f"DROP {kind} {name} IF EXISTS"])
+    present = (
+        *(("CONSTRAINT", name) for name in ("artifact_of_dataset", "question_of_dataset", "answer_of_run")),
+        *(("INDEX", name) for name in ("artifact_by_id", "question_by_id")),
+    )
+    empty_store.schema([f"DROP {kind} {name} IF EXISTS" for kind, name in present])
     empty_store.schema(FORMER_SCHEMA)
     restored(empty_store, shop.parent)
     empty_store.schema(schema_statements())

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.newest
 
 NAMES = ("alpha", "beta", "gamma")
 #: The forms of a dataset, one after the other.
-FORMS = 3
+FORMS = 4
 X, Y, Z = "web:m.ts#x", "api:n.py#y", "db:o.sql#z"
 
 
@@ -46,7 +46,7 @@ def write(folder: Path, form: int) -> Path:
     nodes = [{"id": X, "kind": f"{name} {form}"}, {"id": Y, "kind": name, "repo": name}, {"id": "web:m.ts#w"}]
     edges = [{"source": X, "relation": "CALLS", "target": Y}, {"source": Y, "relation": "QUERIES", "target": Z}]
     commits = [{"repo": "web", "sha": "1", "branch": name}, {"repo": "api", "sha": f"{form}"}]
-    # Form 1 has no q3 and no Y in its graph; form 2 no q2, no edge to Z, and no w.
+    # Form 1 has no q3 and no Y in its graph; form 2 no q2, no edge to Z, and no w; form 3 neither graph nor commits.
     gone = {1: "q3", 2: "q2"}.get(form)
     files: dict[str, list[Row]] = {
         "questions": [one for one in questions if one["id"] != gone],
@@ -54,7 +54,7 @@ def write(folder: Path, form: int) -> Path:
         "edges": edges[:1] if form == 2 else edges,
         "commits": commits,
     }
-    for kind, rows in files.items():
+    for kind, rows in files.items() if form < 3 else [("questions", questions)]:
         write_lines(folder / f"{kind}.jsonl", rows)
     read = [{"id": X, "text": "function x", "commit": "1"}, {"id": "web:m.ts#w", "text": f"w of {name}"}]
     walk = [{"source": X, "relation": "CALLS", "target": Y}]
