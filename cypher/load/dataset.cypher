@@ -4,4 +4,4 @@
 // columns:
 MERGE (d:Dataset {name: $name})
 SET d.folder = $folder, d.digest = $digest, d.gold_hash = $gold_hash, d.questions = $questions, d.changes = $changes,
-  d.files = $files, d.partial = $partial, d.schema = $schema, d.loaded_at = datetime()
+  d.files = $files, d.partial = $partial, d.schema = $schema, d.schema_digest = $digest, d.loaded_at = datetime()

@@ -4,7 +4,7 @@
 // columns:
 MERGE (r:Run {id: $id})
 SET r.dataset = $dataset, r.digest = $digest, r.content = $content, r.file = $file, r.origin = $origin,
-  r.kept = $kept, r.schema = $schema, r.complete = false
+  r.kept = $kept, r.schema = $schema, r.schema_digest = $digest, r.complete = false
 WITH r WHERE NOT EXISTS { MATCH (r)-[:OVER]->(:Dataset) }
 MATCH (d:Dataset {name: $dataset})
 CREATE (r)-[:OVER]->(d)

@@ -411,6 +411,7 @@ def open_graph(read_only: bool = False, *, silent: bool = False) -> AbstractCont
     from graphkit.database.store import Store
     from graphkit.graph.opening import prepared
     from graphkit.graph.reservations import unfinished_loads
+    from graphkit.graph.schema_version import database_form
 
     chosen = settings()
     where = f"opening {hide_password(chosen.uri)}" if chosen.uri else f"starting the database in {chosen.data}"
@@ -418,6 +419,8 @@ def open_graph(read_only: bool = False, *, silent: bool = False) -> AbstractCont
         store = prepared(Store.open(chosen, read_only=read_only), read_only=read_only)
     for load in unfinished_loads(store):
         say(f"note: {load}")
+    if read_only and (form := database_form(store)) is not None and form.is_newer:
+        say(f"note: the database is in another form: {form}")
     return store
 
 

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphkit import __version__
 from graphkit.database.embedded.bulk_client import BulkImport
 from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.files.dataset import Dataset
@@ -19,6 +20,7 @@ from graphkit.graph.checked import CheckedDataset
 from graphkit.graph.datasets import LoadSummary
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import RunLoad
+from graphkit.graph.schema_version import SCHEMA_VERSION
 from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, quiet
 
@@ -54,6 +56,7 @@ def bulk_load(
         whole.add()
         adding = RunElements(whole)
         loaded = [adding.add(run, problems) for run in runs]
+        elements.node("Graphkit", {"name": "database", "schema": SCHEMA_VERSION, "version": __version__})
         elements.send(all_of_them=True)
         opened.complete(schema_statements())
     return BulkLoad(whole.summary, loaded)

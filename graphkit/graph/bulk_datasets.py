@@ -225,6 +225,7 @@ class DatasetElements:
 
     def _add_dataset(self, gold_hash: str, listed: list[tuple[int, dict[str, Any]]]) -> None:
         """Add the node of the dataset, which says that all of it is there."""
+        digest = dataset_digest(self.dataset, self.checked.digests)
         properties = {
             "name": self.dataset.name,
             "repositories": sorted(self.checked.repositories),
@@ -232,12 +233,13 @@ class DatasetElements:
             "histories": [],
             **{f"repository_{name}": value for name, value in to_rows.repository_rules_row(self.places).items()},
             "folder": self.dataset.place,
-            "digest": dataset_digest(self.dataset, self.checked.digests),
+            "digest": digest,
             "gold_hash": gold_hash,
             "questions": len(self.checked.ids),
             "changes": 0,
             "files": sorted(set(self.dataset.named_places().of_artifacts(self.places))),
             "schema": schema_version.SCHEMA_VERSION,
+            "schema_digest": digest,
             "loaded_at": datetime.now(UTC).isoformat(),
         }
         self.number = self.elements.node("Dataset", properties)

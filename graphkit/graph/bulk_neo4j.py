@@ -58,7 +58,7 @@ def finish_bulk_load(settings: Settings, dataset: Dataset, progress: Progress = 
             finish_import(store, found.name, progress)
             return True
         refuse_unfinished_import(store)
-        if nodes := store.read("MATCH (n) RETURN count(n) AS nodes")[0]["nodes"]:
+        if nodes := store.read("MATCH (n) WHERE NOT n:Graphkit RETURN count(n) AS nodes")[0]["nodes"]:
             raise DatabaseError(
                 f"The database holds {nodes} nodes already, and --bulk fills only an empty one",
                 where=store.uri,

@@ -63,11 +63,11 @@ class RunElements:
         if run is None:
             raise InputError("the file holds no record", where=str(run_file), remedy="Give the log of a run.")
         self.runs.add(run)
-        file = str(run_file.resolve())
+        file, digest = str(run_file.resolve()), run_digest(content, self.questions)
         properties = {
             "id": run,
             "dataset": name,
-            "digest": run_digest(content, self.questions),
+            "digest": digest,
             "content": content,
             "file": file,
             "origin": file,
@@ -77,6 +77,7 @@ class RunElements:
             "questions": len(seen),
             "failed": failed,
             "schema": schema_version.SCHEMA_VERSION,
+            "schema_digest": digest,
             "loaded_at": datetime.now(UTC).isoformat(),
         }
         number = self.elements.node("Run", properties)

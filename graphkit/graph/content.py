@@ -10,6 +10,7 @@ from graphkit.graph.known_names import partial_runs
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.schema_migration import in_older_form
+from graphkit.graph.schema_version import database_form
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class GraphContent:
         The names of the complete runs.
     partial
         A sentence on each run that is stored in part, and on each dataset without all of its questions.
+    form
+        The form that the database states, in words; None before its first write.
     older
         The datasets and runs in the form of another version of graphkit, which `graphkit db migrate` brings into this.
     unfinished
@@ -34,6 +37,7 @@ class GraphContent:
 
     engine: str
     uri: str
+    form: str | None
     datasets: dict[str, Any]
     runs: list[str]
     partial: list[str]
@@ -48,6 +52,7 @@ def graph_content(store: Store) -> GraphContent:
     return GraphContent(
         engine=f"{store.engine} {store.version}",
         uri=store.uri,
+        form=None if (form := database_form(store)) is None else str(form),
         datasets={str(row["name"]): row["questions"] for row in known},
         runs=[str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]],
         partial=[*datasets, *partial_runs(store).values()],

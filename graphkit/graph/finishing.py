@@ -12,8 +12,9 @@ from itertools import count
 
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
-from graphkit.graph.queries import cypher, schema_statements
+from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import UnfinishedLoad, unfinished_loads
+from graphkit.graph.schema_version import prepare_writing
 from graphkit.graph.writing import clear
 from graphkit.records.progress import Progress, quiet
 
@@ -41,7 +42,7 @@ def finish_import(store: Store, name: str, progress: Progress = quiet) -> None:
 
     Raise DatabaseError if the database fails.
     """
-    store.schema(schema_statements())
+    prepare_writing(store)
     _await_indexes(store)
     for marks in (False, True):
         for start in count(0, _VALUES):

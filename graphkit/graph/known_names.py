@@ -81,9 +81,12 @@ def require_run(store: Store, run: str) -> Mapping[str, Any]:
         _refuse_renamed(row, [run])
     if run in runs and runs[run]["complete"]:
         if runs[run]["schema"] != schema_version.SCHEMA_VERSION:
+            newer = schema_version.is_newer(runs[run]["schema"])
             raise InputError(
-                f"the run {run!r} is in the form of another version of graphkit",
-                remedy="`graphkit db migrate` brings the graph into this form; nothing in it is lost.",
+                f"the run {run!r} is in the form of {'a later' if newer else 'another'} version of graphkit",
+                remedy=f"{schema_version.UPGRADE}."
+                if newer
+                else "`graphkit db migrate` brings the graph into this form; nothing in it is lost.",
             )
         return runs[run]
     if run in runs:

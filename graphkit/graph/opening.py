@@ -7,7 +7,7 @@ from pathlib import Path
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.graph.finishing import refuse_unfinished_import
-from graphkit.graph.queries import schema_statements
+from graphkit.graph.schema_version import prepare_writing
 
 
 def open_store(
@@ -33,21 +33,22 @@ def open_store(
     Raises
     ------
     DatabaseError
-        The database can't be reached, refuses the credentials, is older than Neo4j 5.23, or holds an unfinished import.
+        The database can't be reached, refuses the credentials, is older than Neo4j 5.23, holds an unfinished import,
+        or is in the form of a later graphkit.
     """
     settings = Settings.resolve(uri, username, password, database, Path(data) if data is not None else None)
     return prepared(Store.open(settings))
 
 
 def prepared(store: Store, *, read_only: bool = False) -> Store:
-    """Create the constraints and indexes of an open store that is to be written, and return it; close it on an error.
+    """Prepare an open store that is to be written (:func:`prepare_writing`), and return it; close it on an error.
 
-    Raise DatabaseError if it holds an import that isn't finished.
+    Raise DatabaseError if it holds an import that isn't finished, or a form that only a later graphkit writes.
     """
     try:
         refuse_unfinished_import(store)
         if not read_only:
-            store.schema(schema_statements())
+            prepare_writing(store)
     except BaseException:
         store.close()
         raise

@@ -11,11 +11,17 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
+from graphkit.errors import DatabaseError, InputError
 from graphkit.graph import schema_version
+from graphkit.graph.content import graph_content
+from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import read_query
 from graphkit.graph.runs import load_run
+from graphkit.graph.schema_migration import in_older_form, migrate
+from graphkit.graph.schema_version import SCHEMA_VERSION, DatabaseForm, database_form, prepare_writing
 from tests.helpers import ROOT
-from tests.helpers.loading import RUN, load_all
+from tests.helpers.cli import Graph, inside
+from tests.helpers.loading import RUN, contents, load_all
 
 pytestmark = pytest.mark.newest
 
@@ -29,6 +35,61 @@ def test_new_form_loads_everything_anew(empty_store: Store, dataset: Path, monke
     assert set(summary.unchanged.values()) == {0}
     assert summary.written["questions"] == 30
     assert (again.written, again.unchanged) == (30, 0)
+
+
+def test_database_states_its_form_once(store: Store) -> None:
+    """The first write states the form, a second one changes nothing, and a later graphkit states its own."""
+    assert database_form(store) is None
+    for _ in range(2):
+        prepare_writing(store)
+    assert store.read("MATCH (g:Graphkit) RETURN g.schema AS schema, g.version AS version") == [
+        {"schema": SCHEMA_VERSION, "version": graphkit.__version__}
+    ]
+    store.write("MATCH (g:Graphkit) SET g.schema = '9', g.version = '0.0.9'")
+    prepare_writing(store)
+    assert database_form(store) == DatabaseForm(SCHEMA_VERSION, graphkit.__version__)
+
+
+def test_older_graphkit_reads_and_does_not_write(graph: Graph, dataset: Path) -> None:
+    """A database in a later form takes nothing from this graphkit; status and queries read it, and say so."""
+    load_all(graph.store, dataset)
+    prepare_writing(graph.store)
+    graph.store.write("MATCH (g:Graphkit) SET g.schema = '1000', g.version = '9.8.7'")
+    graph.store.write("MATCH (r:Run) SET r.schema = '1000'")
+    before = contents(graph.store)
+    for words in (("load", dataset), ("db", "remove", "run", RUN), ("db", "migrate")):
+        refused = inside(*words, cwd=dataset, env=graph.env, code=DatabaseError.exit_code)
+        assert "in the form of graphkit 9.8.7 (schema 1000)" in refused.err
+        assert f"(schema {SCHEMA_VERSION})" in refused.err
+        assert "Install the graphkit-eval that wrote it" in refused.err
+    assert contents(graph.store) == before
+    query = ("query", "-e", "MATCH (q:Question) RETURN count(q) AS n", "--json")
+    read = inside(*query, cwd=dataset, env=graph.env, code=0)
+    assert '"n": 30' in read.out
+    assert "this graphkit is older" in read.err
+    status = inside("db", "status", cwd=dataset, env=graph.env, code=0)
+    assert "schema 1000, stated by graphkit 9.8.7" in status.out
+    # Figures by this graphkit's own queries would be wrong in silence.
+    with pytest.raises(InputError, match="a later version of graphkit") as named:
+        require_run(graph.store, RUN)
+    assert "migrate" not in str(named.value)
+
+
+def test_rows_of_another_version_are_found(empty_store: Store, dataset: Path) -> None:
+    """An older graphkit that knows no ``schema`` leaves it and changes the digest: status and migration name the rows.
+
+    The digests that it writes are of its own form, so they differ, whatever it loads.
+    """
+    load_all(empty_store, dataset)
+    assert in_older_form(empty_store) == []
+    empty_store.write("MATCH (d:Dataset) SET d.digest = 'of an older form'")
+    empty_store.write("MATCH (r:Run) SET r.digest = 'of an older form'")
+    both = [f"the dataset {dataset.name}", f"the run {RUN}"]
+    assert in_older_form(empty_store) == graph_content(empty_store).older == both
+    # Nothing tells which files that digest was of, so the dataset stays, with the command that loads it.
+    assert "graphkit load" in migrate(empty_store).left[0]
+    load_all(empty_store, dataset)
+    assert in_older_form(empty_store) == []
 
 
 def statements(path: Path) -> str:
