@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.snippets import snippet
 from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from graphkit.execution.workers import Ended, ForgedError, SandboxError, StoppedError, Worker, WorkerSession
+from graphkit.files.leftovers import held_folder
 
 #: The time limit of a trial, in seconds.
 _TRIAL_SECONDS = 20.0
@@ -178,8 +178,8 @@ def call_function(session: WorkerSession, code: str, function: str, inputs: Sequ
 def failure_of(wall: Wall, files: Sequence[Path], limits: SandboxLimits) -> str | None:
     """Run code that tries to get out of a wall, and return why it doesn't hold; None if it holds."""
     try:
-        with tempfile.TemporaryDirectory(prefix="graphkit-trial-") as folder:
-            witness, outside = Path(folder, "witness"), Path(folder, "outside")
+        with held_folder() as folder:
+            witness, outside = folder / "witness", folder / "outside"
             witness.write_text("secret")
             worker = Worker(wall, files, limits)
             try:

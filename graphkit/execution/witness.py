@@ -26,6 +26,7 @@ from graphkit.execution.hosts import interpreter
 from graphkit.execution.inside.watching import LOOK
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.workers import Ended
+from graphkit.files.leftovers import held_folder
 from graphkit.records.executions import Mechanism
 
 #: System calls that attempts make by their numbers.
@@ -79,7 +80,7 @@ class Witness:
     def __enter__(self) -> Self:
         """Lay out all targets."""
         with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphkit-")))
+            folder = stack.enter_context(held_folder())
             self._secret, self._outside = folder / "secret", folder / "outside"
             self._secret.write_text(self._secrets["file"])
             self._make_files()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from graphkit.files.leftovers import held_folder
 
 _TOGETHER = 500  # keys of one look-up
 _RECENT = 200_000  # numbers kept in memory
@@ -89,8 +90,8 @@ def _hashed(kind: str, key: str) -> bytes:
 @contextmanager
 def numbers() -> Iterator[Numbers]:
     """Provide an empty map in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="graphkit-") as folder:
-        known = Numbers(Path(folder))
+    with held_folder() as folder:
+        known = Numbers(folder)
         try:
             yield known
         finally:

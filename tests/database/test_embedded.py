@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import pwd
 import shutil
 import signal
 import stat
@@ -20,6 +22,7 @@ import pytest
 from graphkit.database.embedded import client as embedded
 from graphkit.database.embedded.client import ensure_running, status, stop
 from graphkit.database.embedded.folder import os_error
+from graphkit.database.embedded.locks import held_lock
 from graphkit.database.embedded.place import Layout
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
@@ -72,6 +75,76 @@ def client(script: str, *arguments: object, stdin: int = subprocess.DEVNULL) -> 
         cwd=ROOT,
         env=clean_environment(os.environ),
     )
+
+
+# Surroundings --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("locale", ["C", "de_DE.ISO-8859-1"])
+def test_home_of_other_letters_in_any_locale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locale: str) -> None:
+    """A folder with other letters than ASCII works in a locale that lacks them.
+
+    The server leaves nothing in the folder for temporary files: its Java made a socket there at each start, and a file
+    of counters, which a kill left.
+    """
+    monkeypatch.setenv("LC_ALL", locale)
+    data = tmp_path / "hömé" / "db"
+    with opened(data) as store:
+        assert store.write("CREATE (n:Kept {v: 'é'}) RETURN n.v AS v") == [{"v": "é"}]
+        pid = server_pid(data)
+        assert not Path(f"/tmp/.java_pid{pid}").exists()
+        assert not list(Path("/tmp").glob(f"hsperfdata_*/{pid}"))
+    stop(data)
+
+
+def test_path_that_is_not_utf8(tmp_path: Path) -> None:
+    """A folder whose name no Java process could open is refused with the reason, before anything starts."""
+    data = tmp_path / os.fsdecode(b"h\xf6m")
+    with pytest.raises(DatabaseError, match="isn't UTF-8") as refused:
+        ensure_running(data)
+    assert "GRAPHKIT_HOME" in str(refused.value.remedy)
+    assert not data.exists()
+
+
+def test_few_open_files_are_named(data: Path) -> None:
+    """With a hard limit of 64 open files the database can't start, and the message says why and what to do."""
+    script = (
+        "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
+        "try:\n    ensure_running(Path(sys.argv[1]))\nexcept Exception as error:\n    print(error)"
+    )
+    said, _ = client(script, data).communicate(timeout=120)
+    assert "at most 64 files may be open" in said
+    assert "ulimit -n" in said
+
+
+def test_folder_of_another_user(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the system forbids in another user's folder names that user; one's own folder isn't another's."""
+    data.mkdir()
+    refused = PermissionError(errno.EACCES, "Permission denied", str(data / "start.lock"))
+    assert "can't be used" in os_error(refused, data).what
+    owner = pwd.getpwuid(os.getuid()).pw_name
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    told = os_error(refused, data)
+    assert told.what == f"The embedded database in this folder belongs to {owner}: Permission denied"
+    assert f"as {owner}" in str(told.remedy)
+
+
+@ON_LINUX
+def test_server_of_another_user_is_not_stopped(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that this user may not end is named with the way to end it, and stays kept."""
+
+    def kill(pid: int, number: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    data.mkdir()
+    Layout(data).keep.touch()
+    lock = held_lock(Layout(data).server_lock, 1)
+    assert lock is not None
+    monkeypatch.setattr(os, "kill", kill)
+    with pytest.raises(DatabaseError, match=f"process {os.getpid()}\\) runs as another user"):
+        stop(data)
+    assert Layout(data).keep.exists()
+    os.close(lock)
 
 
 # Life --------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ even if a process dies, rule its life:
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -22,7 +21,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphkit.database.embedded.folder import os_errors, prepared
+from graphkit.database.embedded.folder import os_errors, other_owner, prepared
 from graphkit.database.embedded.leases import alone_starting, held_error, join, leave
 from graphkit.database.embedded.locks import is_held, locking_pid, wait_until, written_pid
 from graphkit.database.embedded.place import ADMIN, DATABASE, READER, Layout
@@ -93,17 +92,27 @@ def stop(directory: Path) -> bool:
     """
     _require_posix()
     layout = Layout(directory.absolute())
-    if not layout.directory.is_dir():
-        return False
     with os_errors(layout.directory):
-        layout.keep.unlink(missing_ok=True)
+        if not layout.directory.is_dir():
+            return False
         if not is_held(layout.server_lock):
+            layout.keep.unlink(missing_ok=True)
             return False
         pid = locking_pid(layout.server_lock)
         if pid is None:
             raise held_error(layout, None)
-        with contextlib.suppress(ProcessLookupError):
+        try:
             os.kill(pid, signal.SIGTERM)
+        except PermissionError:
+            owner = other_owner(Path(f"/proc/{pid}")) or "another user"
+            raise DatabaseError(
+                f"The embedded database (process {pid}) runs as {owner}",
+                where=str(layout.directory),
+                remedy=f"Run the command as {owner}; without clients, a database that isn't kept stops by itself.",
+            ) from None
+        except ProcessLookupError:
+            pass
+        layout.keep.unlink(missing_ok=True)
         if not wait_until(lambda: not is_held(layout.server_lock), STOP_SECONDS):
             raise DatabaseError(
                 f"The embedded database (process {pid}) didn't stop within {STOP_SECONDS:.0f} seconds",
@@ -117,8 +126,8 @@ def status(directory: Path) -> Status:
     """Return the status of the server of ``directory`` without starting or holding it."""
     _require_posix()
     layout = Layout(directory.absolute())
-    keep = layout.keep.exists()
     with os_errors(layout.directory):
+        keep = layout.keep.exists()
         state = _live_state(layout)
     if state is None:
         return Status(layout.directory, running=False, keep=keep)

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from graphkit.errors import DatabaseError
 
+if sys.platform != "win32":
+    import pwd
+    import resource
+
 _LEAST_ROOM = 1024 * 1024  # bytes
 
 
 def prepared(directory: Path) -> Path:
     """Create the folder (mode 0700) if it doesn't exist, and return its absolute path."""
-    directory = directory.absolute()
+    with os_errors(directory):
+        return _made(directory.absolute())
+
+
+def _made(directory: Path) -> Path:
     if directory.exists() and not directory.is_dir():
         raise DatabaseError(
             "The path of the embedded database is a file, not a folder",
@@ -30,8 +40,15 @@ def prepared(directory: Path) -> Path:
             where=str(directory),
             remedy="Name the dataset by --dataset, and by --data or GRAPHKIT_HOME another folder for the database.",
         )
-    with os_errors(directory):
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        os.fsencode(directory).decode("utf-8")
+    except UnicodeDecodeError:
+        raise DatabaseError(
+            "The path of the embedded database isn't UTF-8, and its Java finds no file there",
+            where=str(directory),
+            remedy="Name a folder by --data or GRAPHKIT_HOME whose path is UTF-8.",
+        ) from None
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return directory
 
 
@@ -53,11 +70,43 @@ def os_error(error: OSError, directory: Path) -> DatabaseError:
             remedy="Make room, or name a folder on another disk (--data or GRAPHKIT_HOME).",
         )
     reason = error.strerror or type(error).__name__
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return DatabaseError(f"{reason}{few_files()}", where=str(directory), remedy=_FILES_REMEDY)
+    if error.errno in (errno.EACCES, errno.EPERM) and (owner := other_owner(Path(error.filename or directory))):
+        return DatabaseError(
+            f"The embedded database in this folder belongs to {owner}: {reason}",
+            where=str(directory),
+            remedy=f"Run the command as {owner}, or name a folder of your own (--data or GRAPHKIT_HOME).",
+        )
     return DatabaseError(
         f"The folder of the embedded database can't be used: {reason}",
         where=str(error.filename or directory),
         remedy="Name a folder that you may write to (--data or GRAPHKIT_HOME), or set NEO4J_URI to a Neo4j server.",
     )
+
+
+def other_owner(path: Path) -> str | None:
+    """Return the user that owns a path, or what is there of it; None if that is the user of this process."""
+    for one in (path, *path.parents):
+        with contextlib.suppress(OSError):
+            uid = one.stat().st_uid
+            try:
+                name = pwd.getpwuid(uid).pw_name
+            except KeyError:
+                name = f"the user {uid}"
+            return None if uid == os.geteuid() else name
+    return None
+
+
+#: Open files with which a database may not even start: its Java alone has about as many.
+_FEW_FILES = 256
+_FILES_REMEDY = "Allow more open files: ulimit -n 4096 (in containers --ulimit nofile=4096)."
+
+
+def few_files() -> str:
+    """Return a note on the limit of open files of this process if it is low; else nothing."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return f" (at most {limit} files may be open: ulimit -n 4096 allows more)" if 0 <= limit < _FEW_FILES else ""
 
 
 def disk_is_full(directory: Path) -> bool:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.database.embedded.exchange import settle
+from graphkit.database.embedded.folder import few_files
 from graphkit.database.embedded.locks import held_lock, lock_file, lock_within
 from graphkit.database.embedded.place import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
 
@@ -37,6 +38,9 @@ _UNUSED_JARS = ("arcadedb-mcp-", "arcadedb-graphql-", "arcadedb-postgresw-", "ar
 
 _JVM_OPTIONS = (
     "-Xrs",  # leaves SIGTERM to Python
+    # Without these, each start leaves a socket in the folder for temporary files, and a killed one a file of counters.
+    "-XX:+DisableAttachMechanism",
+    "-XX:-UsePerfData",
     "-XX:+UseSerialGC",
     "-XX:+UseCompactObjectHeaders",
     "-XX:+ExitOnOutOfMemoryError",  # what was committed is safe; a server without memory would only hang its clients
@@ -128,7 +132,7 @@ def reason(error: BaseException) -> str:
         cause = earlier
     if cause is not error and (first := _first_line(str(cause))) and first not in messages[0]:
         messages.append(first)
-    return ": ".join(messages)
+    return ": ".join(messages) + few_files()
 
 
 def _cause(error: Any) -> Any:

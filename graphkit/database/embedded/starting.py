@@ -42,6 +42,8 @@ def read_state(layout: Layout) -> State | None:
         return State(
             int(content["pid"]), int(content["bolt_port"]), str(content["started_at"]), str(content["version"])
         )
+    except PermissionError:
+        raise  # the database of another user, which may well be running
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -113,9 +115,11 @@ def _spawn(layout: Layout, ready: int, log: int) -> None:
 
 
 def server_environment() -> dict[str, str]:
-    """Return the environment of the server: with this package, and without keys and addresses of services."""
+    """Return the environment of the server: this package, UTF-8, and no keys and addresses of services."""
     package_root = str(Path(__file__).resolve().parents[3])
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_HIDDEN_FROM_SERVER)}
+    # Java reads the names of files by the locale, and finds none with other letters in that of C.
+    environment |= {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
     return environment
 
