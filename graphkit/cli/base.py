@@ -415,8 +415,9 @@ def open_graph(read_only: bool = False, *, silent: bool = False) -> AbstractCont
 
     chosen = settings()
     where = f"opening {hide_password(chosen.uri)}" if chosen.uri else f"starting the database in {chosen.data}"
-    with nullcontext() if silent else shown_progress(where):
-        store = prepared(Store.open(chosen, read_only=read_only), read_only=read_only)
+    shown = nullcontext if silent else shown_progress
+    with shown(where):
+        store = prepared(Store.open(chosen, read_only=read_only, waiting=shown), read_only=read_only)
     for load in unfinished_loads(store):
         say(f"note: {load}")
     if read_only and (form := database_form(store)) is not None and form.is_newer:

@@ -26,7 +26,7 @@ def start() -> None:
 
     chosen = _embedded_settings()
     with shown_progress(f"starting the database in {chosen.data}"):
-        endpoint = client.ensure_running(chosen.data, keep=True)
+        endpoint = client.ensure_running(chosen.data, keep=True, waiting=shown_progress)
     try:
         folder = str(chosen.data.resolve())
         text = f"running at {endpoint.uri} on {folder}; `graphkit db stop` ends it"

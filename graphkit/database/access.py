@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from graphkit.database.dialects import ArcadeDB, Dialect
-from graphkit.database.embedded.client import ensure_running
+from graphkit.database.embedded.client import Waiting, ensure_running, unseen
 from graphkit.database.embedded.folder import bytes_by_kind, disk_is_full
 from graphkit.database.embedded.place import DEFAULT_HEAP, HEAP_VARIABLE, Layout
 from graphkit.database.settings import Settings, hide_password
@@ -88,8 +88,8 @@ class EmbeddedAccess(Access):
 
     dialect = ArcadeDB()
 
-    def __init__(self, folder: Path) -> None:
-        endpoint = ensure_running(folder)
+    def __init__(self, folder: Path, waiting: Waiting) -> None:
+        endpoint = ensure_running(folder, waiting=waiting)
         super().__init__(
             endpoint.uri,
             endpoint.database,
@@ -134,10 +134,13 @@ class EmbeddedAccess(Access):
             self._endpoint.release()
 
 
-def access_to(settings: Settings) -> Access:
-    """Return access to the database that the settings name, and start the embedded server for it."""
+def access_to(settings: Settings, waiting: Waiting = unseen) -> Access:
+    """Return access to the database that the settings name, and start the embedded server for it.
+
+    ``waiting`` shows what is awaited before that: see :func:`ensure_running`.
+    """
     if settings.uri is None:
-        return EmbeddedAccess(settings.data)
+        return EmbeddedAccess(settings.data, waiting)
     # Without a password, the server is asked without an account.
     login = (settings.username, settings.password) if settings.password else None
     return Access(settings.uri, settings.database, login)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from graphkit.database.access import Access, access_to
 from graphkit.database.dialects import KnownDialect, recognized
 from graphkit.database.driver import agent_of, connected, driver_errors, session_of
+from graphkit.database.embedded.client import Waiting, unseen
 from graphkit.database.messages import translated, write_refused
 from graphkit.database.outside import explaining, refuse_outside
 from graphkit.database.settings import Settings, query_timeout
@@ -78,13 +79,15 @@ class Store:
         self.conflicts = 0
 
     @classmethod
-    def open(cls, settings: Settings, *, read_only: bool = False) -> Store:
+    def open(cls, settings: Settings, *, read_only: bool = False, waiting: Waiting = unseen) -> Store:
         """Connect, and check that the server answers, accepts the account, has the database and is new enough.
 
         Parameters
         ----------
         read_only
             Let the server refuse every write: by the reader's account (embedded) or read sessions (Neo4j).
+        waiting
+            Makes the context in which the end of a compaction or a bulk load is awaited, from a sentence on it.
 
         Raises
         ------
@@ -92,7 +95,7 @@ class Store:
             A check fails.
         """
         query_timeout()  # reports a wrong value before anything starts
-        access = access_to(settings)
+        access = access_to(settings, waiting)
         try:
             driver = connected(access, (access.reader if read_only else None) or access.login)
             try:

@@ -49,7 +49,7 @@ def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> li
         _remove_run(store, run, progress)
     named = {"dataset": dataset}
     done = _reported(progress)
-    with reserved(store, reservation_of(dataset)) as held:
+    with reserved(store, reservation_of(dataset), removes=True) as held:
         store.write(cypher("load/dataset_changes"), {"name": dataset})
         clear(store, "load/clear_listed", named)
         store.write_many([(cypher(f"load/clear_{kind}"), named) for kind in ("stacks", "deployments", "pairs")])
@@ -86,7 +86,7 @@ def _require(kind: str, name: str, there: Iterable[str]) -> None:
 
 
 def _remove_run(store: Store, run: str, progress: Progress) -> None:
-    with reserved(store, reservation_of_run(run)) as held:
+    with reserved(store, reservation_of_run(run), removes=True) as held:
 
         def done(count: int) -> None:
             progress("records removed", count)

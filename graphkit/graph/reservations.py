@@ -33,12 +33,15 @@ class UnfinishedLoad:
         The command that finishes it, if it is an import into Neo4j.
     renaming
         The former and the new name, if it is a renaming.
+    removes
+        Whether it removes what it names.
     """
 
     name: str
     interrupted: bool
     finish: str | None = None
     renaming: tuple[str, str] | None = None
+    removes: bool = False
 
     def __str__(self) -> str:
         if self.renaming is not None:
@@ -51,8 +54,10 @@ class UnfinishedLoad:
         if self.finish is not None:
             return f"the import of the {self.name} isn't finished: {self.finish}"
         if self.interrupted:
+            if self.removes:
+                return f"the removal of {self.name} was interrupted: run it again to finish it"
             return f"the load of {self.name} was interrupted: run it again to repair it"
-        return f"{self.name} is being loaded by another process"
+        return f"{self.name} is being {'removed' if self.removes else 'loaded'} by another process"
 
 
 class Reservation:
@@ -80,8 +85,8 @@ class Reservation:
 
 
 @contextmanager
-def reserved(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Reservation]:
-    """Reserve a load for this process; wait while another process holds it.
+def reserved(store: Store, name: str, patience: float = PATIENCE, *, removes: bool = False) -> Iterator[Reservation]:
+    """Reserve a load, or a removal, for this process; wait while another process holds it.
 
     The reservation is released when the block succeeds, or refuses its input before it writes anything. Otherwise it
     stays and marks the load as interrupted, until another process resumes the load.
@@ -93,12 +98,13 @@ def reserved(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Re
     while True:
         loads = store.read(cypher("load/loads"))
         dead = [row["owner"] for row in loads if _is_dead(str(row["owner"]))]
-        parameters = {"name": name, "owner": owner, "stale_ms": STALE_MS, "dead": dead}
+        parameters = {"name": name, "owner": owner, "stale_ms": STALE_MS, "dead": dead, "removes": removes or None}
         if store.write(cypher("load/reserve"), parameters)[0]["owner"] == owner:
             break
         if time.monotonic() > deadline:
+            doing = "removing" if any(row["name"] == name and row["removes"] for row in loads) else "loading"
             raise DatabaseError(
-                f"another process has been loading {name} for longer than {patience:.0f} s",
+                f"another process has been {doing} {name} for longer than {patience:.0f} s",
                 remedy="Wait for it, or end it and run this again.",
             )
         time.sleep(0.2)
@@ -150,6 +156,7 @@ def unfinished_loads(store: Store) -> list[UnfinishedLoad]:
             int(str(row["age_ms"])) > STALE_MS or _is_dead(str(row["owner"])),
             None if row["finish"] is None else str(row["finish"]),
             renaming,
+            bool(row["removes"]),
         )
     return list(found.values())
 

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import stat
@@ -145,6 +146,36 @@ def test_server_of_another_user_is_not_stopped(data: Path, monkeypatch: pytest.M
         stop(data)
     assert Layout(data).keep.exists()
     os.close(lock)
+
+
+def test_compaction_is_named_and_awaited(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a compaction has the folder, a command says since when and waits for its end, and nobody ends it."""
+    data.mkdir()
+    lock = held_lock(Layout(data).server_lock, 1, "compaction")
+    assert lock is not None
+    named = rf"A compaction is running since \d+-\d+-\d+ \d+:\d+:\d+ \(process {os.getpid()}\)"
+    assert re.fullmatch(named, str(status(data).work))
+    shown: list[str] = []
+
+    @contextlib.contextmanager
+    def waiting(sentence: str) -> Iterator[None]:
+        shown.append(sentence)
+        if len(shown) == 2:
+            threading.Timer(0.3, os.close, [lock]).start()
+        yield
+
+    monkeypatch.setattr(embedded, "WORK_SECONDS", 0.1)
+    for refused in (lambda: stop(data), lambda: ensure_running(data, waiting=waiting)):
+        with pytest.raises(DatabaseError, match=named) as told:
+            refused()
+        assert "wait for it" in str(told.value)
+        assert "kill" not in str(told.value)
+    monkeypatch.setattr(embedded, "WORK_SECONDS", 60.0)
+    ensure_running(data, waiting=waiting).release()
+    assert len(shown) == 2
+    assert re.fullmatch(named + ", waiting for its end", shown[1])
+    assert status(data).work is None
+    stop(data)
 
 
 # Life --------------------------------------------------------------------------------------------------------------

@@ -265,3 +265,21 @@ def test_a_load_waits_for_another_ones(empty_store: Store, dataset: Path) -> Non
         ):
             pass
     assert unfinished_loads(empty_store) == []
+
+
+def test_a_removal_is_called_one(empty_store: Store) -> None:
+    """Beside a removal, other commands say that the run is being removed, not loaded; a load after it is one again."""
+    with reserved(empty_store, "run r", removes=True):
+        assert [str(one) for one in unfinished_loads(empty_store)] == ["run r is being removed by another process"]
+        with (
+            pytest.raises(DatabaseError, match="another process has been removing run r"),
+            reserved(empty_store, "run r", patience=0.0, removes=True),
+        ):
+            pass
+    with pytest.raises(KeyboardInterrupt), reserved(empty_store, "run r", removes=True):
+        raise KeyboardInterrupt
+    assert [str(one) for one in unfinished_loads(empty_store)] == [
+        "the removal of run r was interrupted: run it again to finish it"
+    ]
+    with reserved(empty_store, "run r"):
+        assert [str(one) for one in unfinished_loads(empty_store)] == ["run r is being loaded by another process"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from graphkit.database.embedded.exchange import settle
-from graphkit.database.embedded.locks import held_lock
+from graphkit.database.embedded.locks import held_lock, running_work
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.server import GRACE_SECONDS, reason
 
@@ -18,18 +18,19 @@ from graphkit.database.embedded.server import GRACE_SECONDS, reason
 _PATIENCE = GRACE_SECONDS + 15.0
 
 
-def work_alone(folder: Path, descriptor: int, work: Callable[[Layout, IO[bytes]], None]) -> NoReturn:
+def work_alone(folder: Path, descriptor: int, what: str, work: Callable[[Layout, IO[bytes]], None]) -> NoReturn:
     """Work on the files of a folder with the server's lock, so that no server runs meanwhile, and end this process.
 
-    ``work`` gets the stream of the descriptor for its replies. A server that goes on is the reply ``held``, an
-    exception the reply ``error``.
+    ``work`` gets the stream of the descriptor for its replies; others who need the files are told ``what`` it is. A
+    server that goes on is the reply ``held``, other work its sentence in it, an exception the reply ``error``.
     """
     os.umask(0o077)
     layout = Layout(folder)
     with os.fdopen(descriptor, "wb") as replies:
         try:
-            if held_lock(layout.server_lock, _PATIENCE) is None:
-                reply(replies, {"held": True})
+            if held_lock(layout.server_lock, _PATIENCE, what) is None:
+                other = running_work(layout.server_lock)
+                reply(replies, {"held": True if other is None else str(other)})
             else:
                 settle(layout)
                 work(layout, replies)

@@ -19,6 +19,7 @@ import msgspec
 
 from graphkit.database.embedded.folder import os_errors, prepared
 from graphkit.database.embedded.import_batches import TOGETHER
+from graphkit.database.embedded.leases import work_error
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.starting import server_environment
 from graphkit.errors import DatabaseError
@@ -107,6 +108,8 @@ class BulkImport:
         return line
 
     def _refuse(self, state: Mapping[str, Any]) -> None:
+        if isinstance(state.get("held"), str):
+            raise work_error(self._layout, state["held"])
         if state.get("held"):
             raise DatabaseError(
                 "The embedded database is running, and its batch importer needs it for itself",

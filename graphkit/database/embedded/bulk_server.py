@@ -23,9 +23,8 @@ def main(arguments: list[str]) -> NoReturn:
     """Read frames from one descriptor until the last one, and answer to another."""
     with os.fdopen(int(arguments[1]), "rb") as frames:
         together = int(arguments[3])
-        work_alone(
-            Path(arguments[0]), int(arguments[2]), lambda layout, replies: _run(layout, frames, replies, together)
-        )
+        folder, descriptor = Path(arguments[0]), int(arguments[2])
+        work_alone(folder, descriptor, "bulk load", lambda layout, replies: _run(layout, frames, replies, together))
 
 
 def _run(layout: Layout, frames: IO[bytes], replies: IO[bytes], together: int) -> None:

@@ -13,23 +13,30 @@ even if a process dies, rule its life:
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphkit.database.embedded.folder import os_errors, other_owner, prepared
-from graphkit.database.embedded.leases import alone_starting, held_error, join, leave
-from graphkit.database.embedded.locks import is_held, locking_pid, wait_until, written_pid
+from graphkit.database.embedded.leases import alone_starting, held_error, join, leave, work_error
+from graphkit.database.embedded.locks import is_held, locking_pid, running_work, wait_until, written_pid
 from graphkit.database.embedded.place import ADMIN, DATABASE, READER, Layout
 from graphkit.database.embedded.starting import START_SECONDS, State, read_state, start
 from graphkit.errors import DatabaseError
 
 HOLDER_SECONDS = 15.0  # how long a server that holds the folder may take to answer
 STOP_SECONDS = 60.0
+WORK_SECONDS = 600.0  # how long to wait for a compaction or a bulk load
+
+#: Shows a sentence while its block waits.
+Waiting = Callable[[str], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Status:
-    """The status of the embedded server of a folder."""
+    """The status of the embedded server of a folder, or the compaction or bulk load that runs instead."""
 
     directory: Path
     running: bool
@@ -61,18 +68,30 @@ class Status:
     version: str | None = None
     started_at: str | None = None
     keep: bool = False
+    work: str | None = None
 
 
-def ensure_running(directory: Path, *, keep: bool = False) -> Endpoint:
+def unseen(sentence: str) -> AbstractContextManager[object]:
+    """Show nothing of a sentence."""
+    return contextlib.nullcontext()
+
+
+def ensure_running(directory: Path, *, keep: bool = False, waiting: Waiting = unseen) -> Endpoint:
     """Find the server of ``directory`` or start it, and hold it until ``Endpoint.release``.
 
     Raise DatabaseError if the folder can't be used, another process holds it, or the server doesn't start. Raise
     InputError if ``GRAPHKIT_JVM_HEAP`` isn't a memory size.
 
-    The folder is created (mode 0700) if it doesn't exist. With ``keep``, the server runs on until ``stop``.
+    The folder is created (mode 0700) if it doesn't exist. With ``keep``, the server runs on until ``stop``. While a
+    compaction or a bulk load has the folder for itself, its end is awaited, within ``waiting`` with a sentence on it.
     """
     _require_posix()
     layout = Layout(prepared(directory))
+    with os_errors(layout.directory):
+        if (work := running_work(layout.server_lock)) is not None:
+            with waiting(f"{work}, waiting for its end"):
+                if not wait_until(lambda: running_work(layout.server_lock) is None, WORK_SECONDS):
+                    raise work_error(layout, str(work))
     with os_errors(layout.directory), alone_starting(layout, START_SECONDS + HOLDER_SECONDS):
         join(layout, STOP_SECONDS)
         try:
@@ -88,7 +107,8 @@ def ensure_running(directory: Path, *, keep: bool = False) -> Endpoint:
 def stop(directory: Path) -> bool:
     """Stop the server of ``directory`` cleanly, end its keep mode, and return whether it was running.
 
-    Raise DatabaseError if the server doesn't stop within a minute, or belongs to another user.
+    Raise DatabaseError if the server doesn't stop within a minute, or belongs to another user, or if it isn't a server
+    but a compaction or a bulk load.
     """
     _require_posix()
     layout = Layout(directory.absolute())
@@ -98,6 +118,8 @@ def stop(directory: Path) -> bool:
         if not is_held(layout.server_lock):
             layout.keep.unlink(missing_ok=True)
             return False
+        if (work := running_work(layout.server_lock)) is not None:
+            raise work_error(layout, str(work))
         pid = locking_pid(layout.server_lock)
         if pid is None:
             raise held_error(layout, None)
@@ -128,9 +150,9 @@ def status(directory: Path) -> Status:
     layout = Layout(directory.absolute())
     with os_errors(layout.directory):
         keep = layout.keep.exists()
-        state = _live_state(layout)
+        state, work = _live_state(layout), running_work(layout.server_lock)
     if state is None:
-        return Status(layout.directory, running=False, keep=keep)
+        return Status(layout.directory, running=False, keep=keep, work=None if work is None else str(work))
     return Status(layout.directory, True, state.pid, state.uri, state.version, state.started_at, keep)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.database.embedded.folder import disk_is_full, os_errors, prepared
+from graphkit.database.embedded.leases import work_error
 from graphkit.database.embedded.place import Layout
 from graphkit.database.embedded.starting import server_environment
 from graphkit.errors import DatabaseError
@@ -65,6 +66,8 @@ def compact(directory: Path, schema: Sequence[str], done: Callable[[int], None])
 def _refused(layout: Layout, reply: Mapping[str, Any]) -> DatabaseError:
     remedy = f"The database is as it was. Run the command again. Its log: {layout.compact_log}"
     what = f"The embedded database couldn't be compacted: {reply.get('error')}"
+    if isinstance(reply.get("held"), str):
+        return work_error(layout, reply["held"])
     if reply.get("held"):
         what = "The embedded database is running, and a compaction needs it for itself"
         remedy = "Stop it (graphkit db stop), and run the command again."

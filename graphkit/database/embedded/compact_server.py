@@ -29,7 +29,8 @@ _PACK = 2000
 def main(arguments: list[str]) -> NoReturn:
     """Compact the database of a folder."""
     schema = json.loads(arguments[2])
-    work_alone(Path(arguments[0]), int(arguments[1]), lambda layout, replies: _run(layout, schema, replies))
+    folder, descriptor = Path(arguments[0]), int(arguments[1])
+    work_alone(folder, descriptor, "compaction", lambda layout, replies: _run(layout, schema, replies))
 
 
 def _run(layout: Layout, schema: list[str], replies: IO[bytes]) -> None:

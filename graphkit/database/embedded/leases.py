@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphkit.database.embedded.locks import lock_file, lock_within, locking_pid
+from graphkit.database.embedded.locks import lock_file, lock_within, locking_pid, running_work
 from graphkit.database.embedded.place import Layout
 from graphkit.errors import DatabaseError
 
@@ -62,8 +62,19 @@ def leave(directory: Path) -> None:
             os.close(descriptor)
 
 
+def work_error(layout: Layout, work: str) -> DatabaseError:
+    """Return the error of a folder in which other work is under way, which its sentence says."""
+    return DatabaseError(
+        f"{work}, and has the embedded database for itself",
+        where=str(layout.directory),
+        remedy="It is well, and ends by itself: wait for it, and run the command again.",
+    )
+
+
 def held_error(layout: Layout, pid: int | None) -> DatabaseError:
     """Return the error of a folder that a process holds although no server answers."""
+    if (work := running_work(layout.server_lock)) is not None:
+        return work_error(layout, str(work))
     who = f"Process {pid}" if pid else "Another process"
     ending = f"end process {pid} (kill {pid})" if pid else "end the process that uses the folder"
     return DatabaseError(

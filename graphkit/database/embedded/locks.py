@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 if sys.platform != "win32":
@@ -46,14 +47,30 @@ def lock_within(descriptor: int, mode: int, seconds: float) -> bool:
     return wait_until(locked, seconds)
 
 
-def held_lock(path: Path, seconds: float) -> int | None:
-    """Lock a file, write the id of this process into it, and return its descriptor; None if another one keeps it."""
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a process does that has a database's files for itself, such as a compaction."""
+
+    what: str
+    since: str
+    pid: int
+
+    def __str__(self) -> str:
+        return f"A {self.what} is running since {self.since} (process {self.pid})"
+
+
+def held_lock(path: Path, seconds: float, work: str | None = None) -> int | None:
+    """Lock a file, write the id of this process into it, and return its descriptor; None if another one keeps it.
+
+    ``work`` is written, too, with the time: what this process does that has the files for itself.
+    """
     descriptor = lock_file(path)
     if not lock_within(descriptor, fcntl.LOCK_EX, seconds):
         os.close(descriptor)
         return None
     os.truncate(descriptor, 0)
-    os.pwrite(descriptor, str(os.getpid()).encode("ascii"), 0)
+    lines = [str(os.getpid()), *([work, time.strftime("%Y-%m-%d %H:%M:%S")] if work is not None else [])]
+    os.pwrite(descriptor, "\n".join(lines).encode("ascii"), 0)
     return descriptor
 
 
@@ -79,9 +96,18 @@ def _pid_by_kernel(path: Path) -> int | None:
 def written_pid(path: Path) -> int | None:
     """Return the process id in a file, or None if there is none."""
     try:
-        return int(path.read_text("ascii"))
+        return int(path.read_text("ascii").partition("\n")[0])
     except (OSError, ValueError):
         return None
+
+
+def running_work(path: Path) -> Work | None:
+    """Return the work of the process that holds the file's lock; None if it is a server, or nobody holds it."""
+    try:
+        lines = path.read_text("ascii").splitlines()
+    except (FileNotFoundError, ValueError):
+        return None
+    return Work(lines[1], lines[2], int(lines[0])) if len(lines) == 3 and is_held(path) else None
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
