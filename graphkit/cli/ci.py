@@ -238,24 +238,25 @@ def _write(
     comparison: dict[str, Any],
 ) -> None:
     """Write what the job found into its folder: comment, gates, JUnit, and both results."""
-    from graphkit.files.atomic import written
+    from graphkit.files.atomic import together, written
     from graphkit.files.run_files import repeated_files
     from graphkit.scoring.export import write_results
 
     place = Path(settings.out)
     place.mkdir(parents=True, exist_ok=True)
     texts = {
+        "comparison.json": json.dumps(comparison, ensure_ascii=False, default=str) + "\n",
         "comment.md": "\n".join(lines) + "\n",
         "gates.json": json.dumps([gate.as_json() for gate in gates], indent=2, ensure_ascii=False) + "\n",
-        "comparison.json": json.dumps(comparison, ensure_ascii=False, default=str) + "\n",
     }
-    for file, text in texts.items():
-        with written(place / file) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    for name in ("evaluation.md", "evaluation.json"):
-        ran = dict(zip((one.run for one in evaluated.results), repeated_files(settings.run), strict=True))
-        write_results(place / name, evaluated.results, gates, evaluated.plan.facts, run_files=ran)
-    write_results(place / "junit.xml", evaluated.held, gates, evaluated.plan.facts)
+    with together():
+        for name in ("evaluation.md", "evaluation.json"):
+            ran = dict(zip((one.run for one in evaluated.results), repeated_files(settings.run), strict=True))
+            write_results(place / name, evaluated.results, gates, evaluated.plan.facts, run_files=ran)
+        write_results(place / "junit.xml", evaluated.held, gates, evaluated.plan.facts)
+        for file, text in texts.items():
+            with written(place / file) as temporary:
+                temporary.write_text(text, encoding="utf-8")
 
 
 def _tell(settings: CiSettings, lines: list[str], scored: bool = False) -> None:

@@ -122,9 +122,10 @@ def evaluate(
     with shown_progress(title):  # what is imported and read takes a moment
         from graphkit.analysis.gate_outcomes import hold
         from graphkit.cli.imports import as_runs
+        from graphkit.files.atomic import together
         from graphkit.files.dataset import run_files
         from graphkit.files.jsonl import read_once
-        from graphkit.scoring.export import check_output, write_results
+        from graphkit.scoring.export import check_output, summaries_last, write_results
 
         out = storing.out or []
         for path in out:
@@ -165,12 +166,13 @@ def evaluate(
         with shown_progress("comparing the runs"):
             verdict = runs_verdict(evaluated)
     facts = evaluated.plan.facts
-    for path in out:
-        results = evaluated.held if path.name.endswith(".xml") else evaluated.results
-        ran = {result.run: Path(file) for file, result in zip(files, evaluated.results, strict=True)}
-        write_results(path, results, evaluated.gates, facts, verdict, run_files=ran)
-    if storing.junit is not None:
-        write_results(storing.junit, evaluated.held, evaluated.gates, facts, verdict, ending=".xml")
+    with together():
+        if storing.junit is not None:
+            write_results(storing.junit, evaluated.held, evaluated.gates, facts, verdict, ending=".xml")
+        for path in summaries_last(out):
+            results = evaluated.held if path.name.endswith(".xml") else evaluated.results
+            ran = {result.run: Path(file) for file, result in zip(files, evaluated.results, strict=True)}
+            write_results(path, results, evaluated.gates, facts, verdict, run_files=ran)
 
     from graphkit.files.assets import option_text
 

@@ -67,9 +67,10 @@ def evaluate_in_shards(
     ``graph`` opens the store, if there is one; ``show_fully`` prints everything instead of the brief output.
     """
     from graphkit.cli.progress import shown_progress
+    from graphkit.files.atomic import together
     from graphkit.files.jsonl import read_once
     from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards, results_place
-    from graphkit.scoring.export import check_output, write_results
+    from graphkit.scoring.export import check_output, summaries_last, write_results
     from graphkit.shards.executors import opened_executor
 
     for path in out.files:
@@ -85,8 +86,9 @@ def evaluate_in_shards(
             evaluated = plan.evaluate_shards(
                 opened, shards, store=store, progress=progress, notify=say, on_problems=print_problems
             )
-    for path in out.files:
-        write_results(path, evaluated.results, evaluated.gates)
+    with together():
+        for path in summaries_last(out.files):
+            write_results(path, evaluated.results, evaluated.gates)
     brief = show_fully is None and not as_json()
     taken = 0
     if brief:

@@ -6,8 +6,9 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphkit.errors import InputError
 from graphkit.files.leftovers import held_file, sweep
@@ -17,11 +18,51 @@ if TYPE_CHECKING:
     from graphkit.records.fields import Record
 
 
+class _Whole(NamedTuple):
+    """A file that is written, and waits for the others before it takes its place; its descriptor keeps it."""
+
+    path: Path
+    temporary: Path
+    target: Path
+    descriptor: int
+
+
+_waiting: ContextVar[list[_Whole] | None] = ContextVar("waiting", default=None)
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Let all files that the block writes by :func:`written` appear at its end, in that order; after an error, none.
+
+    Their places hold the former files until all new ones are whole, so a kill doesn't leave new beside old.
+
+    Raises
+    ------
+    InputError
+        The folder or the disk refuses.
+    """
+    waiting: list[_Whole] = []
+    token = _waiting.set(waiting)
+    try:
+        yield
+        for one in waiting:
+            try:
+                one.temporary.replace(one.target)
+            except OSError as error:
+                raise _refused(one.path, error) from None
+    finally:
+        _waiting.reset(token)
+        for one in waiting:
+            one.temporary.unlink(missing_ok=True)
+            os.close(one.descriptor)
+
+
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
     """Yield the path of a temporary file beside ``path``, and move it there when the block ends without an error.
 
-    A link stays a link to the written file. A pipe or a device is itself yielded: it is written, never replaced.
+    Within :func:`together` it moves later. A link stays a link to the written file. A pipe or a device is itself
+    yielded: it is written, never replaced.
 
     Raises
     ------
@@ -41,13 +82,18 @@ def written(path: Path) -> Iterator[Path]:
         raise _refused(path, OSError(errno.ELOOP, os.strerror(errno.ELOOP))) from None
     except OSError as error:
         raise _refused(path, error) from None
+    waiting = _waiting.get()
     try:
         yield temporary
         _mask(temporary)
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
-        temporary.replace(target)
+        if waiting is None:
+            temporary.replace(target)
+        else:
+            waiting.append(_Whole(path, temporary, target, descriptor))
+            descriptor = -1
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise _refused(path, error) from None
@@ -55,7 +101,8 @@ def written(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
         raise
     finally:
-        os.close(descriptor)
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def _mask(path: Path) -> None:

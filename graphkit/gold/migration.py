@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.files.atomic import together
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
@@ -223,8 +224,9 @@ class Migration:
                 held = renamed(fields.get(number, self.file.fields[number]), renames)
                 fields[number] = {**held, "commits": {**(held.get("commits") or {}), one.repo: one.between.sha}}
         # First, since a rename that no gold took moves nothing.
-        record_renames(self.file.path.parent, written)
-        self.file.write(fields)
+        with together():
+            record_renames(self.file.path.parent, written)
+            self.file.write(fields)
         return [self.file.questions[number].id for number in sorted(fields)], open_names
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from graphkit.errors import InputError
 from graphkit.files.assets import cypher_folder
-from graphkit.files.atomic import written
+from graphkit.files.atomic import together, written
 from graphkit.graph.queries import Parameter, Query, failure_queries, read_query
 
 GUIDE, SLIDES, STYLE = "guide.adoc", "guide.html", "graphkit.grass"
@@ -167,9 +167,10 @@ def write_guide(folder: Path, run: str | None = None, question: str | None = Non
     except OSError as error:
         what = f"the folder can't be made: {error.strerror}"
         raise InputError(what, where=str(folder), remedy="Name another folder.") from None
-    for name, text in texts.items():
-        with written(folder / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+    with together():
+        for name, text in texts.items():
+            with written(folder / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
 
 

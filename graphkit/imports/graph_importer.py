@@ -11,7 +11,7 @@ from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import refuse_bundled
-from graphkit.files.atomic import written
+from graphkit.files.atomic import together, written
 from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.dataset_settings import set_repositories
 from graphkit.files.jsonl import create_binary, find_file, is_compressed
@@ -148,6 +148,7 @@ def import_graph(
     with (
         closing(parts),
         closing(GraphRecords(names, settings, steps, known, report)) as records,
+        together(),
         written(targets["artifacts"]) as artifacts_path,
         written(targets["edges"]) as edges_path,
         create_binary(artifacts_path) as artifacts,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from graphkit.errors import InputError
-from graphkit.files.atomic import written
+from graphkit.files.atomic import together, written
 from graphkit.files.jsonl import stem_of
 from graphkit.records.repetition_names import repetition_name
 from graphkit.records.scores import Score
@@ -78,6 +78,7 @@ class Trials:
             files = {number: self._file(number) for number in sorted({*numbers}) or [0]}
             self._refuse_existing([file for number, file in files.items() if number])
             streams = {}
+            stack.enter_context(together())
             for number, file in files.items():
                 streams[number] = stack.enter_context(stack.enter_context(written(file)).open("wb"))
             spooled.seek(0)

@@ -269,5 +269,11 @@ FORMATS: dict[str, Writer] = {
     ".md": _markdown,
 }
 
+
+def summaries_last(paths: Iterable[Path]) -> list[Path]:
+    """Return the paths of results in the order of writing: a summary appears when the rows that it is of are there."""
+    return sorted(paths, key=lambda path: path.name.endswith(".summary.json"))
+
+
 #: The writers of files that say when they were made.
 DATED = (_summary_json, _json)

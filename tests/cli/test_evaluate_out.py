@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 
-from tests.helpers.cli import ANSWERS, Process, Row, inside, tiny, write_lines
+from graphkit.scoring.export import summaries_last
+from tests.helpers.cli import ANSWERS, Process, Row, environment, inside, tiny, write_lines
 
 
 def test_out_has_a_line_a_question_and_measure(tmp_path: Path) -> None:
@@ -46,6 +49,51 @@ def test_out_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     inside("evaluate", "--no-store", "--out", out, run, cwd=tmp_path, code=2)
     assert out.read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "results.jsonl"]
+
+
+def test_several_files_appear_together(tmp_path: Path) -> None:
+    """A command that dies before its last output is whole leaves all others as they were, and the next sweeps its own.
+
+    It waits for a reader of a pipe, its last output but the summary, when the rest is whole; then it is killed.
+    """
+    names = ("junit.xml", "rows.jsonl", "all.summary.json")
+    run, pipe = tiny(tmp_path / "data"), tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    for name in names:
+        (tmp_path / name).write_text("")
+    command = [
+        *(sys.executable, "-m", "graphkit", "evaluate", "--no-store", "-m", "EdgeRecall", str(run)),
+        *("-o", "all.summary.json", "-o", "rows.jsonl", "-o", "pipe.csv", "--junit", "junit.xml"),
+    ]
+    killed = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while sum(file.stat().st_size > 0 for file in tmp_path.glob(".*.*")) < 2:
+        assert killed.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    killed.kill()
+    killed.wait()
+    assert [(tmp_path / name).read_text() for name in names] == ["", "", ""]
+    pipe.unlink()
+    inside(*command[3:], cwd=tmp_path, code=0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, "data", "pipe.csv"])
+    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 2
+    # Files take their places in the order of writing: who sees a new summary sees the new rows.
+    assert summaries_last(map(Path, ("all.summary.json", "rows.jsonl"))) == [
+        Path("rows.jsonl"),
+        Path("all.summary.json"),
+    ]
+
+
+def test_an_error_leaves_all_files(tmp_path: Path) -> None:
+    """If one output can't be written, none is replaced."""
+    rows, full = tmp_path / "rows.jsonl", tmp_path / "full.csv"
+    rows.write_text("")
+    full.symlink_to("/dev/full")
+    run = tiny(tmp_path / "data")
+    inside("evaluate", "--no-store", "-o", rows, "-o", full, run, cwd=tmp_path, code=2)
+    assert rows.read_text() == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "full.csv", "rows.jsonl"]
 
 
 def test_out_through_a_link(tmp_path: Path) -> None:
