@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -12,12 +13,16 @@ import msgspec
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file, stored_blocks
+from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.records.models import Question
 from graphkit.records.words import counted
 from graphkit.systems.importing import System
 from graphkit.systems.runner import Limits
 from graphkit.systems.session import DEFAULT_K, Plan, Session, plan
+
+#: The ending of the note on who made a run.
+_MAKER = ".made-by"
 
 
 class _Line(msgspec.Struct):
@@ -74,7 +79,8 @@ class SystemUnderTest:
     ) -> int:
         """Ask the questions that have no record, and return how many were asked.
 
-        A record counts no more if the question changed, other than in its gold.
+        A record counts no more if the question changed, other than in its gold. Records that are asked ``again`` stay
+        until all new ones are there: a test run that ends before leaves them as they were.
 
         Parameters
         ----------
@@ -86,35 +92,43 @@ class SystemUnderTest:
         InputError
             A question can't be used, or a record can't be written.
         KeyboardInterrupt
-            Ctrl-C stopped it; the answers so far are kept.
+            Ctrl-C stopped it; the answers so far are kept, but not those to questions that are asked again.
         """
         whole = plan(dataset, Problems())
         chosen = [one for one in whole.questions if wanted is None or one.id in wanted]
         file, note = self.run_file(folder), folder / "asked.json"
         before, asked = _note(note), _digests(whole.questions, dataset)
         recorded = _recorded(file)
-        dropped = {name for name in recorded if asked.get(name) != before.questions.get(name)}
+        stale = {name for name in recorded if asked.get(name) != before.questions.get(name)}
+        repeated: set[str] = set()
         if before.session != again.session:
-            of_these = {one.id for one in chosen}
-            dropped |= {
-                name
-                for name, error in recorded.items()
-                if name in of_these and (again.every or (again.failed and error))
+            repeated = {
+                one.id for one in chosen if one.id in recorded and (again.every or (again.failed and recorded[one.id]))
             }
-        if dropped:
-            _drop(file, dropped)
+        dropped = stale | repeated
+        left = tuple(one for one in chosen if one.id not in recorded or one.id in dropped)
         current = _AskingNote(asked, again.session if again.every or again.failed else before.session)
+        if left:
+            notify(f"asking {counted(len(left), 'question')} of {self.system.name}")
+        if repeated:
+            with held_folder(folder) as beside:
+                _copy_record(file, beside, dropped)
+                self._ask(dataset, Plan(left, whole.order), beside)
+                _replace_record(beside, file)
+        elif stale:
+            _copy_record(file, folder, stale)
         if current != before:
             with written(note) as temporary:
                 temporary.write_bytes(msgspec.json.encode(current))
-        left = tuple(one for one in chosen if one.id not in recorded or one.id in dropped)
-        if left:
-            notify(f"asking {counted(len(left), 'question')} of {self.system.name}")
-            session = Session(dataset, Plan(left, whole.order), [self.system], folder, self.limits, k=self.k)
-            with session.open():
-                if not session.run(lambda answer: None):
-                    raise KeyboardInterrupt
+        if left and not repeated:
+            self._ask(dataset, Plan(left, whole.order), folder)
         return len(left)
+
+    def _ask(self, dataset: Dataset, asked: Plan, folder: Path) -> None:
+        session = Session(dataset, asked, [self.system], folder, self.limits, k=self.k)
+        with session.open():
+            if not session.run(lambda answer: None):
+                raise KeyboardInterrupt
 
 
 def _note(path: Path) -> _AskingNote:
@@ -152,7 +166,18 @@ def _recorded(file: Path) -> dict[str, bool]:
     return {question: failed for question, failed, _ in _lines(file)}
 
 
-def _drop(file: Path, dropped: Collection[str]) -> None:
+def _copy_record(file: Path, folder: Path, dropped: Collection[str]) -> None:
+    """Write a run without some questions into a folder, which may be its own."""
     kept = [line for question, _, line in _lines(file) if question not in dropped]
-    with written(file) as temporary:
-        temporary.write_bytes(b"".join(kept))
+    if kept or folder == file.parent:
+        with written(folder / file.name) as temporary:
+            temporary.write_bytes(b"".join(kept))
+    maker = file.with_suffix(_MAKER)
+    if kept and folder != file.parent and maker.is_file():
+        shutil.copy(maker, folder)
+
+
+def _replace_record(folder: Path, file: Path) -> None:
+    """Move a run from a folder into the place of another one, the notes beside it first."""
+    for one in sorted(folder.iterdir(), key=lambda one: one.name == file.name):
+        one.replace(file.with_name(one.name))

@@ -25,7 +25,7 @@ import graphkit.testing.marked_tests
 import graphkit.testing.question_tests  # noqa: F401
 from graphkit.testing.suite_options import ARGUMENTS
 from tests.helpers import ROOT
-from tests.helpers.cli import inside, write_lines
+from tests.helpers.cli import environment, inside, write_lines
 from tests.testing.sample import HOSTILE, NAMES, asked, write_dataset, write_project
 
 #: A checkout whose installation is older than the plugin has no entry point for it.
@@ -239,6 +239,43 @@ def test_record_again(project: Project) -> None:
     (project.folder / "asked.txt").unlink()
     project("-k", "q01 or q51", "--graphkit-record-again").assert_outcomes(passed=1, failed=1)
     assert project.asked == ["q01", "q51"]
+
+
+def test_record_stays_until_the_new_one_is_whole(project: Project) -> None:
+    """A test run that is killed while it records again leaves the former record, and nothing of its own.
+
+    The system waits at its second question, q02, until it is killed.
+    """
+    project.write()("-k", "q01 or q02", "--graphkit-record", "record")
+    [record] = project.folder.glob("record/*/answer.jsonl")
+    before = {path.name: path.read_bytes() for path in record.parent.iterdir()}
+    (project.folder / "asked.txt").unlink()
+    system = project.folder / "system.py"
+    text = system.read_text()
+    system.write_text(
+        text.replace("    number =", "    if question.id == 'q02': import time; time.sleep(600)\n    number =")
+    )
+    command = [
+        *(sys.executable, "-m", "pytest", *PLUGIN, *WITHOUT_OTHERS, "-q", "-k", "q01 or q02"),
+        *("--graphkit-record", "record", "--graphkit-record-again"),
+    ]
+    killed = subprocess.Popen(command, cwd=project.folder, stdout=subprocess.DEVNULL, env=environment())
+    deadline = time.monotonic() + 120
+    while not (project.folder / "asked.txt").exists() or "q02" not in project.asked:
+        assert killed.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    killed.kill()
+    killed.wait()
+    files = [path for path in record.parent.iterdir() if path.is_file() and path.name != "lock"]
+    assert {path.name: path.read_bytes() for path in files} == before
+    system.write_text(text)
+    (project.folder / "asked.txt").unlink()
+    project("-k", "q01 or q02", "--graphkit-record", "record", "--graphkit-record-again").assert_outcomes(passed=2)
+    assert project.asked == ["q01", "q02"]
+    assert not [path for path in record.parent.iterdir() if path.is_dir()]
+    project("-k", "q01 or q02", "--graphkit-record", "record").assert_outcomes(passed=2)
+    assert project.asked == ["q01", "q02"]
 
 
 def test_changed_question_is_asked_again(project: Project) -> None:
