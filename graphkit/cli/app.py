@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Annotated, Any
+from types import FrameType
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -16,6 +18,9 @@ from graphkit.records.words import shortened
 
 #: The exit code after an unexpected error (EX_SOFTWARE of sysexits.h); 1 is a failed gate.
 BUG = 70
+
+#: The exit code after Ctrl-C, as of a shell.
+INTERRUPTED = 130
 
 #: The environment variable that makes graphkit print the traceback of such an error.
 DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
@@ -126,16 +131,33 @@ def root(
 def main() -> None:
     """Run the command line."""
     prepare_streams()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a background job of a script ignores it
+        signal.signal(signal.SIGINT, _interrupted)
     try:
         try:
             app()
         finally:
             sys.stdout.flush()  # here, where a full disk can still be reported, and not at the interpreter's exit
+            if signal.getsignal(signal.SIGINT) is _interrupted:
+                signal.signal(signal.SIGINT, _end_at_once)
     except OSError as error:
         sys.exit(refused_by_system(error))
     except Exception as error:
         _report_bug(error)
         sys.exit(BUG)
+
+
+def _interrupted(number: int, frame: FrameType | None) -> NoReturn:
+    """Let the command end by Ctrl-C, and at once by another one: nobody wants to see where that met the ending."""
+    signal.signal(signal.SIGINT, _end_at_once)
+    raise KeyboardInterrupt
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> NoReturn:
+    """End as after a kill: what is written is whole, and the next command sweeps the rest."""
+    if os.isatty(2):
+        os.write(2, b"\x1b[?25h\n")  # the progress hides the cursor
+    os._exit(INTERRUPTED)
 
 
 def _report_bug(error: Exception) -> None:

@@ -8,12 +8,16 @@ import contextvars
 import signal
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 Item = TypeVar("Item")
+
+#: A handler of a signal.
+Handler = Callable[[int, FrameType | None], object]
 
 #: How often a thread that waits for another looks for interrupts, in seconds.
 _POLL = 0.2
@@ -24,14 +28,37 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        woken = _woken_by_signals(work)
+        pass
+    else:
+        return _run_in_thread(work)
+    with _interrupts() as interrupted:
+        woken = _woken_by_signals(work, interrupted)
         with contextlib.closing(work), contextlib.closing(woken):  # an interrupt may come before they begin
             return asyncio.run(woken)
-    return _run_in_thread(work)
 
 
-async def _woken_by_signals(work: Coroutine[Any, Any, T]) -> T:
-    """Await a coroutine, and let each signal end the wait of the event loop.
+@contextlib.contextmanager
+def _interrupts() -> Iterator[Handler | None]:
+    """Give Ctrl-C to asyncio, which takes it only from Python's own handler; yield that of the program, if it has one.
+
+    A handler that the program's has installed meanwhile stays.
+    """
+    program = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
+    if not callable(program) or program is signal.default_int_handler:
+        yield None
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield program
+    finally:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, program)
+
+
+async def _woken_by_signals(work: Coroutine[Any, Any, T], program: Handler | None) -> T:
+    """Await a coroutine, and let each signal end the wait of the event loop; Ctrl-C cancels it.
+
+    The handler of the program is called before that, and says by KeyboardInterrupt that its time has come.
 
     The system may hand a signal to another thread, or to this one in the moment before it begins to wait. Python calls
     the handler only when the main thread computes again, which may be never: so the signal also writes to a socket that
@@ -46,9 +73,22 @@ async def _woken_by_signals(work: Coroutine[Any, Any, T]) -> T:
         writer.setblocking(False)
         loop.add_reader(reader, reader.recv, 4096)
         former = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        cancel: Any = signal.getsignal(signal.SIGINT)
+
+        def interrupted(number: int, frame: FrameType | None) -> None:
+            try:
+                if program is not None:
+                    program(number, frame)
+            except KeyboardInterrupt:
+                cancel(number, frame)
+
+        if program is not None:
+            signal.signal(signal.SIGINT, interrupted)
         try:
             return await work
         finally:
+            if signal.getsignal(signal.SIGINT) is interrupted:
+                signal.signal(signal.SIGINT, cancel)
             signal.set_wakeup_fd(former)
             loop.remove_reader(reader)
 

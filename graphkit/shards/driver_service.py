@@ -144,6 +144,8 @@ class _Service:
                 await self._answer(reader, writer)
         except (OSError, EOFError, TimeoutError, ValueError):
             pass  # the worker died, or it was no worker
+        except asyncio.CancelledError:
+            pass  # the service ends; asyncio would report a cancelled connection as an error of ours
         finally:
             self._writers.discard(writer)
             writer.close()

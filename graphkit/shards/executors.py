@@ -22,6 +22,10 @@ T = TypeVar("T")
 GROUP = "graphkit.executors"
 
 
+class EndedExecutorError(RuntimeError):
+    """The executor was shut down while a task waited or was under way: no worker was lost, and nothing is repeated."""
+
+
 @dataclass(frozen=True)
 class Engine:
     """An executor as ``--on NAME=PLACE`` names it.

@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from typing import Any, TypeVar
 
 from graphkit.errors import InputError
-from graphkit.shards.executors import Engine, no_resources
+from graphkit.shards.executors import EndedExecutorError, Engine, no_resources
 
 T = TypeVar("T")
 
@@ -50,25 +50,33 @@ class SeparateProcesses(Executor):
         self._lock = threading.Lock()
         self._pools: dict[ProcessPoolExecutor, int] = {}
         self._ended = False
+        _start_tracker()
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Run a task in one of the processes; a future of a task whose process dies raises ``BrokenExecutor``."""
+        if self._ended:
+            raise EndedExecutorError
         return self._threads.submit(self._run, fn, args, kwargs)
 
     def _run(self, fn: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
         pool: ProcessPoolExecutor = getattr(self._own, "pool", None) or self._started()
         try:
             return pool.submit(fn, *args, **kwargs).result()
-        except BrokenExecutor:
-            self._own.pool = None
-            with self._lock:
-                self._pools.pop(pool, None)
-            pool.shutdown()
+        except RuntimeError as error:
+            if self._ended:
+                raise EndedExecutorError from None
+            if isinstance(error, BrokenExecutor):
+                self._own.pool = None
+                with self._lock:
+                    self._pools.pop(pool, None)
+                pool.shutdown()
             raise
 
     def _started(self) -> ProcessPoolExecutor:
         pool = ProcessPoolExecutor(1, get_context("spawn"), _begin)
-        process = pool.submit(os.getpid).result()
+        with _interrupts_held():
+            begun = pool.submit(os.getpid)
+        process = begun.result()
         with self._lock:
             self._pools[pool] = process
             ended = self._ended
@@ -90,6 +98,28 @@ class SeparateProcesses(Executor):
             pool.shutdown(wait=wait)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let processes start without Ctrl-C, until they ignore it themselves: one that imports would print a traceback."""
+    if sys.platform == "win32":
+        yield
+        return
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
+def _start_tracker() -> None:
+    """Start the process that removes the semaphores of a killed one, which then does so without a warning."""
+    sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
+
+
 def _kill(process: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
@@ -98,6 +128,8 @@ def _kill(process: int) -> None:
 def _begin() -> None:
     """Begin a process: Ctrl-C is for the one that started it, and so is standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     sys.stdout = sys.stderr
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

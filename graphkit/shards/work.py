@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 from graphkit.errors import GraphkitError, InputError
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.secrets import masked_message
-from graphkit.shards.executors import workers_of
+from graphkit.shards.executors import EndedExecutorError, workers_of
 from graphkit.shards.locations import Location
 
 T = TypeVar("T")
@@ -166,7 +166,7 @@ class _Attempts(Generic[T]):
             try:
                 outcome = self._future.result()
                 break
-            except GraphkitError:
+            except (GraphkitError, EndedExecutorError):
                 raise
             except Exception as error:
                 # An error of the function is an outcome, so this is one of the executor: the worker is gone, unless

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -47,6 +50,10 @@ def slow(question):
     counted(question)
     time.sleep(0.1)
     return {"answer": question.id, "latency_ms": 1}
+
+def asleep(question):
+    counted(question)
+    time.sleep(600)
 """
 
 
@@ -143,3 +150,26 @@ def test_a_worker_that_cannot_import_says_why(folder: Path) -> None:
     assert "--on names none" in alone.err
     wrong = run(folder, "--system", "worked:answered", "--on", "processes", "--resources", "gpu=all", code=2)
     assert "NAME=AMOUNT" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("numbers", "codes"),
+    [
+        ((signal.SIGINT, signal.SIGINT), {130, -signal.SIGINT}),
+        ((signal.SIGTERM,), {-signal.SIGTERM}),
+    ],
+)
+def test_an_ending_is_quiet(folder: Path, numbers: tuple[int, ...], codes: set[int]) -> None:
+    """Ctrl-C, twice, and SIGTERM end workers without a traceback, a warning of semaphores or a loss that is none."""
+    command = [*COMMAND, "run", "data", "--system", "worked:asleep", "--on", "processes=2"]
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment({"COUNTS": str(folder)}), stderr=subprocess.PIPE, start_new_session=True
+    )
+    assert wait_until((folder / "asked").exists, 60)
+    for number in numbers:
+        os.killpg(process.pid, number)
+        time.sleep(0.05)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode in codes
+    for word in (b"Traceback", b"Exception", b"leaked", b"was lost"):
+        assert word not in said
