@@ -1,7 +1,8 @@
 """Generates the pages and the picture that come from the code: run ``python docs/generate.py`` after changing it.
 
 ``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
-``cypher/failures``, the table in ``importing.md`` from the readers, ``demo.svg`` from a real run of ``graphkit demo``,
+``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table in ``importing.md`` from the
+readers, ``demo.svg`` from a real run of ``graphkit demo``,
 ``failure.svg`` from the storefront.
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from failure_picture import failure_picture
 
+from graphkit.graph.graph_schema import GraphElement, graph_schema
 from graphkit.graph.queries import named_queries
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import MEASURES
@@ -34,6 +36,10 @@ COLUMNS = 80
 #: Between these lines of the page of imports stands the table of formats.
 FORMATS = "<!-- formats: made by docs/generate.py -->"
 END = "<!-- end of formats -->"
+
+#: Between these lines of the page of the graph stand its tables.
+SCHEMA = "<!-- schema: made by docs/generate.py -->"
+END_OF_SCHEMA = "<!-- end of schema -->"
 
 QUERIES_HEAD = """\
 # Named queries
@@ -113,6 +119,34 @@ def importing_page() -> str:
     return "\n".join([f"{head}{FORMATS}", *lines, f"{END}{rest.partition(END)[2]}"])
 
 
+def graph_page() -> str:
+    """Return the page of the graph, with a table of each label and of each type of relationships with properties."""
+    page = (HERE / "graph.md").read_text(encoding="utf-8")
+    head, _, rest = page.partition(SCHEMA)
+    elements = graph_schema()
+    lines = ["### Relationships", "", "```cypher"]
+    lines += [f"{one.pattern}  // {one.meaning}" for one in elements if one.starts]
+    lines += ["```", "", "### Properties of nodes", ""]
+    lines += [line for one in elements if not one.starts for line in _properties(one)]
+    lines += ["### Properties of relationships", ""]
+    lines += [line for one in elements if one.starts and one.properties for line in _properties(one)]
+    return "\n".join([f"{head}{SCHEMA}", "", *lines, f"{END_OF_SCHEMA}{rest.partition(END_OF_SCHEMA)[2]}"])
+
+
+def _properties(element: GraphElement) -> list[str]:
+    """Return the table of the properties of a label or a type, with its keys and indexes."""
+    facts = [f"unique by {_named(one)}" for one in element.keys] + [
+        f"index on {_named(one)}" for one in element.indexes
+    ]
+    about = f"{element.meaning} " + (f"({'; '.join(facts)})" if facts else "")
+    rows = [f"| `{one.name}` | {one.type.replace('<', '&lt;')} | {one.meaning} |" for one in element.properties]
+    return [f"`{element.pattern}`: {about.strip()}", "", "| property | type | meaning |", "|---|---|---|", *rows, ""]
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
 def demo_picture() -> str:
     """Return what ``graphkit demo`` prints in a terminal of 80 columns as a drawing, without fonts from elsewhere."""
     from rich._export_format import CONSOLE_SVG_FORMAT
@@ -154,6 +188,7 @@ def main() -> None:
     """Write the pages and the picture."""
     (HERE / "measures.md").write_text(measures_page(), encoding="utf-8")
     (HERE / "queries.md").write_text(queries_page(), encoding="utf-8")
+    (HERE / "graph.md").write_text(graph_page(), encoding="utf-8")
     (HERE / "importing.md").write_text(importing_page(), encoding="utf-8")
     (HERE / "failure.svg").write_text(failure_picture(), encoding="utf-8")
     (HERE / "demo.svg").write_text(demo_picture(), encoding="utf-8")

@@ -31,7 +31,7 @@ from tests.test_imports import MAY_IMPORT
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 
 
-@pytest.mark.parametrize("name", ["measures.md", "queries.md", "importing.md", "failure.svg"])
+@pytest.mark.parametrize("name", ["measures.md", "queries.md", "graph.md", "importing.md", "failure.svg"])
 def test_generated_files_are_up_to_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages say what the registries and the query headers say; the picture shows what the fixture holds."""
     monkeypatch.syspath_prepend(ROOT / "docs")
@@ -40,6 +40,7 @@ def test_generated_files_are_up_to_date(name: str, monkeypatch: pytest.MonkeyPat
     made = {
         "measures.md": generate.measures_page,
         "queries.md": generate.queries_page,
+        "graph.md": generate.graph_page,
         "importing.md": generate.importing_page,
         "failure.svg": generate.failure_picture,
     }

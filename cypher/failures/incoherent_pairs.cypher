@@ -20,7 +20,7 @@ WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
   AND EXISTS { MATCH (a)-[use:RETRIEVED]->(read:Chunk) WHERE NOT use.repeat AND coalesce(use.commit_key, read.commit) IS NOT NULL }
 MATCH (a)-[x:RETRIEVED]->(k:Chunk) WHERE NOT x.repeat
-WITH r.dataset AS dataset, q.id AS question, q.pins AS pins, coalesce(x.commit_key, k.commit_key) AS commit,
+WITH r.dataset AS dataset, q.id AS question, q.pins AS pins, x.commit_key AS commit,
   k.branch AS branch, k.repo AS repo, count(*) AS chunks
 ORDER BY question, commit, branch, repo
 WITH dataset, question, pins, collect({commit: commit, branch: branch, repo: repo, chunks: chunks}) AS versions

@@ -20,7 +20,7 @@ WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
   AND EXISTS { MATCH (a)-[first:RETRIEVED]->(read:Chunk) WHERE NOT first.repeat AND coalesce(first.commit_key, read.commit) IS NOT NULL }
 MATCH (a)-[x:RETRIEVED]->(k:Chunk) WHERE NOT x.repeat
-OPTIONAL MATCH (c:Commit {key: coalesce(x.commit_key, k.commit_key)})
+OPTIONAL MATCH (c:Commit {key: x.commit_key})
 WITH r, q, x, k, c WHERE c IS NULL OR NOT (
   (c.history AND EXISTS { MATCH (s:Dataset) WHERE s.name = r.dataset AND c.repo IN s.histories })
   OR EXISTS { MATCH (c)<-[:LISTS]-(s:Dataset) WHERE s.name = r.dataset }

@@ -1,5 +1,5 @@
 // title: Load retrieved chunks
-// answers: Links each answer to its chunks, with rank and score, and the commit of a chunk that names none by its sha.
+// answers: Links each answer to its chunks, with rank and score, and the commit that was read; its sha is stored where the chunk doesn't name that.
 // parameters: run, rows
 // columns:
 UNWIND $rows AS row

@@ -11,7 +11,7 @@ MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, known, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat
-  WITH coalesce(r.commit_key, c.commit_key) AS commit, c.branch AS branch, count(*) AS chunks,
+  WITH r.commit_key AS commit, c.branch AS branch, count(*) AS chunks,
     count(coalesce(r.commit_key, c.commit)) AS committed
   RETURN {commit: commit, branch: branch, chunks: chunks, committed: committed} AS version
   ORDER BY commit, branch

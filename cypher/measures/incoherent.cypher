@@ -11,8 +11,8 @@ UNWIND $questions AS question
 MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, known, sets, COLLECT {
-  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key) IS NOT NULL
-  RETURN DISTINCT coalesce(r.commit_key, c.commit_key) AS commit
+  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND r.commit_key IS NOT NULL
+  RETURN DISTINCT r.commit_key AS commit
   UNION
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND p.commits AS commit
@@ -27,7 +27,7 @@ WITH q, a, known, sets, touched, stacks > 0 OR (all(commit IN touched WHERE comm
   MATCH (c:Commit)-[x:INCOMPATIBLE_WITH]->(d:Commit)
   WHERE c.key IN touched AND d.key IN touched AND x.dataset = $dataset
 }) AS fits, EXISTS {
-    MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key, c.commit) IS NULL
+    MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit) IS NULL
   } AS partly
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(touched) = 0 OR NOT known THEN null

@@ -6,8 +6,8 @@ UNWIND $questions AS question
 MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
-  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key) IS NOT NULL
-  RETURN DISTINCT coalesce(r.commit_key, c.commit_key) AS commit
+  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND r.commit_key IS NOT NULL
+  RETURN DISTINCT r.commit_key AS commit
   UNION
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND p.commits AS commit
@@ -17,7 +17,7 @@ WITH q, a, COLLECT {
   MATCH (s:Stack {key: q.stack_key})-[:PINS]->(c:Commit) WHERE NOT c.repo IN q.pinned_repositories
   RETURN c.key
 } AS pins, EXISTS {
-    MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key, c.commit) IS NULL
+    MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit) IS NULL
   } AS partly
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(pins) = 0 OR size(touched) = 0 THEN null

@@ -194,7 +194,7 @@ class RunElements:
                 own = chunk["properties"]
                 if own.get("named") or (self.names.unnamed and own.get("commit") is None):
                     known = {"repo": own.get("repo"), "commit": own.get("commit"), "id": chunk["id"]}
-                    former = {"rank": one["rank"], "commit_key": None, "ambiguous": None}
+                    former = {"rank": one["rank"], "commit_key": one["commit_key"], "ambiguous": None}
                     chunks.append({"question": row["question"], **known, **former})
             self.names.read_at(
                 {

@@ -119,7 +119,7 @@ class CommitNames:
                 yield {"question": row["question"], "rank": row["rank"], "sha": fresh.pop("commit"), **fresh}
 
     def commit_of_chunk(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the commit that a retrieved chunk means, if it doesn't name that by its sha."""
+        """Return the commit that a retrieved chunk means; its sha only if the chunk doesn't name that."""
         stack, pins = self.questions[row["question"]]
         repo, sha, ambiguous = row["repo"], None, None
         if row["commit"] is None:
@@ -127,7 +127,7 @@ class CommitNames:
         elif repo is not None:
             meant, ambiguous = self.commits.meant(repo, row["commit"], pins)
             sha = meant if meant != row["commit"] else None
-        return {"commit": sha, "commit_key": commit_key(repo, sha), "ambiguous": ambiguous}
+        return {"commit": sha, "commit_key": commit_key(repo, sha or row["commit"]), "ambiguous": ambiguous}
 
     def paths(self, paths: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield the commits of those paths that changed."""

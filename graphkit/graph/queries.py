@@ -144,4 +144,5 @@ def named_query(name: str) -> Query:
 
 def schema_statements() -> list[str]:
     """Return the statements that create the constraints and indexes."""
-    return [text for statement in cypher("schema").split(";") if (text := statement.strip())]
+    lines = (line for line in cypher("schema").splitlines() if not line.startswith("//"))
+    return [text for statement in "\n".join(lines).split(";") if (text := statement.strip())]

@@ -366,8 +366,10 @@ def _chunk_rows(case: Case, dataset: str, question: str) -> tuple[Rows, Rows]:
         chunks.append(
             {"digest": content, "id": chunk.id, "properties": {**_without_null(properties), "digest": content}}
         )
-        row = {"question": question, "chunk": content, "rank": rank}
-        retrieved.append({**row, "score": chunk.score, "repeat": chunk.id in seen})
+        # The commit that was read; a name or a gap is resolved later, by what the dataset knows.
+        read = {"commit_key": properties["commit_key"]}
+        place = {"rank": rank, "score": chunk.score, "repeat": chunk.id in seen}
+        retrieved.append({"question": question, "chunk": content, **place, **read})
         seen.add(chunk.id)
     return chunks, retrieved
 

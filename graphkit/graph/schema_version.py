@@ -14,7 +14,7 @@ from graphkit.graph.queries import cypher, schema_statements
 SCHEMA_VERSION = "15"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "a69a22903b3617d99eb9d1bee63f3336"
+SCHEMA_DIGEST = "cf26e6ac43f890fa4bc67bff2e1711b8"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

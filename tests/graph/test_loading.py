@@ -183,7 +183,7 @@ def test_removed_question_whose_answer_names_commits(empty_store: Store, dataset
         answer["traversal"] = [{**answer["traversal"][0], "source_commit": "v9"}]
     write_jsonl(run, answers)
     load_all(empty_store, dataset)
-    reported = "MATCH (a:Answer)-[r:RETRIEVED]->(:Chunk) WHERE r.commit_key IS NOT NULL RETURN a.question AS question"
+    reported = "MATCH (a:Answer)-[r:RETRIEVED]->(:Chunk) WHERE r.commit IS NOT NULL RETURN a.question AS question"
     # Both chunks are of artifacts that the dataset's graph read at a commit.
     both = [first["question_id"], second["question_id"]]
     assert sorted(str(row["question"]) for row in empty_store.read(reported)) == both

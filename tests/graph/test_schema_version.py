@@ -107,10 +107,15 @@ def statements(path: Path) -> str:
     return "\n".join(line for number, line in lines if line and not line.startswith("#") and number not in dropped)
 
 
+def _code(query: str) -> str:
+    """Return a query without the lines that are comments."""
+    return "\n".join(line for line in query.splitlines() if not line.startswith("//"))
+
+
 def schema_digest(folder: Path, rows: Path) -> str:
     """Return a digest of the schema, the load queries, and the code of their rows."""
     queries = [folder / "schema.cypher", *sorted((folder / "load").glob("*.cypher"))]
-    texts = [f"{path.name}\n{read_query(path).text}" for path in queries] + [statements(rows)]
+    texts = [f"{path.name}\n{_code(read_query(path).text)}" for path in queries] + [statements(rows)]
     return blake2b("\0".join(texts).encode(), digest_size=16).hexdigest()
 
 

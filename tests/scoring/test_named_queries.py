@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import graphkit
 from graphkit.analysis.file_failures import FILE_KINDS
 from graphkit.database.store import Store
+from graphkit.graph.graph_schema import graph_schema
 from graphkit.graph.queries import Query, named_queries
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
@@ -271,3 +274,78 @@ def test_named_query_is_explained_and_only_reads(query: Query, full_store: Store
     full_store.query_readonly(f"EXPLAIN {query.text}", query.bind(given))
     columns, rows = full_store.query_readonly(query.text, query.bind(given))
     assert tuple(columns) == query.columns or not rows
+
+
+# What the graph holds -----------------------------------------------------------------------------------------------
+
+#: Whether a value is of a type, by the type that Cypher names.
+TYPES: dict[str, Callable[[Any], bool]] = {
+    "STRING": lambda value: isinstance(value, str),
+    "BOOLEAN": lambda value: isinstance(value, bool),
+    "INTEGER": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "FLOAT": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "ZONED DATETIME": lambda value: re.match(r"\d{4}-\d\d-\d\dT", value) is not None,
+}
+
+
+def is_of(kind: str, value: Any) -> bool:
+    """Return whether a value is of a type."""
+    if kind.startswith("LIST<"):
+        return isinstance(value, list) and all(TYPES[kind[5:-1]](one) for one in value)
+    return TYPES[kind](value)
+
+
+def test_everything_written_is_declared(full_store: Store, runs: list[Run]) -> None:
+    """Each label, type, pair of ends and property that loads write is declared, and each value is of its type."""
+    graphkit.evaluate(runs[0].file, runs[0].dataset, store=full_store, measures=["EdgeRecall", "Recall@5"])
+    declared: dict[str, dict[str, str]] = defaultdict(dict)
+    ends = set()
+    for one in graph_schema():
+        declared[one.name] |= {each.name: each.type for each in one.properties}
+        ends |= {(start, one.name, end) for start in one.starts for end in one.ends}
+    rows = full_store.read("MATCH (n) RETURN labels(n)[0] AS kind, properties(n) AS properties")
+    rows += full_store.read("MATCH ()-[r]->() RETURN type(r) AS kind, properties(r) AS properties")
+    wrong, compared = set(), set()
+    for row in rows:
+        properties: dict[str, Any] = row["properties"]  # type: ignore[assignment]
+        for name, value in properties.items():
+            kind = declared[str(row["kind"])].get(name)
+            compared.add((row["kind"], name))
+            if value is not None and (kind is None or not is_of(kind, value)):
+                wrong.add((row["kind"], name, kind, repr(value)[:40]))
+    assert wrong == set()
+    assert len(compared) > 200
+    pairs = "MATCH (a)-[r]->(b) RETURN DISTINCT labels(a)[0] AS a, type(r) AS kind, labels(b)[0] AS b"
+    assert {(row["a"], row["kind"], row["b"]) for row in full_store.read(pairs)} <= ends
+
+
+def test_a_retrieved_chunk_has_its_commit(full_store: Store, runs: list[Run]) -> None:
+    """Each chunk of storefront names its commit by the whole sha: the relationship has that commit's key."""
+    storefront = [run.name for run in runs if run.dataset.name == "storefront"]
+    [row] = full_store.read(
+        "MATCH (a:Answer)-[r:RETRIEVED]->(c:Chunk) WHERE a.run IN $runs RETURN count(r) AS chunks, "
+        "count(CASE WHEN r.commit_key = c.repo + '@' + c.commit THEN 1 END) AS keys",
+        {"runs": storefront},
+    )
+    logged = sum(len(case.chunks) for run in runs if run.name in storefront for case in run.cases())
+    assert row["chunks"] == row["keys"] == logged
+    assert logged > 700
+
+
+#: What analysts look up by, with the label and the property of the index.
+LOOK_UPS = [
+    ("MATCH (s:Score {question: $value}) RETURN s.measure, s.value", r"Score.*question"),
+    ("MATCH (s:Score {run: $run, question: $value}) RETURN s.measure, s.value", r"Score.*question"),
+    ("MATCH (p:GoldPath {question: $value}) RETURN p.sources", r"GoldPath.*question"),
+    ("MATCH (p:RetrievedPath {question: $value}) RETURN p.sources", r"RetrievedPath.*question"),
+    ("MATCH (a:Artifact {repo: $value}) RETURN a.id", r"Artifact.*repo"),
+]
+
+
+def test_look_ups_use_an_index(full_store: Store) -> None:
+    """The plan of each look-up seeks in the index, and scans no label."""
+    with full_store._driver.session() as session:
+        for query, index in LOOK_UPS:
+            plan = str(session.run(f"EXPLAIN {query}", {"value": "x", "run": "r"}).consume().plan)
+            assert re.search(rf"IndexSeek\b.*{index}", plan, re.DOTALL), plan
+            assert not re.search(r"Label ?Scan", plan), plan
