@@ -16,7 +16,7 @@ DROP CONSTRAINT judging_key IF EXISTS;
 DROP INDEX answer_run_question IF EXISTS;
 
 // (:Graphkit) The form of the whole database, stated once: an older graphkit reads it, and refuses to write.
-//   name STRING: Always graphkit.
+//   name STRING: Always database.
 //   schema STRING: The latest version of this schema that wrote into it.
 //   version STRING: The graphkit that stated it.
 CREATE CONSTRAINT graphkit_name IF NOT EXISTS FOR (g:Graphkit) REQUIRE g.name IS UNIQUE;
@@ -378,6 +378,7 @@ CREATE INDEX execution_run IF NOT EXISTS FOR (e:Execution) ON (e.run);
 //   attempts LIST<STRING>: What the code attempted that the sandbox doesn't allow.
 
 // (:Artifact)-[:GOLD]->(:Artifact) A step of a gold path.
+//   dataset STRING: The dataset.
 //   question STRING: The question.
 //   path STRING: The id of the gold path, else its place.
 //   group STRING: The alternatives that the path belongs to.

@@ -1,7 +1,7 @@
 """Generates the pages and the picture that come from the code: run ``python docs/generate.py`` after changing it.
 
 ``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
-``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table in ``importing.md`` from the
+``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table in ``importing.md`` from the
 readers, ``demo.svg`` from a real run of ``graphkit demo``,
 ``failure.svg`` from the storefront.
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 from failure_picture import failure_picture
 
 from graphkit.graph.graph_schema import GraphElement, graph_schema
-from graphkit.graph.queries import named_queries
+from graphkit.graph.queries import analysis_queries, failure_queries
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import MEASURES
 from graphkit.readers.known_formats import readers
@@ -46,9 +46,11 @@ QUERIES_HEAD = """\
 
 After this page you can ask the graph by name what went wrong, without writing Cypher.
 
-`graphkit query NAME -p run=RUN` and `graphkit failures RUN --kind NAME` run a query. They refuse a run or question that
-the graph doesn't hold. A parameter with a default is optional; `question = null` means all questions. If `limit` cuts
-rows, the output shows how many.
+`graphkit query NAME -p run=RUN` runs a query, and `graphkit failures RUN --kind NAME` one of those for failures. They
+refuse a run or question that the graph doesn't hold. A parameter with a default is optional; `question = null` means all
+questions. If `limit` cuts rows, the output shows how many. `--open` shows the rows, or what they draw, on a page.
+
+First come the queries for analysts. Where they are over all runs, `run` is any run of the dataset.
 """
 
 
@@ -92,10 +94,13 @@ def _thresholds(kind: type[Measure]) -> list[str]:
 def queries_page() -> str:
     """Return the page of named queries."""
     lines = [QUERIES_HEAD]
-    for query in named_queries().values():
+    failures = sorted(failure_queries(), key=lambda query: query.name)
+    for query in [*analysis_queries(), *failures]:
         parameters = ", ".join(
             one.name if one.default is None else f"{one.name} = {one.default}" for one in query.parameters
         )
+        if query is failures[0]:
+            lines += ["---", "", "These are the kinds of `graphkit failures`.", ""]
         lines += [
             f"## {query.name}",
             "",

@@ -20,7 +20,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file
 from graphkit.files.run_files import first_run, is_run_file
 from graphkit.graph.known_names import require_run
-from graphkit.graph.queries import cypher, failure_queries, named_query
+from graphkit.graph.queries import cypher, failure_queries, failure_query
 
 if TYPE_CHECKING:
     from graphkit.analysis.run_comparisons import RunComparison
@@ -137,13 +137,13 @@ class Workspace:
         if is_run_file(run):
             chosen = self._check(Dataset.of_run(Path(run), self._dataset_path(dataset)))
             on_files = RunOnFiles.read(run, chosen)
-            kinds = on_files.kinds if kind is None else [named_query(kind).name]
+            kinds = on_files.kinds if kind is None else [failure_query(kind).name]
             yield from (on_files.failures(one, question=question, limit=limit) for one in kinds)
             return
         kinds = (
             [query.name for query in failure_queries() if not query.takes("other")]
             if kind is None
-            else [named_query(kind).name]
+            else [failure_query(kind).name]
         )
         with self._graph([run]) as store:
             for one in kinds:

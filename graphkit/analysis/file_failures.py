@@ -17,7 +17,7 @@ from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.files.verdict_files import VERDICTS, clashing, graded_files, read_verdicts
-from graphkit.graph.queries import named_query
+from graphkit.graph.queries import failure_query
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import Coherence
@@ -101,7 +101,7 @@ class RunOnFiles:
 
     def failures(self, kind: str, *, question: str | None = None, limit: int | None = None) -> Failures:
         """Return the failures of one kind, with the rows of the named query; see :func:`file_failures`."""
-        name = named_query(kind).name
+        name = failure_query(kind).name
         if name not in FILE_KINDS:
             keeping = command_text("evaluate", self.file, options=dataset_option(self.file, self.dataset.folder))
             raise InputError(
@@ -232,7 +232,7 @@ def _stale(run: RunOnFiles, question: str) -> Iterator[Row]:
 
 def _turns(case: Case) -> Iterable[Row]:
     rows = (one.row() for one in first_divergences(case))
-    columns = named_query("wrong-turns").columns
+    columns = failure_query("wrong-turns").columns
     return sorted(({name: row[name] for name in columns if name in row} for row in rows), key=lambda row: row["path"])
 
 

@@ -50,7 +50,7 @@ def failures(
     from graphkit.analysis.failure_findings import failures_brief
     from graphkit.cli.progress import shown_progress
     from graphkit.files.run_files import is_run_file
-    from graphkit.graph.queries import named_query
+    from graphkit.graph.queries import failure_query
 
     default = 20 if kind is not None or question is not None else 5
     rows_of_each = default if limit is None else limit or None
@@ -60,7 +60,7 @@ def failures(
         if is_run_file(run):
             problems = reading.problems()
             found = _read(Path(run), dataset, other, problems)
-            kinds = [named_query(kind).name] if kind is not None else [*found.kinds]
+            kinds = [failure_query(kind).name] if kind is not None else [*found.kinds]
             rows_of = {name: found.failures(name, question=question, limit=rows_of_each) for name in kinds}
         else:
             rows_of = _in_graph(run, dataset, kind, question, rows_of_each, other)
@@ -75,7 +75,7 @@ def failures(
                 say(f"note: {name}: {_shown(rows)}, --limit 0 shows all")
         return
     if not full and limit is None:
-        one = named_query(kind).name if kind is not None else None
+        one = failure_query(kind).name if kind is not None else None
         print_brief(failures_brief(run, rows_of, question, one, dataset))
         return
     from graphkit.files.assets import option_text
@@ -110,13 +110,13 @@ def _in_graph(
 ) -> dict[str, Failures]:
     from graphkit.errors import InputError
     from graphkit.graph.failures import failures
-    from graphkit.graph.queries import failure_queries, named_query
+    from graphkit.graph.queries import failure_queries, failure_query
 
     if dataset is not None:
         what = f"{run} is a run in the graph, which knows its dataset"
         raise InputError(what, remedy="Leave --dataset out, or name the file of the run.")
     if kind is not None:
-        kinds = [named_query(kind).name]
+        kinds = [failure_query(kind).name]
     else:
         kinds = [query.name for query in failure_queries() if other is not None or not query.takes("other")]
     with open_graph(read_only=True) as store:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphkit.cli.base import command, option, present
+from graphkit.cli.base import command, open_graph, option, present, say, settings
 from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
 
 
-@command()
+@command(graph=True)
 def queries(
     *,
     browser_guide: Path | None = option(
@@ -47,7 +47,15 @@ def queries(
 
 
 def _write_guide(folder: Path, run: str | None, question: str | None) -> None:
-    from graphkit.graph.browser_guide import write_guide
+    from graphkit.graph.browser_guide import repositories_of, write_guide
 
-    files = write_guide(folder, run, question)
+    repositories: list[str] = []
+    chosen = settings()
+    # The queries are known without a database: only the colours of repositories come from one that is at hand.
+    if chosen.uri or chosen.data.is_dir():
+        with open_graph(read_only=True) as store:
+            repositories = repositories_of(store, run)
+    else:
+        say("note: no database is here, so the style has no colours of repositories")
+    files = write_guide(folder, run, question, repositories)
     present([str(file) for file in files], {"files": [str(file) for file in files]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.known_names import kept_in_words, require_kept, require_question, require_run
-from graphkit.graph.queries import NO_LIMIT, named_query
+from graphkit.graph.queries import NO_LIMIT, failure_query
 from graphkit.records.failed_rows import Failures
 
 
@@ -36,7 +36,7 @@ def failures(
     """
     if limit is not None and limit < 0:
         raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
-    query = named_query(kind)
+    query = failure_query(kind)
     known = require_run(store, run)
     dataset = str(known["dataset"])
     given: dict[str, object] = {"run": run, "question": question, "limit": NO_LIMIT}

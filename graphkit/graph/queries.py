@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -120,13 +121,33 @@ def cypher(name: str) -> str:
 @cache
 def named_queries() -> dict[str, Query]:
     """Return the queries that users call by name, sorted by name."""
-    files = sorted((cypher_folder() / "failures").glob("*.cypher"))
-    return {query.name: query for query in map(read_query, files)}
+    queries = [*failure_queries(), *analysis_queries()]
+    return {query.name: query for query in sorted(queries, key=lambda query: query.name)}
 
 
+@cache
 def failure_queries() -> list[Query]:
-    """Return the named queries in the order of their headers."""
-    return sorted(named_queries().values(), key=lambda query: (query.order is None, query.order, query.name))
+    """Return the queries for failures of a run, which ``graphkit failures`` asks, in the order of their headers."""
+    return _folder("failures")
+
+
+@cache
+def analysis_queries() -> list[Query]:
+    """Return the other named queries: over all runs of a dataset, over kinds of failures, and to draw."""
+    return _folder("analysis")
+
+
+def _folder(name: str) -> list[Query]:
+    queries = map(read_query, (cypher_folder() / name).glob("*.cypher"))
+    return sorted(queries, key=lambda query: (query.order is None, query.order, query.name))
+
+
+def failure_query(kind: str) -> Query:
+    """Return the query for a kind of failures.
+
+    Raise InputError if there is no such kind; the message suggests the closest one.
+    """
+    return _named(kind, {query.name: query for query in failure_queries()})
 
 
 def named_query(name: str) -> Query:
@@ -134,7 +155,10 @@ def named_query(name: str) -> Query:
 
     Raise InputError if no query has the name; the message suggests the closest one.
     """
-    queries = named_queries()
+    return _named(name, named_queries())
+
+
+def _named(name: str, queries: Mapping[str, Query]) -> Query:
     query = queries.get(name.replace("_", "-").removesuffix(".cypher"))
     if query is None:
         hint = did_you_mean(name, queries)

@@ -12,10 +12,19 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.browser_guide import style, write_guide
-from graphkit.graph.queries import failure_queries
+from graphkit.graph.browser_guide import (
+    REPOSITORY_COLOURS,
+    guide_queries,
+    repositories_of,
+    repository_labels,
+    style,
+    write_guide,
+)
+from graphkit.graph.graph_schema import graph_schema
+from graphkit.graph.queries import named_queries
+from graphkit.graph.removal import remove_dataset
 from tests.helpers import ROOT
-from tests.helpers.cli import inside
+from tests.helpers.cli import Graph, inside, tiny
 from tests.helpers.datasets import STOREFRONT
 
 RUN = "storefront-graph"
@@ -70,15 +79,18 @@ def parameters(listings: list[str]) -> dict[str, object]:
 
 
 def test_both_forms_have_the_same_pages(tmp_path: Path) -> None:
-    """The first page sets the parameters, the second draws, and each other one is a named query, in their order."""
+    """The first page sets the parameters, the second draws, and each is a named query, ten for analysts first."""
     write_guide(tmp_path, RUN, "sf-04")
+    names = [query.name for query in guide_queries()]
+    assert sorted(names) == sorted(named_queries())
+    assert names[:2] + names[8:10] == ["question-subgraph", "question-scores", "wrong-turns", "questions-by-score"]
     text, html = (tmp_path / name for name in ("guide.adoc", "guide.html"))
-    first, drawing, *others = sections(text.read_text())
+    first, *others = sections(text.read_text())
     assert first == ("Parameters", [f":param run => '{RUN}'", *first[1][1:]])
     assert parameters(first[1]) == {"run": RUN, "question": "sf-04", "other": "my-baseline", "limit": 20}
-    assert drawing[0] == "Gold and walk of a question"
+    assert "A green edge without a blue one was missed" in text.read_text()
     assert [(title, listings[-1]) for title, listings in others] == [
-        (query.title, query.text.strip()) for query in failure_queries()
+        (query.title, query.text.strip()) for query in guide_queries()
     ]
     assert [one for _, one in slides(html.read_text())] == [one for _, one in sections(text.read_text())]
 
@@ -91,9 +103,10 @@ def test_every_query_runs(empty_store: Store, tmp_path: Path) -> None:
     for title, listings in sections((tmp_path / "guide.adoc").read_text())[1:]:
         rows[title] = empty_store.read(listings[-1], parameters(listings))
     # sf-04 has gold edges, and the run walked there: docs/graph.md draws it.
-    assert len(rows["Gold and walk of a question"]) > 2
+    assert len(rows["The subgraph of a question"]) > 2
+    assert len(rows["The scores and paths of a question"]) > 2
     assert rows["Wrong turns"]
-    assert len(rows) == len(failure_queries()) + 1
+    assert len(rows) == len(named_queries())
 
 
 def test_names_are_literals(tmp_path: Path) -> None:
@@ -107,22 +120,74 @@ def test_names_are_literals(tmp_path: Path) -> None:
 
 def test_the_style_names_what_the_graph_holds() -> None:
     """Rules are balanced, no property is given twice, and each label and type is one that a load writes."""
-    rules = re.findall(r"([\w.]+) \{\n((?:  [\w-]+: [^;{}]+;\n|  caption: \"[^\"\n]*\";\n)+)\}\n", style())
-    assert "".join(f"{selector} {{\n{body}}}\n" for selector, body in rules) == style().replace("}\n\n", "}\n")
+    text = style(["web", "api"])
+    rules = re.findall(r"([\w.]+) \{\n((?:  [\w-]+: [^;{}]+;\n|  caption: \"[^\"\n]*\";\n)+)\}\n", text)
+    assert "".join(f"{selector} {{\n{body}}}\n" for selector, body in rules) == text.replace("}\n\n", "}\n")
     for _, body in rules:
         names = re.findall(r"^  ([\w-]+):", body, re.MULTILINE)
         assert len(set(names)) == len(names)
     written = "".join(path.read_text() for path in (CYPHER / "load").glob("*.cypher"))
-    labels = {*re.findall(r"FOR \(\w+:(\w+)\)", (CYPHER / "schema.cypher").read_text())}
+    labels = {one.name: {each.name for each in one.properties} for one in graph_schema() if not one.starts}
     types = {*re.findall(r"\[\w*:([A-Z_]+)", written)}
-    selectors = [selector.partition(".") for selector, _ in rules]
-    assert {name for kind, _, name in selectors if kind == "node" and name} <= labels
+    # The rules of repositories come last: of two that fit a node, the later one wins.
+    assert [selector for selector, _ in rules[-2:]] == ["node.Artifact.Repo_api", "node.Artifact.Repo_web"]
+    assert [re.findall(r"color: (#\w+);", body)[0] for _, body in rules[-2:]] == [*REPOSITORY_COLOURS[:2]]
+    selectors = [selector.partition(".") for selector, _ in rules[:-2]]
+    assert {name for kind, _, name in selectors if kind == "node" and name} <= labels.keys()
+    # Each caption is made of properties.
+    known = labels | {one.name: {each.name for each in one.properties} for one in graph_schema() if one.starts}
+    for selector, body in rules:
+        for name in re.findall(r"\{(\w+)\}", body):
+            assert name in known[selector.split(".")[1]], (selector, name)
+    captions = dict(re.findall(r"(\w+\.\w+) \{[^}]*?caption: \"([^\"]*)\"", text))
+    assert captions["relationship.TRAVERSED"] == "{position} {relation} {run}"
+    assert "{repo}" in captions["node.Artifact"]
     assert {name for kind, _, name in selectors if kind == "relationship" and name} <= types
     colours = {selector: re.search(r"color: (#\w+);", body) for selector, body in rules}
     gold, walked = (colours[f"relationship.{name}"] for name in ("GOLD", "TRAVERSED"))
     assert gold is not None
     assert walked is not None
     assert gold[1] != walked[1]
+
+
+def test_colours_of_repositories(empty_store: Store, dataset: Path, tmp_path: Path) -> None:
+    """Each artifact gets the label of its repository on Neo4j; loading, evaluating and removing go on as before."""
+    run = dataset / "runs" / f"{RUN}.jsonl"
+    graphkit.evaluate(run, dataset, store=empty_store, measures=["EdgeRecall"])
+    repositories = repositories_of(empty_store, RUN)
+    assert repositories == repositories_of(empty_store)
+    assert "api" in repositories
+    write_guide(tmp_path / "guide", RUN, None, repositories)
+    pages = dict(sections((tmp_path / "guide" / "guide.adoc").read_text()))
+    give, take = pages["Colours of repositories"]
+    with pytest.raises(InputError, match="no run is called"):
+        repositories_of(empty_store, "none")
+    if empty_store.engine == "embedded":
+        return  # the embedded database takes no second label, and no Browser
+    labelled = "MATCH (a:Artifact) WHERE size(labels(a)) = 2 RETURN DISTINCT a.repo AS repo, labels(a) AS labels"
+    empty_store.write(give)
+    found = {row["repo"]: next(one for one in row["labels"] if one != "Artifact") for row in empty_store.read(labelled)}
+    assert found == {name: label for name, label in repository_labels(repositories).items() if name in found}
+    assert len(found) > 3
+    graphkit.evaluate(run, dataset, store=empty_store, measures=["EdgeRecall"])
+    empty_store.write(take)
+    assert empty_store.read(labelled) == []
+    empty_store.write(give)
+    remove_dataset(empty_store, dataset.name)
+    assert empty_store.read("MATCH (n) RETURN count(n) AS count") == [{"count": 0}]
+
+
+def test_the_command_takes_the_repositories_of_the_database(graph: Graph, tmp_path: Path) -> None:
+    """With a database at hand, the style has a rule for each repository of the run's dataset; else a note says none."""
+    inside("evaluate", "-m", "EdgeRecall", tiny(tmp_path / "d"), cwd=tmp_path, env=graph.env, code=0)
+    inside("queries", "--browser-guide", "guide", "--run", "r", cwd=tmp_path, env=graph.env, code=0)
+    text = (tmp_path / "guide" / "graphkit.grass").read_text()
+    assert re.findall(r"Artifact\.(\w+)", text) == ["Repo_a", "Repo_b"]
+    done = inside("queries", "--browser-guide", "guide", "--run", "x", cwd=tmp_path, env=graph.env, code=2)
+    assert "no run is called 'x'" in done.err
+    done = inside("queries", "--browser-guide", "bare", cwd=tmp_path, code=0)
+    assert "no database is here" in done.err
+    assert "Repo_" not in (tmp_path / "bare" / "graphkit.grass").read_text()
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import graphkit
 from graphkit.analysis.file_failures import FILE_KINDS
 from graphkit.database.store import Store
 from graphkit.graph.graph_schema import graph_schema
-from graphkit.graph.queries import Query, named_queries
+from graphkit.graph.queries import NO_LIMIT, Query, analysis_queries, failure_queries, named_query
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.edges import EdgeRecall
@@ -224,7 +224,7 @@ def test_right_files_wrong_path_counts_as_edge_recall_does(
 
 
 # None of these datasets has stale gold: tests/cli/test_check.py has.
-QUERIES = [query for name, query in named_queries().items() if name != "stale-gold"]
+QUERIES = [query for query in failure_queries() if query.name != "stale-gold"]
 
 
 def other_run(run: Run, runs: list[Run]) -> Run:
@@ -274,6 +274,102 @@ def test_named_query_is_explained_and_only_reads(query: Query, full_store: Store
     full_store.query_readonly(f"EXPLAIN {query.text}", query.bind(given))
     columns, rows = full_store.query_readonly(query.text, query.bind(given))
     assert tuple(columns) == query.columns or not rows
+
+
+# Over all runs of a dataset -----------------------------------------------------------------------------------------
+
+
+def analysed(store: Store, name: str, run: Run) -> list[dict[str, Any]]:
+    """Return all rows of a query that isn't for failures of one run."""
+    query = named_query(name)
+    given: dict[str, object] = {"run": run.name}
+    given |= {"limit": NO_LIMIT} if query.takes("limit") else {}
+    given |= {"question": run.cases()[0].question.id} if name == "question-subgraph" else {}
+    return [dict(row) for row in store.read(query.text, query.bind(given))]
+
+
+@pytest.mark.parametrize("query", analysis_queries(), ids=lambda query: query.name)
+def test_analysis_query_gives_the_same_rows(
+    query: Query, embedded_store: Store, neo4j_store: Store, runs: list[Run]
+) -> None:
+    """Both databases give the same rows, in the same order but for paths to draw, and plan it where none may write."""
+    count = 0
+    for run in runs:
+        one, two = analysed(embedded_store, query.name, run), analysed(neo4j_store, query.name, run)
+        if query.name == "question-subgraph":
+            assert sorted(map(repr, one)) == sorted(map(repr, two))
+        else:
+            assert one == two
+            assert all(tuple(row) == query.columns for row in one)
+        count += len(one)
+    assert count > 5
+    for store in (embedded_store, neo4j_store):
+        store.query_readonly(f"EXPLAIN {query.text}", query.bind({"run": "r", **_question(query)}))
+
+
+def _question(query: Query) -> dict[str, object]:
+    return {"question": "q"} if query.name == "question-subgraph" else {}
+
+
+def test_analysis_agrees_with_the_failures(full_store: Store, runs: list[Run]) -> None:
+    """Each figure over several runs is what the queries for failures of each run say together."""
+    of = [run for run in runs if run.dataset.name == "storefront"]
+    kinds = ("missed-edges", "missed-boundaries", "boundaries-missed", "incoherent-pairs", "questions-by-score")
+    failed = {(run.name, kind): ask(full_store, kind, run) for run in of for kind in kinds}
+
+    missed = Counter(
+        (row["source"], row["relation"], row["target"])
+        for run in of
+        for row in {
+            (one["question"], one["source"], one["relation"], one["target"]): one
+            for one in failed[run.name, "missed-edges"]
+        }.values()
+    )
+    found = analysed(full_store, "gold-missed-most", of[0])
+    assert {(row["source"], row["relation"], row["target"]): row["missed"] for row in found} == missed
+
+    boundaries = [row for row in analysed(full_store, "boundaries-by-run", of[0]) if row["missed"]]
+    for run in of:
+        expected = sorted((tuple(row.values()) for row in failed[run.name, "boundaries-missed"]), key=repr)
+        own = [row for row in boundaries if row["run"] == run.name]
+        assert sorted((tuple(v for k, v in row.items() if k != "run") for row in own), key=repr) == expected
+
+        mixed = Counter[tuple[str, ...]]()
+        for row in failed[run.name, "incoherent-pairs"]:
+            if row["rule"] != "unknown commit":
+                repos = sorted(row[side].rpartition("@")[0] for side in ("first", "second"))
+                mixed[(*repos, row["rule"])] += row["chunk_pairs"]
+        rows = analysed(full_store, "mixed-commits", run)
+        assert {(row["first_repo"], row["second_repo"], row["rule"]): row["chunk_pairs"] for row in rows} == mixed
+
+        pairs = [
+            {
+                (row["question"], row["path"], row["position"])
+                for row in ask(full_store, "found-and-lost", run, other=o.name)
+            }
+            for o in of
+            if o != run
+        ]
+        only = analysed(full_store, "found-by-one-run", run)
+        assert {(row["question"], row["path"], row["position"]) for row in only} == set.intersection(*pairs)
+
+        usage = {row["kind"]: row["questions"] for row in analysed(full_store, "usage-by-failure", run)}
+        across = {row["question"] for row in failed[run.name, "missed-boundaries"]}
+        lacking = {row["question"] for row in failed[run.name, "missed-edges"]}
+        assert usage.get("missed-boundaries", 0) == len(across)
+        assert usage.get("missed-edges", 0) == len(lacking - across)
+        assert usage.get("failed-questions", 0) == sum(
+            case.answer is None or case.answer.error is not None for case in run.cases()
+        )
+        assert sum(usage.values()) == len(run.cases())
+
+    best: dict[str, float] = {}
+    for run in of:
+        for row in failed[run.name, "questions-by-score"]:
+            best[row["question"]] = max(best.get(row["question"], -1.0), row["edge_recall"] or 0.0)
+    lost = {row["question"]: row["edge_recall"] or 0.0 for row in analysed(full_store, "lost-in-every-run", of[0])}
+    assert lost == {name: recall for name, recall in best.items() if recall < 1.0}
+    assert lost
 
 
 # What the graph holds -----------------------------------------------------------------------------------------------

@@ -1,0 +1,41 @@
+// title: Boundaries by run
+// answers: How many required gold edges between two repositories does each run of the same dataset miss, of how many, and in how many questions?
+// order: 50
+// parameters: run, limit = 200
+// columns: from_repo, to_repo, run, missed, required, share, questions
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = ''
+MATCH (q)<-[:ANSWERS]-(a:Answer)<-[:PRODUCED]-(o:Run) WHERE o.complete AND a.error IS NULL AND a.walk_logged
+WITH q, a, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+} AS walked
+WITH q, a, walked, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  RETURN {unit: g.unit, rank: g.rank,
+    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] AND g.crosses[i] |
+      [g.sources[i], g.relations[i], g.targets[i], g.source_repos[i], g.target_repos[i]]]} AS path
+  ORDER BY g.index
+} AS paths
+WITH q, a, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, wanted: p.wanted,
+  edges: reduce(all = [], e IN p.wanted | CASE WHEN e[0..3] IN all THEN all ELSE all + [e[0..3]] END),
+  missed: [e IN p.wanted WHERE NOT any(w IN walked
+    WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = '')) | e[0..3]]}] AS paths
+WITH q, a, [p IN paths | {unit: p.unit, rank: p.rank, wanted: p.wanted, edges: p.edges,
+  lost: [e IN p.edges WHERE e IN p.missed]}] AS paths
+WITH q, a, [p IN paths | {unit: p.unit, rank: p.rank, wanted: p.wanted, edges: p.edges, lost: p.lost,
+  share: toFloat(size(p.lost)) / size(p.edges)}] AS paths
+// Of alternatives the one that misses the smallest share of its boundaries counts, of equals the one of the
+// lowest rank: as BoundaryRecall chooses.
+WITH q, a, [p IN paths WHERE NOT any(o IN paths
+  WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
+UNWIND chosen AS p
+UNWIND p.edges AS e
+WITH DISTINCT q.id AS question, a.run AS run, e, [w IN p.wanted WHERE w[0..3] = e | [w[3], w[4]]][0] AS repos,
+  CASE WHEN e IN p.lost THEN 1 ELSE 0 END AS miss
+WITH run, repos[0] AS from_repo, repos[1] AS to_repo, sum(miss) AS missed, count(*) AS required,
+  count(DISTINCT CASE WHEN miss = 1 THEN question END) AS questions
+RETURN from_repo, to_repo, run, missed, required, round(100.0 * missed / required) / 100 AS share, questions
+ORDER BY from_repo, to_repo, run
+LIMIT $limit

@@ -1,0 +1,41 @@
+// title: Gold edges missed most
+// answers: Which required gold edges do the runs of the same dataset miss most often, of how many times that they are required, and in how many questions and runs?
+// order: 40
+// parameters: run, limit = 20
+// columns: source, relation, target, missed, required, share, questions, runs
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = ''
+MATCH (q)<-[:ANSWERS]-(a:Answer)<-[:PRODUCED]-(o:Run) WHERE o.complete AND a.error IS NULL AND a.walk_logged
+WITH q, a, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+} AS walked
+WITH q, a, walked, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  RETURN {unit: g.unit, rank: g.rank,
+    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+      [g.sources[i], g.relations[i], g.targets[i]]]} AS path
+  ORDER BY g.index
+} AS paths
+WITH q, a, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, wanted: p.wanted,
+  edges: reduce(all = [], e IN p.wanted | CASE WHEN e[0..3] IN all THEN all ELSE all + [e[0..3]] END),
+  missed: [e IN p.wanted WHERE NOT any(w IN walked
+    WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = '')) | e[0..3]]}] AS paths
+WITH q, a, [p IN paths | {unit: p.unit, rank: p.rank, wanted: p.wanted, edges: p.edges,
+  lost: [e IN p.edges WHERE e IN p.missed]}] AS paths
+WITH q, a, [p IN paths | {unit: p.unit, rank: p.rank, wanted: p.wanted, edges: p.edges, lost: p.lost,
+  share: toFloat(size(p.lost)) / size(p.edges)}] AS paths
+// Of alternatives the one with the smallest share missed counts, of equals the one of the lowest rank.
+WITH q, a, [p IN paths WHERE NOT any(o IN paths
+  WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
+UNWIND chosen AS p
+UNWIND p.edges AS e
+WITH DISTINCT q.id AS question, a.run AS run, e, e IN p.lost AS lost
+WITH e, sum(CASE WHEN lost THEN 1 ELSE 0 END) AS missed, count(*) AS required,
+  count(DISTINCT CASE WHEN lost THEN question END) AS questions, count(DISTINCT CASE WHEN lost THEN run END) AS runs
+WHERE missed > 0
+RETURN e[0] AS source, CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target, missed, required,
+  round(100.0 * missed / required) / 100 AS share, questions, runs
+ORDER BY missed DESC, required, source, relation, target
+LIMIT $limit

@@ -1,0 +1,77 @@
+// title: Commits mixed by repository pair
+// answers: Between which repositories did the run retrieve commits together that do not belong together, by which rule, in how many pairs of commits and of chunks, and in how many questions? Unknown commits are left out.
+// order: 70
+// parameters: run, limit = 20
+// columns: first_repo, second_repo, rule, commit_pairs, chunk_pairs, questions
+MATCH (r:Run {id: $run})
+// Without a commit that its dataset knows, coherence isn't scored.
+MATCH (q:Question {dataset: r.dataset})
+WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
+  AND (EXISTS { MATCH (:Dataset {name: r.dataset})-[:LISTS]->(:Commit) }
+    OR EXISTS { MATCH (s:Dataset) WHERE s.name = r.dataset AND size(s.histories) > 0 }
+    OR EXISTS { MATCH (:Stack {dataset: r.dataset})-[:PINS]->(:Commit) })
+MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
+  AND EXISTS { MATCH (a)-[use:RETRIEVED]->(read:Chunk) WHERE NOT use.repeat AND coalesce(use.commit_key, read.commit) IS NOT NULL }
+MATCH (a)-[x:RETRIEVED]->(k:Chunk) WHERE NOT x.repeat
+WITH r.dataset AS dataset, q.id AS question, q.pins AS pins, x.commit_key AS commit,
+  k.branch AS branch, k.repo AS repo, count(*) AS chunks
+ORDER BY question, commit, branch, repo
+WITH dataset, question, pins, collect({commit: commit, branch: branch, repo: repo, chunks: chunks}) AS versions
+UNWIND range(0, size(versions) - 1) AS i
+UNWIND range(i, size(versions) - 1) AS j
+WITH dataset, question, pins, versions[i] AS one, versions[j] AS two, CASE WHEN i = j
+  THEN versions[i].chunks * (versions[i].chunks - 1) / 2 ELSE versions[i].chunks * versions[j].chunks END AS pairs
+WHERE pairs > 0
+WITH dataset, one.commit AS first, one.branch AS first_branch, one.repo AS first_repo,
+  two.commit AS second, two.branch AS second_branch, two.repo AS second_repo,
+  coalesce(one.commit IN pins AND two.commit IN pins, false) AS pinned,
+  collect({question: question, pairs: pairs}) AS uses
+OPTIONAL MATCH (c:Commit {key: first})
+OPTIONAL MATCH (d:Commit {key: second})
+// What is known of each of the two commits: of several sources what the dataset itself says. With an unknown commit there
+// is nothing to match: ArcadeDB would take any.
+WITH dataset, uses, pinned, c, d, first, first_branch, first_repo, second, second_branch, second_repo,
+  CASE WHEN c IS NULL THEN [] ELSE COLLECT {
+    MATCH (c)<-[l:LISTS]-(s:Dataset) WHERE s.name = dataset
+    RETURN {branch: l.branch, ms: l.committed_ms}
+  } + CASE WHEN c.history AND EXISTS { MATCH (s:Dataset) WHERE s.name = dataset AND c.repo IN s.histories }
+    THEN [{branch: c.branch, ms: c.committed_ms}] ELSE [] END + COLLECT {
+    MATCH (c)<-[:PINS]-(s:Stack) WHERE s.dataset = dataset
+    RETURN {branch: null, ms: null} LIMIT 1
+  } END[0] AS c_known,
+  CASE WHEN d IS NULL THEN [] ELSE COLLECT {
+    MATCH (d)<-[l:LISTS]-(s:Dataset) WHERE s.name = dataset
+    RETURN {branch: l.branch, ms: l.committed_ms}
+  } + CASE WHEN d.history AND EXISTS { MATCH (s:Dataset) WHERE s.name = dataset AND d.repo IN s.histories }
+    THEN [{branch: d.branch, ms: d.committed_ms}] ELSE [] END + COLLECT {
+    MATCH (d)<-[:PINS]-(s:Stack) WHERE s.dataset = dataset
+    RETURN {branch: null, ms: null} LIMIT 1
+  } END[0] AS d_known
+WITH dataset, uses, pinned, c, d, c_known, d_known, first, first_branch, first_repo, second, second_branch, second_repo,
+  coalesce(first_branch, c_known.branch) AS c_branch, coalesce(second_branch, d_known.branch) AS d_branch,
+  CASE WHEN c IS NOT NULL AND d IS NOT NULL THEN COLLECT {
+    MATCH (c)-[x:INCOMPATIBLE_WITH]-(d) WHERE x.dataset = dataset
+    RETURN x.stack AS name
+    ORDER BY name
+  } END AS stacks
+WITH dataset, uses, pinned, c, d, c_known, d_known, first, first_branch, first_repo, second, second_branch, second_repo,
+  c_branch, d_branch, stacks[0] AS stack
+WITH uses, pinned, first, second, c.repo AS c_repo, d.repo AS d_repo, CASE
+  WHEN c_known IS NULL OR d_known IS NULL THEN 'unknown commit'
+  WHEN c.key = d.key THEN 'same commit'
+  WHEN stack IS NOT NULL THEN 'incompatible'
+  WHEN EXISTS { MATCH (c)-[x:COMPATIBLE_WITH]-(d) WHERE x.dataset = dataset } THEN 'compatible'
+  WHEN EXISTS { MATCH (c)<-[:DEPLOYS]-(x:Deployment)-[:DEPLOYS]->(d) WHERE x.dataset = dataset } THEN 'deployed together'
+  WHEN c.repo = d.repo AND c_branch = d_branch THEN 'same branch'
+  WHEN c_branch IN ['main', 'master', 'trunk'] AND d_branch IN ['main', 'master', 'trunk']
+    AND abs(c_known.ms - d_known.ms) < 86400000 THEN 'same day'
+  ELSE 'no rule' END AS rule
+WHERE rule = 'incompatible' OR (rule = 'no rule' AND NOT pinned)
+WITH CASE WHEN c_repo <= d_repo THEN c_repo ELSE d_repo END AS first_repo,
+  CASE WHEN c_repo <= d_repo THEN d_repo ELSE c_repo END AS second_repo, rule, uses, [first, second] AS commits
+UNWIND uses AS use
+WITH first_repo, second_repo, rule, count(DISTINCT commits) AS commit_pairs, count(DISTINCT use.question) AS questions,
+  sum(use.pairs) AS chunk_pairs
+RETURN first_repo, second_repo, rule, commit_pairs, chunk_pairs, questions
+ORDER BY chunk_pairs DESC, first_repo, second_repo, rule
+LIMIT $limit
