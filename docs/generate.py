@@ -1,9 +1,9 @@
-"""Generates the pages and the picture that come from the code: run ``python docs/generate.py`` after changing it.
+"""Generates the pages and the pictures that come from the code: run ``python docs/generate.py`` after changing it.
 
 ``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
-``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table in ``importing.md`` from the
-readers, ``demo.svg`` from a real run of ``graphkit demo``,
-``failure.svg`` from the storefront.
+``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table in
+``importing.md`` from the readers, ``demo.svg`` from a real run of ``graphkit demo``, ``failure.svg`` from the
+storefront.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ QUERIES_HEAD = """\
 After this page you can ask the graph by name what went wrong, without writing Cypher.
 
 `graphkit query NAME -p run=RUN` runs a query, and `graphkit failures RUN --kind NAME` one of those for failures. They
-refuse a run or question that the graph doesn't hold. A parameter with a default is optional; `question = null` means all
-questions. If `limit` cuts rows, the output shows how many. `--open` shows the rows, or what they draw, on a page.
+refuse a run or question that the graph doesn't hold. A parameter with a default is optional; `question = null` means
+all questions. If `limit` cuts rows, the output shows how many. `--open` shows the rows, or what they draw, on a page.
 
 First come the queries for analysts. Where they are over all runs, `run` is any run of the dataset.
 """

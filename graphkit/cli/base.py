@@ -425,6 +425,14 @@ def open_graph(read_only: bool = False, *, silent: bool = False) -> AbstractCont
     return store
 
 
+def open_in_browser(address: str) -> None:
+    """Open an address in the user's browser; say so if there is none."""
+    import webbrowser
+
+    if not webbrowser.open(address):
+        say("note: no browser could be opened; open the address yourself")
+
+
 def print_line(text: str = "", *, fold: bool = True) -> None:
     """Print a line on standard output; escape what could break the line or control a terminal.
 

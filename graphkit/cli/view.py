@@ -13,6 +13,7 @@ from graphkit.cli.base import (
     command,
     hand_over,
     open_graph,
+    open_in_browser,
     option,
     present,
     print_problems,
@@ -101,7 +102,7 @@ def view(
         hand_over()
         say("The page follows its files; Ctrl-C ends it.")
         if in_browser:
-            _open(address)
+            open_in_browser(address)
         follow(page, stop, _print_change)
         server.stop()
 
@@ -153,10 +154,3 @@ def _fragment(asked: Sequence[AskedRun], found: RunFiles, shown: ShownOptions) -
     question = asked[with_question[0]].question or ""
     run = require_shown(found, len(expanded(before)) if before else 0, question, shown.dataset)
     return "" if run is None else fragment(run, question)
-
-
-def _open(address: str) -> None:
-    import webbrowser
-
-    if not webbrowser.open(address):
-        say("note: no browser could be opened; open the address yourself")

@@ -20,7 +20,7 @@ from graphkit.database.embedded.client import Waiting, unseen
 from graphkit.database.messages import translated, write_refused
 from graphkit.database.outside import explaining, refuse_outside
 from graphkit.database.settings import Settings, query_timeout
-from graphkit.database.values import Row, plain, rows
+from graphkit.database.values import Row, Subgraph, plain, rows
 from graphkit.errors import DatabaseError, GraphkitError, InputError
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ _T = TypeVar("_T")
 
 CONFLICT_SECONDS = 60.0  # how long to retry a write that conflicts with another writer
 _UNIQUENESS_RETRIES = 6
+#: Finds the ends of relationships that a query returned without them.
+_ENDS = "UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id RETURN n AS node"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 
 
@@ -156,7 +158,12 @@ class Store:
             raise self._translated(error) from error
 
     def query_readonly(
-        self, cypher: str, parameters: Parameters | None = None, *, allow_load_csv: bool = False
+        self,
+        cypher: str,
+        parameters: Parameters | None = None,
+        *,
+        allow_load_csv: bool = False,
+        subgraph: Subgraph | None = None,
     ) -> tuple[list[str], list[list[object]]]:
         """Run a query that a user wrote, and return its columns and rows; the server refuses it if it would write.
 
@@ -167,6 +174,8 @@ class Store:
         allow_load_csv
             Also run LOAD CSV, and procedures and functions of plug-ins: they can read files and send data. (The
             embedded engine never runs LOAD CSV.)
+        subgraph
+            Receives the nodes and relationships of the rows, and the ends of relationships that come without them.
 
         Raises
         ------
@@ -184,8 +193,15 @@ class Store:
                     refuse_outside(explained.consume().plan)
                 result = session.run(self._query(cypher), dict(parameters or {}))
                 columns = list(result.keys())
-                rows = [[plain(value) for value in record.values()] for record in result]
+                rows = []
+                for record in result:
+                    rows.append([plain(value) for value in record.values()])
+                    if subgraph is not None:
+                        subgraph.add(list(record.values()))
                 hidden = self._dialect.hidden_error(result.consume())
+                if subgraph is not None and hidden is None and subgraph.missing:
+                    for record in session.run(self._query(_ENDS), {"ids": subgraph.missing}):
+                        subgraph.add(record["node"])
         except driver_errors() as error:
             raise self._translated(error, by_person=True) from error
         if hidden is not None:

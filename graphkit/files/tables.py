@@ -62,6 +62,21 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
         table.writerows({name: escape_formula(value) for name, value in row.items()} for row in rows)
 
 
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    r"""Return rows under a line of column names, without an end of line; what isn't text is JSON.
+
+    >>> csv_text(["a", "b"], [["=1", [1]], [None, "x,y"]])
+    'a,b\n\'=1,[1]\n,"x,y"'
+    """
+    stream = io.StringIO()
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow([escape_formula(name) for name in columns])
+    for row in rows:
+        texts = [one if isinstance(one, str | None) else json.dumps(one, ensure_ascii=False) for one in row]
+        table.writerow(map(escape_formula, texts))
+    return stream.getvalue().removesuffix("\n")
+
+
 def is_table(path: Path) -> bool:
     """Return whether a file holds a table that isn't CSV in UTF-8: a workbook, Parquet, or text in UTF-16 or UTF-32.
 

@@ -73,8 +73,8 @@ def _answers(run: RunData) -> dict[str, ShownAnswer | None]:
     }
 
 
-def free_page(runs: Sequence[str], dataset: str) -> Path:
-    """Return the file in the working folder for a page of some runs.
+def free_page(runs: Sequence[str], dataset: str, kind: str = "report") -> Path:
+    """Return the file in the working folder for a page of some runs, or of another kind.
 
     The name is that of the run, or of the dataset if there are several runs. An earlier page is replaced; if anything
     else has the name, a number is added.
@@ -82,7 +82,7 @@ def free_page(runs: Sequence[str], dataset: str) -> Path:
     >>> free_page(["storefront/bm25"], "data").name, free_page(["a", "b"], "data").name
     ('report-storefront-bm25.html', 'report-data.html')
     """
-    stem = "report-" + re.sub(r"[^\w.-]", "-", runs[0] if len(runs) == 1 else dataset)[:100]
+    stem = f"{kind}-" + re.sub(r"[^\w.-]", "-", runs[0] if len(runs) == 1 else dataset)[:100]
     names = (Path(f"{stem}{'' if number == 1 else f'-{number}'}.html") for number in count(1))
     return next(path for path in names if _is_ours(path))
 

@@ -68,8 +68,8 @@ _Found = TypeVar("_Found")
 
 
 @cache
-def _block(text: str) -> tuple[Markup, str]:
-    """Return the style sheet or script of the page, and its source for the content security policy."""
+def style_or_script(text: str) -> tuple[Markup, str]:
+    """Return the style sheet or script of a page, and its source for the content security policy."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), f"'sha256-{digest}'"  # noqa: S704 - a file of this package, no data
 
@@ -80,8 +80,8 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
     ``progress`` receives the number of written spines. ``served`` is the version of a page that ``graphkit view``
     serves: its script may ask its own server.
     """
-    style, style_source = _block("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES))
-    code, script_source = _block(script())
+    style, style_source = style_or_script("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES))
+    code, script_source = style_or_script(script())
     screen, fragments = FirstScreen(data), Fragments(data)
     template = environment().get_template("report.html")
     yield from template.generate(

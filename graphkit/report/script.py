@@ -12,7 +12,7 @@ from functools import cache
 
 from graphkit.report.rendering import TEMPLATES
 
-#: The module that starts the page; it imports the others.
+#: The module that starts the page of a report; it imports the others.
 ENTRY = "page.js"
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
@@ -20,12 +20,12 @@ _EXPORT = re.compile(r"^export (?=const )", re.MULTILINE)
 
 
 @cache
-def script() -> str:
-    """Return the modules as one strict script, each behind those that it imports.
+def script(entry: str = ENTRY) -> str:
+    """Return the modules that one needs as one strict script, each behind those that it imports.
 
     Modules share one scope, so a name at the top level of one must not occur at that of another.
     """
-    return '"use strict";\n(() => {\n' + "".join(_joined(ENTRY, set())) + "})();\n"
+    return '"use strict";\n(() => {\n' + "".join(_joined(entry, set())) + "})();\n"
 
 
 def _joined(name: str, known: set[str]) -> Iterator[str]:

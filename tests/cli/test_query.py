@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.helpers import engines
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, inside, tiny
 from tests.helpers.cli import inside as graphkit
 from tests.helpers.engines import Neo4jServer
+from tests.helpers.pages import Page
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +104,64 @@ def test_a_named_query_says_what_its_limit_leaves_out(held: Graph, tmp_path: Pat
         assert "shows all" not in whole.out + whole.err
     assert len(query(held, "questions-by-score", "-p", "run=r", "-p", "limit=1", "--json", cwd=tmp_path).objects()) == 1
     assert len(whole.objects()) == 2
+
+
+PATHS = "MATCH p = (q:Question {id: 'q1'})<-[:ANSWERS]-(a:Answer)<-[:PRODUCED]-(:Run) RETURN p, q, q.id AS id, 1.5 AS n"
+
+
+def test_paths_in_each_form(held: Graph, tmp_path: Path) -> None:
+    """CSV and table write patterns of Cypher; JSON has the parts, and says of a relationship that it is reversed."""
+    [row] = query(held, "-e", PATHS, "--json", cwd=tmp_path).objects()
+    assert [part.get("_type", part.get("_labels")) for part in row["p"]] == [
+        *(["Question"], "ANSWERS", ["Answer"]),
+        *("PRODUCED", ["Run"]),
+    ]
+    assert [part["_reversed"] for part in row["p"][1::2]] == [True, True]
+    [forth] = query(
+        held, "-e", "MATCH p = (:Run)-[:PRODUCED]->(:Answer {question: 'q1'}) RETURN p", "--json", cwd=tmp_path
+    ).objects()
+    assert "_reversed" not in forth["p"][1]
+    pattern = "(:Question q1)<-[:ANSWERS]-(:Answer r q1)<-[:PRODUCED]-(:Run r)"
+    done = query(held, "-e", PATHS, "--csv", cwd=tmp_path)
+    assert done.out == f"p,q,id,n\n{pattern},(:Question q1),q1,1.5\n"
+    assert pattern in query(held, "-e", PATHS, cwd=tmp_path).out
+    done = query(held, "-e", "RETURN '=1+1' AS a, [1, true] AS b, null AS c, true AS d", "--csv", cwd=tmp_path)
+    assert done.out == 'a,b,c,d\n\'=1+1,"[1, true]",,true\n'
+    cut = query(held, "questions-by-score", "-p", "run=r", "-p", "limit=1", "--csv", cwd=tmp_path)
+    assert cut.out.count("\n") == 2
+    assert "1 of 2 rows" in cut.err
+    assert "one form" in query(held, "-e", "RETURN 1", "--csv", "--json", cwd=tmp_path, code=2).err
+
+
+def test_the_page(held: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--open writes a page beside, and opens it; -o names it, and replaces nothing but a page."""
+    opened: list[str] = []
+
+    def note(address: str) -> bool:
+        opened.append(address)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", note)
+    done = query(held, "question-subgraph", "-p", "run=r", "-p", "question=q1", "--open", cwd=tmp_path)
+    file = tmp_path / "query-question-subgraph.html"
+    assert done.out.strip() == file.name
+    assert opened == [file.as_uri()]
+    page = Page(file.read_text("utf-8"))
+    # q1 has two gold edges, of which the run traversed the first.
+    assert sorted(one["status"] for one in page.json("subgraph")["edges"] if one["status"] != "related") == [
+        "matched",
+        "missed",
+    ]
+    # A relationship that comes without its ends is drawn with them.
+    query(held, "-e", "MATCH ()-[g:GOLD]->() RETURN g", "-o", "gold.html", cwd=tmp_path)
+    ids = {node["id"] for node in Page((tmp_path / "gold.html").read_text("utf-8")).json("subgraph")["nodes"]}
+    assert "a:m.py#y" in ids
+    assert "(unknown)" not in ids
+    told = query(held, "-e", "RETURN 1 AS one", "-o", "gold.html", "--json", cwd=tmp_path).object()
+    assert told == {"page": "gold.html", "rows": 1, "nodes": 0}
+    (tmp_path / "mine.html").write_text("mine")
+    query(held, "-e", "RETURN 1", "-o", "mine.html", cwd=tmp_path, code=2)
+    assert len(opened) == 1
 
 
 def test_file_with_a_header(held: Graph, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,7 +167,8 @@ def test_colours_of_repositories(empty_store: Store, dataset: Path, tmp_path: Pa
         return  # the embedded database takes no second label, and no Browser
     labelled = "MATCH (a:Artifact) WHERE size(labels(a)) = 2 RETURN DISTINCT a.repo AS repo, labels(a) AS labels"
     empty_store.write(give)
-    found = {row["repo"]: next(one for one in row["labels"] if one != "Artifact") for row in empty_store.read(labelled)}
+    rows: list[dict[str, Any]] = [dict(row) for row in empty_store.read(labelled)]
+    found = {row["repo"]: next(one for one in row["labels"] if one != "Artifact") for row in rows}
     assert found == {name: label for name, label in repository_labels(repositories).items() if name in found}
     assert len(found) > 3
     graphkit.evaluate(run, dataset, store=empty_store, measures=["EdgeRecall"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -284,7 +285,7 @@ def analysed(store: Store, name: str, run: Run) -> list[dict[str, Any]]:
     query = named_query(name)
     given: dict[str, object] = {"run": run.name}
     given |= {"limit": NO_LIMIT} if query.takes("limit") else {}
-    given |= {"question": run.cases()[0].question.id} if name == "question-subgraph" else {}
+    given |= {"question": run.cases()[0].question.id} if query.columns == ("path",) else {}
     return [dict(row) for row in store.read(query.text, query.bind(given))]
 
 
@@ -296,8 +297,8 @@ def test_analysis_query_gives_the_same_rows(
     count = 0
     for run in runs:
         one, two = analysed(embedded_store, query.name, run), analysed(neo4j_store, query.name, run)
-        if query.name == "question-subgraph":
-            assert sorted(map(repr, one)) == sorted(map(repr, two))
+        if query.columns == ("path",):
+            assert {json.dumps(row, sort_keys=True) for row in one} == {json.dumps(row, sort_keys=True) for row in two}
         else:
             assert one == two
             assert all(tuple(row) == query.columns for row in one)
@@ -308,7 +309,7 @@ def test_analysis_query_gives_the_same_rows(
 
 
 def _question(query: Query) -> dict[str, object]:
-    return {"question": "q"} if query.name == "question-subgraph" else {}
+    return {"question": "q"} if query.columns == ("path",) else {}
 
 
 def test_analysis_agrees_with_the_failures(full_store: Store, runs: list[Run]) -> None:
@@ -443,5 +444,6 @@ def test_look_ups_use_an_index(full_store: Store) -> None:
     with full_store._driver.session() as session:
         for query, index in LOOK_UPS:
             plan = str(session.run(f"EXPLAIN {query}", {"value": "x", "run": "r"}).consume().plan)
-            assert re.search(rf"IndexSeek\b.*{index}", plan, re.DOTALL), plan
+            assert re.search(index, plan), plan
+            assert "IndexSeek" in plan, plan
             assert not re.search(r"Label ?Scan", plan), plan

@@ -19,6 +19,7 @@ const EDGE_STATUSES = {
   optional: { word: "optional", sign: "○", meaning: "optional, not traversed: no loss", line: "dotted" },
   alternative: { word: "alternative", sign: "–", meaning: "from another alternative: no loss", line: "dash-dotted" },
   extra: { word: "extra", sign: "", meaning: "extra: traversed, not gold", line: "thin" },
+  related: { word: "another relationship", sign: "", meaning: "another relationship", line: "thin" },
 };
 /** Marks of nodes, with their words and what they mean. */
 const NODE_MARKS = [
@@ -95,7 +96,7 @@ const rowTexts = (detail) => {
     const { word, sign } = EDGE_STATUSES[status];
     const back = target !== row.node;
     const end = [back ? " to " : " from ", el("bdi", {}, middle(parts[back ? target : source].name, 40))];
-    const into = parts[source].repo !== parts[target].repo ? parts[target].repo : "";
+    const into = status !== "related" && parts[source].repo !== parts[target].repo ? parts[target].repo : "";
     return el("span", { class: `by ${status}` }, sign ? el("i", { "aria-hidden": "true" }, `${sign} `) : null, unseen(`${word}: `),
       edge.relation ? el("bdi", {}, edge.relation) : "edge",
       // The line shows where the edge comes from that joins a row to the one above.
@@ -147,7 +148,7 @@ export const drawMap = (detail) => {
   const counts = Object.keys(EDGE_STATUSES).map((status) => /** @type {[string, number]} */ ([status, edges.filter((edge) => edge.status === status).length])).filter(([, count]) => count)
     .map(([status, count]) => /** @type {[string, string]} */ ([status, status === "extra" && omitted ? `${count} of ${count + omitted}` : `${count}`]));
   const repositories = new Set(nodes.map(({ id, repo }) => partsOf(id, repo).repo)).size;
-  const words = `Gold path and traversal, overlaid: ${counted(repositories, "repository", "repositories")}, ${counted(nodes.length, "node")}; edges: ` +
+  const words = detail.map.about ?? `Gold path and traversal, overlaid: ${counted(repositories, "repository", "repositories")}, ${counted(nodes.length, "node")}; edges: ` +
     `${counts.map(([status, count]) => `${count} ${EDGE_STATUSES[status].word}`).join(", ")}. The table below lists them.`;
   const texts = rowTexts(detail);
   const mapName = `map-${mapsDrawn += 1}`;
