@@ -22,9 +22,8 @@ from graphkit.database.store import Store
 from graphkit.imports.importer import import_log
 from graphkit.imports.question_fields import fields_of
 from graphkit.measures.case import Case
-from graphkit.measures.outcome import UNDECIDABLE, right_answer
+from graphkit.measures.outcome import UNDECIDABLE, Decision, right_answer
 from graphkit.measures.paths import first_divergences
-from graphkit.measures.unscored import Unscored
 from graphkit.records.models import Answer, Question
 from graphkit.report import PageOptions, write_report
 from tests.helpers import ROOT
@@ -97,7 +96,7 @@ def test_gold_answers_decide_where_nothing_better_does(place: Path) -> None:
     folder = place / "answers"
     answers = {one["question_id"]: Answer.model_validate(one) for one in read_jsonl(folder / "runs" / "r.jsonl")}
     asked = [Question.model_validate(one) for one in read_jsonl(folder / "questions.jsonl")]
-    rights = {one.id: right_answer(Case(one, answers[one.id])) for one in asked}
+    rights = {one.id: right_answer(Case(one, answers[one.id])).right for one in asked}
     assert rights == {"a1": False, "a2": False, "a3": False, "a4": False, "a5": True}
     result = json.loads(inside("evaluate", folder, "--no-store", "--json", cwd=place).out)
     assert result["measures"]["AnswerHit"]["mean"] == 0.2
@@ -115,9 +114,9 @@ def test_facts_and_the_expected_output_come_first() -> None:
     coded = question(test_cases=[{"name": "t", "assertion": "True"}], gold_answers=["Oslo"])
     plain = question(gold_answers=["Oslo"])
     given = answer(answer="Joanna, Oslo")
-    assert [right_answer(Case(one, given)) for one in (facts, span, plain)] == [False, False, True]
-    assert right_answer(Case(span, answer(answer="Ann"))) is True
-    assert right_answer(Case(coded, given)) == Unscored(UNDECIDABLE)
+    assert [right_answer(Case(one, given)).right for one in (facts, span, plain)] == [False, False, True]
+    assert right_answer(Case(span, answer(answer="Ann"))).right is True
+    assert right_answer(Case(coded, given)) == Decision(None, UNDECIDABLE)
 
 
 def test_aliases_are_gold_answers(tmp_path: Path) -> None:

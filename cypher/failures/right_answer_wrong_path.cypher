@@ -1,5 +1,5 @@
 // title: Right answer by a wrong path
-// answers: Which answers are judged right although the run missed gold edges: which edges, where did it go instead, and at which commit did it read the source?
+// answers: Which answers are right although the run missed gold edges: who says that they are right, which edges, where did it go instead, and at which commit did it read the source?
 // order: 88
 // parameters: run, question = null, limit = 20
 // columns: question, judged, path, position, source, relation, target, repo, commit, went_to
@@ -13,24 +13,9 @@ CALL (r) {
   RETURN q
 }
 WITH r, q WHERE coalesce(q.invalid, '') = ''
-MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL AND a.walk_logged
-// Right where somebody says so, and nobody who was asked for the whole answer says anything less.
-WITH q, a, COLLECT {
-  MATCH (a)-[:SCORED]->(s:Score)
-  WHERE s.measure IN ['Correct', 'FactualCorrectness', 'PersonGrade', 'RubricGrade'] AND s.value IS NOT NULL
-  RETURN {by: s.measure, right: s.value >= 1} AS one
-  UNION
-  MATCH (a)-[:JUDGED]->(v:Verdict) WHERE v.grader = 'rubric' AND v.grade IS NOT NULL
-  RETURN {by: v.judge + ': ' + v.grade, right: v.grade = 'fully_correct'} AS one
-} AS judged, COLLECT {
-  MATCH (a)-[:SCORED]->(s:Score) WHERE s.measure = 'AnswerHit' AND s.value IS NOT NULL
-  RETURN {by: s.measure, right: s.value >= 1} AS one
-} AS words
-// Gold answers decide where nobody says anything, and the question has neither facts nor an expected output.
-WITH q, a, CASE WHEN size(judged) > 0 OR size(coalesce(q.facts, [])) > 0 OR trim(coalesce(q.expected_output, '')) <> ''
-  THEN judged ELSE words END AS judged
-WHERE size(judged) > 0 AND all(one IN judged WHERE one.right)
-WITH q, a, [one IN judged | one.by] AS judged, COLLECT {
+MATCH (a:Answer {run: $run, question: q.id})-[:SCORED]->(s:Score) WHERE a.error IS NULL AND a.walk_logged
+  AND s.measure = 'RightAnswer' AND s.value = 1
+WITH q, s.grader AS judged, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND range(0, size(p.sources) - 1) AS i
   RETURN [p.sources[i], p.relations[i], p.targets[i], p.source_commits[i], p.target_commits[i]] AS edge
@@ -59,7 +44,7 @@ UNWIND p.missed AS e
 WITH q, judged, walked, p.path AS path, e,
   CASE WHEN e[4] <> '' THEN e[4] END AS repo
 OPTIONAL MATCH (:Stack {key: q.stack_key})-[:PINS]->(c:Commit {repo: repo})
-RETURN q.id AS question, COLLECT { UNWIND judged AS name RETURN name ORDER BY name } AS judged, path, e[3] AS position,
+RETURN q.id AS question, judged, path, e[3] AS position,
   e[0] AS source, CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target, repo,
   coalesce([w IN walked WHERE (w[0] = e[0] AND w[3] <> '') OR (w[2] = e[0] AND w[4] <> '') |
       CASE WHEN w[0] = e[0] AND w[3] <> '' THEN w[3] ELSE w[4] END][0],

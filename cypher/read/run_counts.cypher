@@ -4,7 +4,7 @@
 // columns: kind, count
 UNWIND $runs AS run MATCH (n:Answer {run: run}) RETURN 'answers' AS kind, count(n) AS count
 UNION ALL
-UNWIND $runs AS run MATCH (n:Score {run: run}) RETURN 'scores' AS kind, count(n) AS count
+UNWIND $runs AS run MATCH (n:Score {run: run}) WHERE n.measure <> 'RightAnswer' RETURN 'scores' AS kind, count(n) AS count
 UNION ALL
 UNWIND $runs AS run MATCH (n:Verdict {run: run}) RETURN 'verdicts' AS kind, count(n) AS count
 UNION ALL

@@ -18,6 +18,7 @@ from graphkit.graph.answered import EXECUTION, by_run, refuse_outdated, refuse_u
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
+from graphkit.graph.right_answers import decide
 from graphkit.graph.rows import fields_of
 from graphkit.graph.writing import batched, clear
 from graphkit.records.executions import Execution
@@ -58,6 +59,7 @@ def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> 
             store.write(cypher("load/executions"), {"run": run, "rows": [_row(one) for one in batch]})
             stored += len(batch)
             held.beat()
+        decide(store, run)
         held.complete("load/executions_complete", {"run": run, "executions": stored})
     return stored
 

@@ -198,6 +198,7 @@ def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
                 "position": position,
                 "relation": relation,
                 "optional": optional,
+                "required": not optional,
             }
             steps.append({"source": source, "target": target, "properties": _without_null(properties)})
     return paths, steps

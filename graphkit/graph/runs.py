@@ -32,6 +32,7 @@ from graphkit.graph.score_nodes import clear_scores, gradings
 from graphkit.graph.stream import TEXT, Artifacts, Joins, StreamWriter, Transaction
 from graphkit.graph.verdict_nodes import clear_verdicts, judgings
 from graphkit.graph.writing import BATCH, batched, clear, clear_former, clear_unnamed
+from graphkit.measures.outcome import RIGHT_ANSWER
 from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct
@@ -304,7 +305,7 @@ def _runs_of(store: Store, dataset: str) -> list[str]:
 
 def _link_again(store: Store, run: str) -> None:
     """Link scores, verdicts and executions to the answers of a run, which were loaded again."""
-    links = [("scores", name) for name in gradings(store, run)]
+    links = [("scores", name) for name in (*gradings(store, run), RIGHT_ANSWER)]
     judged = ("verdicts", "claims", "citations", "evidence", "targets")
     links += [(part, judge) for judge in judgings(store, run) for part in judged]
     if executed(store, run) is not None:

@@ -19,13 +19,17 @@ from graphkit.graph.answered import SCORE, by_run, refuse_outdated, refuse_unkno
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
+from graphkit.graph.right_answers import decide
 from graphkit.graph.rows import fields_of
 from graphkit.graph.stream import TEXT, StreamWriter, Transaction
 from graphkit.graph.writing import batched, clear
+from graphkit.measures.outcome import OF_WHOLE_ANSWER, RIGHT_ANSWER
+from graphkit.measures.registry import worst_of
 from graphkit.records.collector import quiet_collector
 from graphkit.records.gold import gold_hash_of
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import GRAPHKIT, Score
+from graphkit.records.unanswered import counted_value
 
 #: Questions whose scores one query deletes.
 QUESTIONS = 250
@@ -91,6 +95,8 @@ def keep_scores(
     gradings: Sequence[Grading],
     rows: Iterable[Mapping[str, Any]],
     progress: Progress = quiet,
+    *,
+    decisions: bool = False,
 ) -> int:
     """Store scores of a run in the graph, and return how many were stored.
 
@@ -103,8 +109,12 @@ def keep_scores(
     rows
         Scores, each with ``question``, ``measure``, ``grader``, ``value`` (None with a ``reason``), and optionally
         ``grade``, ``label``, ``explanation``, ``confidence``, ``cost``, ``prompt_tokens`` and ``output_tokens``.
+        ``counted`` is the value with which a mean counts the question.
+    decisions
+        Whether the rows hold all decisions whether an answer is right, too.
     """
-    replaced = {"run": run, "measures": list(dict.fromkeys(grading.measure for grading in gradings))}
+    measures = [grading.measure for grading in gradings] + ([RIGHT_ANSWER] if decisions else [])
+    replaced = {"run": run, "measures": list(dict.fromkeys(measures))}
     with reserved(store, reservation_of_scores(run)) as held:
         require_run(store, run)
         _sweep(store, run, gradings)
@@ -148,8 +158,9 @@ def _write(
     rows: Iterable[Mapping[str, Any]],
     held: Reservation,
     progress: Progress = quiet,
+    then: Callable[[], None] | None = None,
 ) -> int:
-    """Write scores, mark their gradings as complete, and return the number of scores."""
+    """Write scores, do what follows from them, mark their gradings as complete, and return the number of scores."""
     stored = 0
     # Rows of a question mostly come together, so its answer is looked up once.
     by_question = ({"question": name, "scores": list(some)} for name, some in groupby(rows, itemgetter("question")))
@@ -161,6 +172,8 @@ def _write(
         stored += count
         progress("scores", count)
         held.beat()
+    if then is not None:
+        then()
     held.complete("load/gradings_complete", {"run": run, "graders": _keys(gradings)})
     return stored
 
@@ -204,6 +217,11 @@ def gradings_of(scores: Iterable[Score]) -> list[Grading]:
     graders: dict[tuple[str, str | None], Score] = {}
     questions: dict[tuple[str, str], Score] = {}
     for score in scores:
+        if score.measure == RIGHT_ANSWER:
+            raise InputError(
+                f"{RIGHT_ANSWER} is graphkit's own decision, which {score.given_by} gives for {score.question!r}",
+                remedy="Name the measure Correct, or PersonGrade if a person gave it: graphkit decides by them.",
+            )
         same = questions.setdefault((score.measure, score.question), score)
         if same is not score:
             raise InputError(
@@ -272,7 +290,19 @@ def _load(store: Store, run: str, scores: Sequence[Score], known: Set[str]) -> i
         # Gradings of other graders stay complete; the measure is incomplete as long as one grading is.
         _begin(store, run, gradings)
         _clear_replaced(store, run, gradings, scores, known)
-        return _write(store, run, gradings, rows_of(scores), held)
+        graded = any(score.measure in OF_WHOLE_ANSWER for score in scores)
+        then = (lambda: decide(store, run)) if graded else None
+        return _write(store, run, gradings, _counted_rows(scores), held, then=then)
+
+
+def _counted_rows(scores: Sequence[Score]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of scores of a run, with the values that the means over them count."""
+    worst = {score.measure: worst_of(score.measure) for score in scores if score.number is not None}
+    untyped = {score.measure for score in scores if score.untyped}
+    for score, row in zip(scores, rows_of(scores), strict=True):
+        value = counted_value(score.reason if score.number is None else score.number, worst.get(score.measure))
+        row["counted"] = value if score.strict_value is None else score.strict_value
+        yield row if score.measure not in untyped else {**row, "counted": None}
 
 
 def _clear_replaced(

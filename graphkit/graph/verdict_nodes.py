@@ -20,6 +20,7 @@ from graphkit.graph.answered import VERDICT, refuse_outdated, refuse_unknown
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
+from graphkit.graph.right_answers import decide
 from graphkit.graph.rows import Rows, digest, fields_of
 from graphkit.graph.writing import batched, clear
 from graphkit.records.verdicts import Verdict
@@ -87,6 +88,7 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
         for batch in batched(by_question.items(), QUESTIONS):
             _write(store, run, [_question_row(run, judge, question, some) for question, some in batch])
             held.beat()
+        decide(store, run)
         held.complete("load/judgings_complete", {**mark, "verdicts": stored})
     return stored
 

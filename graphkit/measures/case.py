@@ -296,6 +296,10 @@ class Case:
     gold_edges: set[Edge] = filled_by(_read_gold)
     _gold_typed: bool = filled_by(_read_gold)
 
+    def path_name(self, path: Gold) -> str:
+        """Return the name of a gold path: its id, else its place among the paths that hold a step."""
+        return path.id if path.id is not None else str(self.gold.index(path))
+
     # Traversal -------------------------------------------------------------------------------------------------------
 
     def _read_traversal(self) -> None:

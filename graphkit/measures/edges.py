@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.matching import Edge, as_compared, best_alternatives, contained
+from graphkit.measures.matching import Edge, as_compared, best_alternative, best_alternatives, contained
 from graphkit.measures.unscored import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL, NOTHING_TRAVERSED, Unscored
 
 NO_PATH = "no gold path"
@@ -26,9 +28,18 @@ class EdgeMeasure(Measure):
 
     source = "edge comparison of the gold and the traversed subgraph"
 
+    #: Whether only edges between repositories count.
+    boundary: ClassVar[bool] = False
+
     @property
     def compares_relations(self) -> bool:
         return self.relation
+
+    def counted_paths(self, case: Case) -> list[str]:
+        """Return the names of the gold paths whose edges the measure requires: of alternatives, the one that counts."""
+        compared = _compared(case, self.relation, self.boundary, getattr(self, "static", False), self.directed)
+        found = (best_alternative(unit, *compared)[0] for unit in case.units)
+        return [case.path_name(path) for path in found if path is not None]
 
 
 def _required(gold: Gold, static: bool) -> set[Edge]:
@@ -47,6 +58,14 @@ def edge_recall(
         if boundary:
             return len(case.common_boundary), len(case.gold_boundary)
         return len(case.common), len(case.gold_edges)
+    required, found = best_alternatives(case.units, *_compared(case, relation, boundary, static, directed))
+    return len(found), len(required)
+
+
+def _compared(
+    case: Case, relation: bool, boundary: bool, static: bool, directed: bool
+) -> tuple[Callable[[Gold], set[Edge]], Callable[[set[Edge]], set[Edge]]]:
+    """Return what finds the edges that a gold path requires, and what finds those of some edges that were walked."""
 
     def items(gold: Gold) -> set[Edge]:
         edges = _required(gold, static)
@@ -55,11 +74,9 @@ def edge_recall(
         return edges if relation and directed else as_compared(edges, relation, directed)
 
     if relation and directed and not case.untyped:
-        required, found = best_alternatives(case.units, items, case.walked.intersection)
-    else:
-        walked = case.walked if relation and directed else as_compared(case.walked, relation, directed)
-        required, found = best_alternatives(case.units, items, lambda wanted: contained(wanted, walked, relation))
-    return len(found), len(required)
+        return items, case.walked.intersection
+    walked = case.walked if relation and directed else as_compared(case.walked, relation, directed)
+    return items, lambda wanted: contained(wanted, walked, relation)
 
 
 def _share_of_files(case: Case, static: bool) -> float | Unscored:
@@ -181,11 +198,12 @@ class EdgeF1(EdgeMeasure):
 class BoundaryRecall(EdgeMeasure):
     """EdgeRecall over edges whose ends lie in different repositories."""
 
+    boundary = True
     query = "edge_recall"
     query_parameters = {"boundary": True, "static": False, "unscored": NO_BOUNDARY, "unlogged": NO_TRAVERSAL}
 
     def value(self, case: Case) -> float | Unscored:
-        found, required = edge_recall(case, self.relation, boundary=True, directed=self.directed)
+        found, required = edge_recall(case, self.relation, self.boundary, directed=self.directed)
         return _share(found, required, case, NO_BOUNDARY)
 
 

@@ -109,6 +109,6 @@ def _missed(case: Case, boundaries: bool) -> list[tuple[str, int, Edge]]:
         return []
     found: list[tuple[str, int, Edge]] = []
     for path in counted_paths(case, boundaries):
-        name = path.gold.id if path.gold.id is not None else str(case.gold.index(path.gold))
+        name = case.path_name(path.gold)
         found += [(name, position, edge) for position, edge in path.missed]
     return sorted(found, key=lambda one: one[:2])

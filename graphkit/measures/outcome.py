@@ -8,7 +8,8 @@ was used and the answer is wrong. A question with a right answer has not failed,
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 from graphkit.measures.answer_matching import NO_GOLD_ANSWER, AnswerText, gold_answers
 from graphkit.measures.case import Case, Gold
@@ -21,6 +22,10 @@ from graphkit.measures.text import contained, last_component, named, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.words import counted
 
+if TYPE_CHECKING:
+    from graphkit.records.executions import Execution
+    from graphkit.records.verdicts import Verdict
+
 NOT_IN_GRAPH = "not in the graph"
 NOT_RETRIEVED = "not retrieved"
 NOT_USED = "retrieved but unused"
@@ -30,6 +35,15 @@ UNDECIDED = "undecided"
 
 #: Why nothing decides whether an answer is right.
 UNDECIDABLE = "the question has neither facts, nor an expected output, nor a gold answer"
+
+#: The measure of the decision whether an answer is right: 1 or 0, or no value if nothing decides it.
+RIGHT_ANSWER = "RightAnswer"
+
+#: The measures that grade the whole answer, of which the highest value says that it is right.
+OF_WHOLE_ANSWER = ("Correct", "FactualCorrectness", "PersonGrade", "RubricGrade")
+
+#: Why the stage of an answer that a grade calls wrong isn't known.
+GRADED_WRONG = "the answer is graded as wrong"
 
 #: Every stage, in the order in which a question passes them.
 STAGES = (NOT_IN_GRAPH, NOT_RETRIEVED, NOT_USED, WRONG, RIGHT, UNDECIDED)
@@ -43,6 +57,14 @@ class Stage:
     name: str
     reason: str
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether an answer is right, None if undecided; who or what says so, or the reason why nothing does."""
+
+    right: bool | None
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +109,21 @@ class Outcome:
     missed_edges: int = 0
     missed_ids: int = 0
 
+    def graded(self, decision: Decision) -> Outcome:
+        """Return the outcome with what grades of the whole answer decide; where it failed, they don't say."""
+        if decision.right is None or decision.right is self.answer:
+            return self
+        question = self.stage.question
+        if decision.right:
+            stage = Stage(question, RIGHT, "the answer is right")
+        elif self.stage.name == RIGHT:
+            stage = Stage(question, UNDECIDED, GRADED_WRONG)
+        else:
+            stage = self.stage
+        return replace(
+            self, answer=decision.right, stage=stage, undecided="" if self.path is not None else self.undecided
+        )
+
     @property
     def ended(self) -> str:
         """The stage in words; where only the stage is undecided, the answer is named beside it."""
@@ -95,27 +132,65 @@ class Outcome:
         return self.stage.name
 
 
-def outcome(case: Case, invalid: str | None = None) -> Outcome:
-    """Judge one question.
+def decided(by_text: Decision, grades: Iterable[Decision]) -> Decision:
+    """Return whether an answer is right: the one place that decides it.
+
+    Grades of the whole answer come first: it is right if each of them says so. Without any, its text decides
+    (:func:`right_answer`).
+
+    >>> decided(Decision(True, "facts"), [])
+    Decision(right=True, by='facts')
+    >>> decided(Decision(True, "facts"), [Decision(True, "RubricGrade"), Decision(False, "PersonGrade")])
+    Decision(right=False, by='PersonGrade')
+    """
+    graded = [grade for grade in grades if grade.right is not None]
+    if not graded:
+        return by_text
+    right = all(grade.right for grade in graded)
+    return Decision(right, " and ".join(sorted({grade.by for grade in graded if grade.right is right})))
+
+
+def grade_of(measure: str, value: float | None, grader: str | None) -> Decision:
+    """Return what a score says about the whole answer; nothing if it has no value, or is by another measure."""
+    right = value >= 1 if value is not None and measure in OF_WHOLE_ANSWER else None
+    return Decision(right, f"{measure} by {grader}" if grader else measure)
+
+
+def grade_of_verdict(verdict: Verdict) -> Decision:
+    """Return what a judge's verdict says about the whole answer; nothing unless it grades by the rubric."""
+    from graphkit.records.scores import GRADES, RUBRIC_GRADE
+
+    value = GRADES.get(verdict.grade) if verdict.grader == "rubric" and verdict.grade is not None else None
+    return grade_of(RUBRIC_GRADE, value, verdict.judge)
+
+
+def grade_of_execution(execution: Execution) -> Decision:
+    """Return what the tests of an answer's code say about it."""
+    from graphkit.records.scores import EXECUTION
+
+    return grade_of("FactualCorrectness", float(execution.status == "success"), EXECUTION)
+
+
+def outcome(case: Case, invalid: str | None = None, decision: Decision | None = None) -> Outcome:
+    """Judge one question; ``decision`` is its :func:`right_answer`, if known already.
 
     If its gold is stale, ``invalid`` is the reason: the path is undecided, and a wrong answer failed because gold was
     not in the graph.
     """
-    answer = right_answer(case)
-    if invalid is None:
-        path, stage = right_path(case), stage_of(case)
+    answer = right_answer(case) if decision is None else decision
+    path = right_path(case) if invalid is None else Unscored(invalid)
+    if invalid is None or answer.right:
+        stage = stage_of(case, decision=answer)
     else:
-        path, stage = Unscored(invalid), Stage(case.question.id, NOT_IN_GRAPH, invalid)
-        if answer is True:
-            stage = stage_of(case)
-    undecided = next((judged.reason for judged in (answer, path) if isinstance(judged, Unscored)), "")
-    rights = [None if isinstance(judged, Unscored) else judged for judged in (answer, path)]
+        stage = Stage(case.question.id, NOT_IN_GRAPH, invalid)
+    undecided = answer.by if answer.right is None else path.reason if isinstance(path, Unscored) else ""
+    right = None if isinstance(path, Unscored) else path
     edges = _missed_edges(case) if path is False else 0
     ids = _missed_ids(case) if invalid is None and case.failure is None and case.chunks_logged else 0
-    return Outcome(rights[0], rights[1], stage, undecided, edges, ids)
+    return Outcome(answer.right, right, stage, undecided, edges, ids)
 
 
-def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
+def stage_of(case: Case, known: Collection[str] | None = None, decision: Decision | None = None) -> Stage:
     """Return the stage that a question ended at.
 
     Parameters
@@ -124,6 +199,8 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
         The question with what the run did.
     known
         The ids of all artifacts of the graph; None if unknown, which skips the first stage.
+    decision
+        The :func:`right_answer` of the case, if it is known already.
 
     Notes
     -----
@@ -138,8 +215,8 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
     undecided if the record doesn't log what was retrieved or traversed, since it may be there.
     """
     question = case.question.id
-    right = right_answer(case)
-    if right is True:
+    answer = right_answer(case) if decision is None else decision
+    if answer.right:
         return Stage(question, RIGHT, "the answer is right")
     absent = tuple(_least(case, known)[1]) if known is not None else ()
     if absent:
@@ -157,17 +234,15 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
     if case.answer.answer is None:
         return Stage(question, UNDECIDED, NO_ANSWER)
     if not expected:
-        reason = (
-            right.reason if isinstance(right, Unscored) else "the answer is wrong, and no file, id or step is expected"
-        )
+        reason = answer.by if answer.right is None else "the answer is wrong, and no file, id or step is expected"
         return Stage(question, UNDECIDED, reason)
     sources = {case.places.file(name) for name in expected}
     if not sources & _used(case):
         if unlogged is not None:
             return Stage(question, UNDECIDED, unlogged)
         return Stage(question, NOT_USED, "the answer names nothing of an expected source", tuple(sorted(sources)))
-    if isinstance(right, Unscored):
-        return Stage(question, UNDECIDED, right.reason)
+    if answer.right is None:
+        return Stage(question, UNDECIDED, answer.by)
     return Stage(question, WRONG, "the answer names an expected source and is wrong")
 
 
@@ -192,8 +267,8 @@ def stage_counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return counts
 
 
-def right_answer(case: Case) -> bool | Unscored:
-    """Return whether the answer is right, by the first of these that the question has.
+def right_answer(case: Case) -> Decision:
+    """Return whether the text of the answer is right, by the first of these that the question has.
 
     Its *facts*, all of which the answer must address, as :class:`~graphkit.measures.completeness.Completeness` searches
     them; its *expected output*, which the answer must hold as whole words; its *gold answers*, one of which the answer
@@ -202,17 +277,19 @@ def right_answer(case: Case) -> bool | Unscored:
     question = case.question
     if list(question.facts):
         complete = Completeness().score(case)
-        return complete if isinstance(complete, Unscored) else complete == 1
+        if isinstance(complete, Unscored):
+            return Decision(None, complete.reason)
+        return Decision(complete == 1, "facts")
     if (reason := case.failure) is not None:
-        return Unscored(reason)
+        return Decision(None, reason)
     answer = case.answer.answer if case.answer is not None else None
     span = question.expected_output
     if span and span.strip():
-        return Unscored(NO_ANSWER) if answer is None else contained(span, answer)
+        return Decision(None, NO_ANSWER) if answer is None else Decision(contained(span, answer), "expected output")
     gold = Unscored(NO_GOLD_ANSWER) if question.test_cases else gold_answers(question)
     if isinstance(gold, Unscored):
-        return Unscored(UNDECIDABLE if gold.reason == NO_GOLD_ANSWER else gold.reason)
-    return Unscored(NO_ANSWER) if answer is None else AnswerText(answer).holds_any(gold)
+        return Decision(None, UNDECIDABLE if gold.reason == NO_GOLD_ANSWER else gold.reason)
+    return Decision(None, NO_ANSWER) if answer is None else Decision(AnswerText(answer).holds_any(gold), "gold answers")
 
 
 def right_path(case: Case) -> bool | Unscored:

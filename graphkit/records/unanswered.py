@@ -71,3 +71,21 @@ def counts_as_worst(reason: str | None, counted_as: CountedAs = "worst") -> bool
     if counted_as == "unscored":
         return False
     return is_failure(reason) or (counted_as != "failed" and is_unlogged(reason))
+
+
+def counted_value(value: float | str | None, worst: float | None, how: CountedAs = "worst") -> float | None:
+    """Return the value with which a question counts in a mean, or None if the mean leaves it out.
+
+    ``value`` is a number, or the reason for none; ``worst`` is the worst value of the measure, None if it has none or
+    nothing was scored.
+
+    >>> counted_value(0.5, 0.0), counted_value(MISSING, 0.0), counted_value("no gold", 0.0)
+    (0.5, 0.0, None)
+    >>> counted_value(MISSING, 0.0, "unscored"), counted_value("no gold", 0.0, "zero")
+    (None, 0.0)
+    """
+    if not isinstance(value, str):
+        return value
+    if how == "zero" and worst == 0:
+        return 0.0
+    return worst if counts_as_worst(value, how) else None

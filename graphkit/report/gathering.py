@@ -22,7 +22,7 @@ from graphkit.files.run_files import answering_model
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
-from graphkit.measures.outcome import outcome
+from graphkit.measures.outcome import Decision, decided, grade_of, grade_of_execution, grade_of_verdict, outcome
 from graphkit.measures.registry import parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
@@ -50,6 +50,9 @@ from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files
 from graphkit.scoring.stated_reasons import reasons_of_gold
+
+#: The decision on an answer whose text was described elsewhere.
+UNREAD = Decision(None, "")
 
 #: Characters of a question in the table.
 LISTED_TEXT = 240
@@ -178,10 +181,10 @@ def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequ
         if current := [one for one in some if not _is_outdated(one, run)]:
             run.verdicts[question] = current
     run.executions = {question: one for question, one in executions.items() if not _is_outdated(one, run)}
-    executed = {visible(question): one for question, one in run.executions.items()}
+    grades = _grades(run)
     for listed, judged in zip(questions, run.outcomes, strict=False):
-        if one := executed.get(listed["id"]):  # the tests of an answer's code decide whether it is right
-            judged.answer = _word(one.status == "success")
+        if of_answer := grades.get(listed["id"]):  # they come before the text of the answer
+            judged.answer = _word(decided(UNREAD, of_answer).right)
     old_verdicts = [one.question for some in verdicts.values() for one in some if _is_outdated(one, run)]
     old_executions = [question for question in executions if question not in run.executions]
     shown = [one for some in run.verdicts.values() for one in some]
@@ -196,6 +199,19 @@ def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequ
         *_outdated("score of", "graded", old_scores),
     )
     run.code_warnings = _outdated("execution of", "executed", old_executions)
+
+
+def _grades(run: RunData) -> dict[str, list[Decision]]:
+    """Return what scores, verdicts and executions say about the whole answers of a run, by question as it is shown."""
+    found: dict[str, list[Decision]] = {}
+    given = [score for score in run.evaluation.given if not _is_outdated(score, run)]
+    said = [(score.question, grade_of(score.measure, score.number, score.grader)) for score in given]
+    said += [(question, grade_of_verdict(one)) for question, some in run.verdicts.items() for one in some]
+    said += [(question, grade_of_execution(one)) for question, one in run.executions.items()]
+    for question, grade in said:
+        if grade.right is not None:
+            found.setdefault(visible(question), []).append(grade)
+    return found
 
 
 def _is_outdated(one: Score | Verdict | Execution, run: RunData) -> bool:

@@ -25,7 +25,7 @@ from graphkit.files.run_files import is_run_file
 from graphkit.files.verdict_files import graded_files
 from graphkit.graph.known_names import run_source
 from graphkit.measures.case import Case
-from graphkit.measures.outcome import outcome
+from graphkit.measures.outcome import grade_of_execution, outcome
 from graphkit.records.verdicts import answer_hash
 from graphkit.records.words import counted
 from graphkit.report.board_view import BoardView
@@ -239,7 +239,7 @@ def _right(name: str, found: RunOnFiles, question: str, problems: Problems) -> t
     executions = read_executions(graded_files(found.file, EXECUTIONS), problems)
     executed = executions_on(name, executions, found.cases).get(question)
     if executed is not None and executed.answer_hash in (None, _hash(case)):
-        return executed.status == "success", judged.path
+        return grade_of_execution(executed).right, judged.path
     return judged.answer, judged.path
 
 

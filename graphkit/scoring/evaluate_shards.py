@@ -179,6 +179,7 @@ class _Scoring:
             invalid,
             keep_rows=True,
             outcomes=self.options.outcomes,
+            counting=measures if self.options.outcomes else None,
             unordered=self.options.unordered,
             versions=any(measure.needs_commits for measure in measures),
             relations=any(measure.compares_relations for measure in measures),

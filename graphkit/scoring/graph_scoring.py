@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,11 @@ from graphkit.files.spool import Spool
 from graphkit.graph.datasets import add_questions, ensure_loaded
 from graphkit.graph.digests import blocks_digest
 from graphkit.graph.knowledge import commit_graph, history_changes, invalid_questions, question_ids
+from graphkit.graph.right_answers import grades_of_answers
 from graphkit.graph.runs import IN_MEMORY, RunPart, RunRecords, is_whole, load_run, order_run, refuse_other_run
 from graphkit.graph.writing import retried_writes
 from graphkit.measures.base import Measure
+from graphkit.measures.outcome import Decision
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress
 from graphkit.records.scores import Score
@@ -119,6 +121,7 @@ class GraphScoring:
             found = score_run(store, dataset, result.run, in_graph, options.keep_rows)
             result = _merged(self.measures, found, result)
         result = result.with_scores(self.scores, reasons_of_gold(run.dataset, self.scores))
+        result = dataclasses.replace(result, failed_as=options.failed_as)
         if whole:
             result = result.with_warning(STAYS_WHOLE)
         if records.part is not None:
@@ -126,7 +129,9 @@ class GraphScoring:
         if options.keep_rows:
             only = None if records.part is None else records.part.questions
             histories = {str(measure): history for measure in self.measures if measure.needs_commits}
-            keep_results(store, result, histories, only, progress, rows=scored.rows)
+            grades = grades_of_answers(store, result.run, without=result.measures)
+            result = result.with_grades(grades)
+            keep_results(store, result, histories, only, progress, rows=_graded(scored.rows, grades))
         if retried := store.conflicts - conflicts:
             result = result.with_warning(retried_writes(retried))
         if loaded.replaced and not options.replace and scored.origin == IN_MEMORY:
@@ -156,7 +161,13 @@ class GraphScoring:
     def _of_file(self, run: RunPass, known: Known, answers: Spool[AnswerStruct]) -> _ScoredRun:
         records = RunRecords.of_unread_file(self.store, run.dataset.name, run.run_file, answers)
         result = run.score_by(
-            self.options, self.measures, known, self.problems, answers=answers, keep_answers=records.wanted
+            self.options,
+            self.measures,
+            known,
+            self.problems,
+            answers=answers,
+            keep_answers=records.wanted,
+            counting=self.measures if self.options.keep_rows else None,
         )
         # Wrong scores are refused before anything is stored.
         judged = result.with_scores(self.scores, reasons_of_gold(run.dataset, self.scores))
@@ -189,6 +200,11 @@ class GraphScoring:
         records = RunRecords(run.records(result.run), question_ids(self.store, dataset), content)
         rows = read_results(self.plan.out.given).rows()
         return _ScoredRun(result, records, rows, chooser.chosen if chooser is not None else set(), run.origin)
+
+
+def _graded(rows: Iterable[Row] | None, grades: Mapping[str, Sequence[Decision]]) -> Iterator[Row] | None:
+    """Yield rows with the grades that the graph holds from others."""
+    return None if rows is None else (row.graded(grades.get(row.question, ())) for row in rows)
 
 
 def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evaluation) -> Evaluation:

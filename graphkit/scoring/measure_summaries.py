@@ -108,6 +108,11 @@ class Summary:
         return cls.of(measure, numbers, len(numbers), len(every), left, strict=[*strict])
 
     @property
+    def counted_worst(self) -> float | None:
+        """The value of the questions that count as the worst one; None if there is none, or nothing was scored."""
+        return None if self.with_failed is None else self.worst
+
+    @property
     def unanswered(self) -> int:
         """The number of questions that failed or are missing."""
         return self.failed + self.missing

@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.measures.outcome import Decision, Outcome, decided, grade_of
 from graphkit.measures.owners import confirmed, known_reasons
 from graphkit.measures.registry import bounds_of
 from graphkit.records.notebook_html import block
-from graphkit.records.unanswered import CountedAs, counts_as_worst
+from graphkit.records.unanswered import CountedAs, counted_value
 from graphkit.records.usage import Spread
 from graphkit.records.words import NO_LABEL, counted, shown
 from graphkit.scoring.intervals import mean_interval
@@ -26,7 +27,6 @@ from graphkit.scoring.relation_counts import NEVER_LOGGED, RelationCounts
 if TYPE_CHECKING:
     import pandas
 
-    from graphkit.measures.outcome import Outcome
     from graphkit.records.scores import Score
     from graphkit.scoring.clustered_means import ClusteredMeans
     from graphkit.scoring.known_share import KnownShare
@@ -52,7 +52,8 @@ class Row:
     hash of its gold. ``failure`` is the reason why the run gave no answer; None if it gave one. ``k`` is the question's
     own cut-off of rankings, if it has one. ``strict`` holds the values by measure that differ where traversed edges
     without a relation match no gold edge that has one. ``latency_ms`` is what the record states; results folders don't
-    hold it.
+    hold it. ``by_text`` is what the text of the answer decides, and ``grades`` what grades of the whole answer say.
+    ``paths`` names the gold paths that measures of edges count.
     """
 
     question: str
@@ -64,6 +65,21 @@ class Row:
     k: int | None = None
     strict: tuple[tuple[str, float], ...] = ()
     latency_ms: float | None = field(default=None, compare=False)
+    by_text: Decision | None = field(default=None, compare=False)
+    paths: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
+    grades: tuple[Decision, ...] = field(default=(), compare=False)
+
+    @property
+    def decision(self) -> Decision | None:
+        """Whether the answer is right; None if nothing is known of it."""
+        return None if self.by_text is None else decided(self.by_text, self.grades)
+
+    def graded(self, grades: Iterable[Decision]) -> Row:
+        """Return the row with more grades of the whole answer, and with the outcome that they decide."""
+        row = dataclasses.replace(self, grades=(*self.grades, *(one for one in grades if one.right is not None)))
+        if row.outcome is None or row.decision is None or not row.grades:
+            return row
+        return dataclasses.replace(row, outcome=row.outcome.graded(row.decision))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +202,12 @@ class Evaluation:
                 f"{counted(len(other), 'question')}, such as {min(other)!r}, had other gold when {graders} scored them"
             )
             warnings = (*warnings, what)
+        grades: dict[str, list[Decision]] = {}
+        for score in own:
+            grades.setdefault(score.question, []).append(grade_of(score.measure, score.number, score.grader))
         rows = tuple(
             dataclasses.replace(
-                row,
+                row.graded(grades[row.question]) if row.question in grades else row,
                 values=(
                     *row.values,
                     *(column.get(row.question, row.failure or NOT_GIVEN) for column in values.values()),
@@ -207,6 +226,13 @@ class Evaluation:
         return dataclasses.replace(
             result, measures=self.measures | result._summaries([*self.measures, *values], values)
         )
+
+    def with_grades(self, grades: Mapping[str, Sequence[Decision]]) -> Evaluation:
+        """Return the result with grades of whole answers that the graph holds from others."""
+        if not grades:
+            return self
+        rows = (row.graded(grades[row.question]) if row.question in grades else row for row in self.rows)
+        return dataclasses.replace(self, rows=tuple(rows))
 
     def with_warning(self, warning: str) -> Evaluation:
         """Return the result with one more warning."""
@@ -402,12 +428,26 @@ class Evaluation:
 
     def held_values(self, measure: str) -> dict[str, float]:
         """Return the values of :meth:`sample` by question."""
-        summary, values = self.measures[measure], self._column(measure)
-        worst = None if summary.with_failed is None else summary.worst
-        how = self.failed_as
-        numbers = (worst if isinstance(one, str) and counts_as_worst(one, how) else one for one in values)
-        held = {row.question: value for row, value in zip(self.rows, numbers, strict=True) if isinstance(value, float)}
-        return held | self.strict_values(measure)
+        place, worst = [*self.measures].index(measure), self.measures[measure].counted_worst
+        counted = ((row.question, counted_value(row.values[place], worst, self.failed_as)) for row in self.rows)
+        return {question: value for question, value in counted if value is not None} | self.strict_values(measure)
+
+    def counted_rows(self, rows: Iterable[Row] | None = None) -> Iterator[tuple[Row, tuple[float | None, ...]]]:
+        """Yield rows, by default the result's own, with the values that the held means are of.
+
+        A value is None where the mean leaves the question out, or there is no held mean.
+        """
+        worst = [one.counted_worst for one in self.measures.values()]
+        refused = [bool(self.refused(name)) for name in self.measures]
+        strict = {name: self.strict_values(name) for name in {score.measure for score in self.given}}
+        names, how = [*self.measures], self.failed_as
+        for row in self.rows if rows is None else rows:
+            values = [counted_value(*one, how) for one in zip(row.values, worst, strict=True)]
+            for name, value in row.strict if self.relations.partly else ():
+                values[names.index(name)] = value
+            for name, of_given in strict.items():
+                values[names.index(name)] = of_given.get(row.question, values[names.index(name)])
+            yield row, tuple(None if out else value for value, out in zip(values, refused, strict=True))
 
     def strict_values(self, measure: str) -> dict[str, float]:
         """Return the values of questions that differ at gates: in a run that logs some relations, the strict ones."""

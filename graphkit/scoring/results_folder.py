@@ -16,7 +16,7 @@ import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.made import stamp
-from graphkit.measures.outcome import Outcome, Stage
+from graphkit.measures.outcome import Decision, Outcome, Stage
 from graphkit.records.usage import Spread
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.relation_counts import RelationCounts
@@ -294,13 +294,18 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
     columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
     given = [(columns[name], columns[reason_of(name)]) for name in measures]
     for at, question in enumerate(columns["id"]):
-        judged = None
+        judged, by_text = None, None
+        paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
         if "stage" in columns:
             stage = Stage(question, columns["stage"][at], columns["stage_reason"][at])
             right = columns["right_answer"][at], columns["right_path"][at]
             # Earlier versions lack these columns.
             missed = [columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids")]
             judged = Outcome(*right, stage, columns["undecided"][at], *missed)
+            if "decided_by" in columns:
+                by_text = Decision(right[0], columns["decided_by"][at])
+                counted = json.loads(columns["counted_paths"][at] or "{}")
+                paths = tuple((name, tuple(some)) for name, some in counted.items())
         yield Row(
             question,
             tuple([reasons[at] if values[at] is None else values[at] for values, reasons in given]),
@@ -310,6 +315,8 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             columns["failure"][at],
             columns["k"][at] if "k" in columns else None,  # folders of earlier versions lack it
             tuple(json.loads(columns[STRICT][at]).items()) if STRICT in columns and columns[STRICT][at] else (),
+            by_text=by_text,
+            paths=paths,
         )
 
 

@@ -15,8 +15,9 @@ from graphkit.files.reading import RecordReader, note_missing_gold, note_symbol_
 from graphkit.files.spool import TOGETHER, Packer
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
+from graphkit.measures.edges import BoundaryRecall, EdgeRecall
 from graphkit.measures.files import SymbolRecall
-from graphkit.measures.outcome import Outcome, outcome
+from graphkit.measures.outcome import outcome, right_answer
 from graphkit.measures.owners import text_of
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import as_hash, gold_number
@@ -33,6 +34,9 @@ Numbered = tuple[int, bytes]
 
 #: Values by measure under strict comparison of relations, where they differ.
 Strict = tuple[tuple[str, float], ...]
+
+#: The names of the gold paths that each measure counts.
+CountedPaths = tuple[tuple[str, tuple[str, ...]], ...]
 
 #: Describes a scored question from its case, its values, and the reason if the question is invalid.
 Describe = Callable[[Case, Sequence[float | str], str | None], Any]
@@ -51,6 +55,9 @@ class Job:
         The questions that no run is scored on, and the reason of each.
     keep_rows, outcomes
         Whether the values of each question are kept, and with them its outcome; otherwise only the sums are kept.
+    counting
+        The measures of which rows name the gold paths that count. With any, or with outcomes, they also hold the
+        decision whether the answer is right.
     keep_answers
         Whether the records of the run are kept as they were read.
     describe
@@ -78,6 +85,7 @@ class Job:
     invalid: Mapping[str, str] = field(default_factory=dict)
     keep_rows: bool = False
     outcomes: bool = False
+    counting: tuple[Measure, ...] | None = None
     keep_answers: bool = False
     describe: Describe | None = None
     unordered: bool = False
@@ -144,6 +152,11 @@ class Scorer:
         self.wanted = set(job.wanted)
         # Most runs need few of these, and each costs every question a little.
         self.typed = [(index, one) for index, one in enumerate(job.measures) if one.compares_relations]
+        self.counting = [
+            (str(one), one)
+            for one in job.counting or ()
+            if isinstance(one, EdgeRecall | BoundaryRecall) and not getattr(one, "files", False)
+        ]
         needed: dict[Observer, bool] = {
             self._compare_strictly: job.relations or bool(self.typed),
             self._note_symbol_match: any(isinstance(measure, SymbolRecall) for measure in job.measures),
@@ -161,9 +174,7 @@ class Scorer:
         self.totals = Totals(len(self.measures), self.job.invalid.values())
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
-        self.about: list[
-            tuple[tuple[str | None, ...], Outcome | None, str, str | None, int | None, Strict, float | None]
-        ] = []
+        self.about: list[tuple[Any, ...]] = []  # the other fields of the rows
         self.described: list[tuple[str, Any]] = []
         self.strict: tuple[tuple[str, float], ...] = ()
         self.runs: set[str] = set()
@@ -285,9 +296,15 @@ class Scorer:
     def _keep_row(self, case: Case, _: Sequence[float | Unscored], invalid: str | None) -> None:
         question = case.question
         labels = (question.category, question.difficulty, question.group)
-        judged = outcome(case, invalid) if self.job.outcomes else None
+        judges = self.job.outcomes or self.job.counting is not None
+        decision = right_answer(case) if judges else None
+        judged = outcome(case, invalid, decision) if self.job.outcomes else None
+        paths: CountedPaths = ()
+        if self.counting and invalid is None and case.failure is None and case.walk_logged:
+            paths = tuple([(name, tuple(one.counted_paths(case))) for name, one in self.counting])
         latency = None if case.answer is None else case.answer.latency_ms
-        self.about.append((labels, judged, as_hash(self.gold_number), case.failure, question.k, self.strict, latency))
+        gold_hash = as_hash(self.gold_number)
+        self.about.append((labels, judged, gold_hash, case.failure, question.k, self.strict, latency, decision, paths))
 
     def take_rows(self) -> list[Row]:
         """Add the values since the last call to the totals, and return the rows if the job keeps them."""

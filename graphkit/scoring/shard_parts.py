@@ -317,6 +317,7 @@ def schema(measures: Sequence[str], outcomes: bool) -> Any:
     fields.append(("k", pa.int64()))
     if outcomes:
         fields += [("right_answer", pa.bool_()), ("right_path", pa.bool_())]
+        fields += [(name, text) for name in ("decided_by", "counted_paths")]
         fields += [(name, text) for name in ("undecided", "stage", "stage_reason")]
         fields += [("missed_edges", pa.int64()), ("missed_ids", pa.int64())]
     for name in measures:
@@ -340,6 +341,8 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], outcomes: bool) -> An
     if outcomes:
         judged = [row.outcome for row in rows]
         columns += [[one.answer for one in judged if one], [one.path for one in judged if one]]
+        columns += [[row.by_text.by if row.by_text else None for row in rows]]
+        columns += [[json.dumps(dict(row.paths)) if row.paths else None for row in rows]]
         columns += [[one.undecided for one in judged if one], [one.stage.name for one in judged if one]]
         columns += [[one.stage.reason for one in judged if one], [one.missed_edges for one in judged if one]]
         columns.append([one.missed_ids for one in judged if one])

@@ -284,7 +284,9 @@ def test_code_that_passes_by_a_wrong_path(empty_store: Store, tmp_path: Path) ->
     load_scores(empty_store, scores)
     load_executions(empty_store, [execution("q1", result()), execution("q2", *TESTS)])
     rows = graphkit.failures(empty_store, "r", "right-answer-wrong-path")
-    assert [(row["question"], row["judged"], row["target"]) for row in rows] == [("q1", ["FactualCorrectness"], "x:b")]
+    assert [(row["question"], row["judged"], row["target"]) for row in rows] == [
+        ("q1", "FactualCorrectness by execution", "x:b")
+    ]
     # A judge that grades the whole answer may say less.
     load_scores(empty_store, [Score(run="r", question="q1", measure="Correct", value=0.0, grader="judge")])
     assert graphkit.failures(empty_store, "r", "right-answer-wrong-path") == []

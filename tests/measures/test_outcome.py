@@ -17,6 +17,7 @@ from graphkit.measures.outcome import (
     UNDECIDABLE,
     UNDECIDED,
     WRONG,
+    Decision,
     TwoByTwo,
     outcome,
     right_answer,
@@ -24,7 +25,7 @@ from graphkit.measures.outcome import (
     stage_of,
     two_by_two,
 )
-from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
+from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL
 from graphkit.records.models import Answer, Question
 from graphkit.records.unanswered import MISSING
 from tests.helpers.cases import Triple, answer, either, optional, question, ranking, unlogged
@@ -126,11 +127,12 @@ def test_undecided(wanted: Question, given: Answer | None, reason: str) -> None:
 def test_right_answer_by_expected_output() -> None:
     """Facts decide; without them the expected output does, without regard to case and white space."""
     wanted = question(expected_output="TAX = 19")
-    assert right_answer(Case(wanted, answer(answer="so tax  =\n19 it is"))) is True
-    assert right_answer(Case(wanted, answer(answer="TAX = 20"))) is False
-    assert right_answer(Case(wanted, answer())) == Unscored(NO_ANSWER)
-    assert right_answer(Case(wanted, None)) == Unscored(MISSING)
-    assert right_answer(Case(question(expected_output="TAX", facts=[FACT]), answer(answer="TAX"))) is False
+    assert right_answer(Case(wanted, answer(answer="so tax  =\n19 it is"))) == Decision(True, "expected output")
+    assert right_answer(Case(wanted, answer(answer="TAX = 20"))) == Decision(False, "expected output")
+    assert right_answer(Case(wanted, answer())) == Decision(None, NO_ANSWER)
+    assert right_answer(Case(wanted, None)) == Decision(None, MISSING)
+    both = question(expected_output="TAX", facts=[FACT])
+    assert right_answer(Case(both, answer(answer="TAX"))) == Decision(False, "facts")
 
 
 def test_two_by_two() -> None:

@@ -1,0 +1,116 @@
+"""The figures that graphkit shows of a run, each from a short query of docs/graph.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.analysis.board import board
+from graphkit.analysis.config import Config
+from graphkit.analysis.layers import score_layers
+from graphkit.database.store import Store
+from graphkit.records.failed_rows import Failures
+from graphkit.scoring.results import Evaluation
+from tests.helpers import ROOT
+from tests.helpers.datasets import STOREFRONT, without_graph
+
+#: The queries of the page by their headings.
+QUERIES = {
+    heading: text
+    for heading, between, text in re.findall(
+        r"^### ([^\n]+)\n(.*?)```cypher\n(.*?)```", (ROOT / "docs" / "graph.md").read_text("utf-8"), re.M | re.S
+    )
+    if "\n#" not in between
+}
+
+#: The kinds of failures that the page counts, each with its rows and its questions.
+COUNTED = (
+    *("failed-questions", "missed-edges", "missed-boundaries", "missed-passages", "right-files-wrong-path"),
+    "wrong-repositories",
+)
+
+
+def test_each_query_has_at_most_eight_lines() -> None:
+    """The page answers by short queries: at most eight lines each."""
+    assert len(QUERIES) == 13
+    assert {heading: len(text.splitlines()) for heading, text in QUERIES.items() if len(text.splitlines()) > 8} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("storefront", "*.jsonl"),
+        pytest.param("pallets", "*.jsonl", marks=pytest.mark.data),
+        pytest.param("traced_packages", "*.jsonl.gz", marks=pytest.mark.data),
+    ],
+)
+def test_each_query_gives_the_figure_of_the_table(
+    name: str, pattern: str, store: Store, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """On each data set and each database, every query of the page gives what the tables show of every run."""
+    folder = without_graph(STOREFRONT if name == "storefront" else request.getfixturevalue(name), tmp_path)
+    for file in sorted((folder / "runs").glob(pattern)):
+        result = graphkit.evaluate(file, store=store, outcomes=True)
+        run = {"run": result.run}
+        asked = {heading: store.read(text, run) for heading, text in QUERIES.items()}
+        check_board(result, asked["The board"])
+        check_layers(result, asked["The layers"])
+        check_outcomes(result, asked)
+        found = {kind: graphkit.failures(store, result.run, kind) for kind in (*COUNTED, "questions-by-score")}
+        check_questions(found["questions-by-score"], asked["Questions with gold edges"])
+        for kind in COUNTED:
+            rows = found[kind]
+            assert asked[kind] == [{"rows": rows.total, "questions": len({row["question"] for row in rows})}], kind
+        for kind, names in (("boundaries-missed", ("from_repo", "to_repo")), ("relations-missed", ("relation",))):
+            columns = (*names, "missed", "required", "questions")
+            lost = [tuple(row[one] for one in columns) for row in graphkit.failures(store, result.run, kind)]
+            assert [tuple(row[one] for one in columns) for row in asked[kind] if row["missed"]] == lost
+
+
+def check_board(result: Evaluation, rows: list[dict[str, Any]]) -> None:
+    """Each measure has the value of the board's cell, and as many scored questions."""
+    shown = board([result], [score_layers(result)], Config(), resamples=10)
+    cells = {row.measure: row.cells[0] for row in (*shown.others, *shown.more)}
+    cells |= {row.measure: row.cells[0] for layer in shown.layers for row in layer.rows}
+    values = {row["measure"]: row["value"] for row in rows}
+    assert {name: cell.value for name, cell in cells.items()} == pytest.approx(
+        {name: values[name] for name in cells}, abs=1e-9
+    )
+    assert {row["measure"]: (row["scored"], row["questions"]) for row in rows} == {
+        name: (one.scored, one.total) for name, one in result.measures.items()
+    }
+
+
+def check_layers(result: Evaluation, rows: list[dict[str, Any]]) -> None:
+    """The layers with a score have that of the scorecard, and so has their product."""
+    card = score_layers(result)
+    wanted = {one.name: (one.score, one.coverage) for one in card.layers if one.score is not None}
+    (row,) = rows
+    found = {one["layer"]: (one["score"], one["coverage"]) for one in row["layers"]}
+    assert found.keys() == wanted.keys()
+    assert all(found[name] == pytest.approx(pair, abs=1e-9) for name, pair in wanted.items())
+    assert row["overall"] == pytest.approx(card.overall, abs=1e-9)
+
+
+def check_outcomes(result: Evaluation, asked: dict[str, list[dict[str, Any]]]) -> None:
+    """Answers and paths are right as in the table, and the right answers by a wrong path are the same."""
+    cells: dict[tuple[bool, bool], list[str]] = {}
+    for one in result.outcomes():
+        if one.answer is not None and one.path is not None:
+            cells.setdefault((one.answer, one.path), []).append(one.stage.question)
+    rows = {(row["right_answer"], row["right_path"]): sorted(row["names"]) for row in asked["Answers and paths"]}
+    assert rows == {cell: sorted(questions) for cell, questions in cells.items()}
+    assert [row["question"] for row in asked["right-answer-wrong-path"]] == sorted(cells.get((True, False), []))
+
+
+def check_questions(scores: Failures, rows: list[dict[str, Any]]) -> None:
+    """Questions failed, miss gold edges or have them all, as the summary of ``failures`` counts them."""
+    reasons = [str(row["error"]) for row in scores if row["error"] is not None]
+    whole = sum(row["found"] == row["required"] for row in scores)
+    (row,) = rows
+    assert row["failed"] + row["missing"] + row["not_logged"] == len(reasons)
+    assert (row["have_all"], row["miss"]) == (whole, scores.total - whole - len(reasons))
