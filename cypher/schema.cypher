@@ -28,6 +28,7 @@ CREATE CONSTRAINT graphkit_name IF NOT EXISTS FOR (g:Graphkit) REQUIRE g.name IS
 //   partial BOOLEAN: Whether only some of its questions are stored.
 //   loaded_at ZONED DATETIME: When it was loaded.
 //   schema STRING: The version of this schema by which it was written.
+//   schema_digest STRING: Its digest when that was written; another one means that a version wrote it that states none.
 //   digest STRING: A digest of all its files.
 //   former STRING: Its digest before a migration.
 //   files LIST<STRING>: The files that its questions name.
@@ -175,6 +176,7 @@ CREATE INDEX gold_path_question IF NOT EXISTS FOR (p:GoldPath) ON (p.question);
 //   origin STRING: Where it came from, if that isn't the file of a run.
 //   loaded_at ZONED DATETIME: When it was loaded.
 //   schema STRING: The version of this schema by which it was written.
+//   schema_digest STRING: Its digest when that was written; another one means that a version wrote it that states none.
 //   digest STRING: A digest of its file and the questions that it was loaded for.
 //   content STRING: A digest of its file.
 //   executed BOOLEAN: Whether all executions of its code are stored.
@@ -259,6 +261,8 @@ CREATE INDEX tool_call_run IF NOT EXISTS FOR (c:ToolCall) ON (c.run);
 //   question STRING: The question.
 //   measure STRING: The measure.
 //   value FLOAT: The value; missing if there is none.
+//   counted FLOAT: The value that counts in the mean of the table; null where the table leaves the question out.
+//   paths LIST<STRING>: The gold paths that count, of alternatives the chosen ones; of EdgeRecall and BoundaryRecall.
 //   reason STRING: Why there is no value.
 //   grader STRING: Who says so: graphkit, a judge, the tests, or a person.
 //   grade STRING: The grade in words.
@@ -269,6 +273,8 @@ CREATE INDEX tool_call_run IF NOT EXISTS FOR (c:ToolCall) ON (c.run);
 //   prompt_tokens INTEGER: The tokens of the grader's prompt.
 //   output_tokens INTEGER: The tokens of the grader's reply.
 //   gold_hash STRING: A digest of the gold by which it was scored.
+//   by_text BOOLEAN: Of the decision whether an answer is right: what gold decides by the answer's text.
+//   text STRING: Which gold that is, or why it decides nothing.
 CREATE INDEX score_run_measure IF NOT EXISTS FOR (s:Score) ON (s.run, s.measure);
 CREATE INDEX score_question IF NOT EXISTS FOR (s:Score) ON (s.question);
 
@@ -385,6 +391,7 @@ CREATE INDEX execution_run IF NOT EXISTS FOR (e:Execution) ON (e.run);
 //   position INTEGER: The place of the step in the path, from 0.
 //   relation STRING: The relation.
 //   optional BOOLEAN: Whether the step is optional.
+//   required BOOLEAN: Whether a run has to walk it: it is not optional.
 CREATE INDEX gold_question IF NOT EXISTS FOR ()-[g:GOLD]-() ON (g.question);
 
 // (:Artifact)-[:TRAVERSED]->(:Artifact) A step that a run traversed, as logged.

@@ -29,7 +29,7 @@ def test_everything_declared_is_written() -> None:
 
 def test_every_statement_belongs_to_a_declaration() -> None:
     """Each constraint and index stands below its label or type, and is of properties that are declared."""
-    statements = schema_statements()
+    statements = [text for text in schema_statements() if not text.startswith("DROP ")]  # of former versions
     assert all(text.startswith("CREATE ") for text in statements)
     elements = graph_schema()
     assert sum(len(one.keys) + len(one.indexes) for one in elements) == len(statements)
