@@ -21,8 +21,6 @@ from tests.helpers.cli import Row, write_lines
 from tests.helpers.datasets import read_jsonl
 from tests.helpers.loading import contents
 
-pytestmark = pytest.mark.newest
-
 NAMES = ("alpha", "beta", "gamma")
 #: The forms of a dataset, one after the other.
 FORMS = 4
@@ -43,7 +41,12 @@ def write(folder: Path, form: int) -> Path:
         {"id": "q2", "question": "And?", "paths": [[[X, "CALLS", other]]], "category": f"{name} {form}"},
         {"id": "q3", "question": "What?", "paths": [[[Y, "QUERIES", Z]]], "relevant": [Z]},
     ]
-    nodes = [{"id": X, "kind": f"{name} {form}"}, {"id": Y, "kind": name, "repo": name}, {"id": "web:m.ts#w"}]
+    nodes = [
+        {"id": X, "kind": f"{name} {form}"},
+        {"id": Y, "kind": name, "repo": name},
+        {"id": Z},
+        {"id": "web:m.ts#w"},
+    ]
     edges = [{"source": X, "relation": "CALLS", "target": Y}, {"source": Y, "relation": "QUERIES", "target": Z}]
     commits = [{"repo": "web", "sha": "1", "branch": name}, {"repo": "api", "sha": f"{form}"}]
     # Form 1 has no q3 and no Y in its graph; form 2 no q2, no edge to Z, and no w; form 3 neither graph nor commits.
