@@ -3,7 +3,7 @@
 ``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
 ``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table in
 ``importing.md`` from the readers, ``demo.svg`` from a real run of ``graphkit demo``, ``failure.svg`` from the
-storefront.
+storefront, and ``pictures/`` from what the queries for analysts find there.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 from failure_picture import failure_picture
+from query_pictures import query_pictures
 
 from graphkit.graph.graph_schema import GraphElement, graph_schema
 from graphkit.graph.queries import analysis_queries, failure_queries
@@ -110,6 +111,8 @@ def queries_page() -> str:
             f"- columns: `{', '.join(query.columns)}`",
             "",
         ]
+        if query not in failures:
+            lines += [f"![{query.title}, in the storefront](pictures/{query.name}.svg)", ""]
     return "\n".join(lines)
 
 
@@ -196,6 +199,9 @@ def main() -> None:
     (HERE / "graph.md").write_text(graph_page(), encoding="utf-8")
     (HERE / "importing.md").write_text(importing_page(), encoding="utf-8")
     (HERE / "failure.svg").write_text(failure_picture(), encoding="utf-8")
+    (HERE / "pictures").mkdir(exist_ok=True)
+    for name, picture in query_pictures().items():
+        (HERE / "pictures" / f"{name}.svg").write_text(picture, encoding="utf-8")
     (HERE / "demo.svg").write_text(demo_picture(), encoding="utf-8")
 
 

@@ -17,8 +17,9 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
+from graphkit.graph.browser_guide import REPOSITORY_COLOURS, style
 from graphkit.graph.opening import prepared
-from graphkit.graph.queries import named_queries
+from graphkit.graph.queries import analysis_queries, named_queries
 from graphkit.judges.catalogue import GRADERS
 from graphkit.measures import registry
 from graphkit.measures.base import Measure
@@ -120,6 +121,18 @@ def test_table_of_measures_is_complete() -> None:
     }
     known = {kind.__name__ for kind in graphkit.MEASURES}
     assert known <= names
+
+
+def test_each_query_for_analysts_has_its_picture() -> None:
+    """The pictures are drawn by the style that the guide for Neo4j Browser writes: gold, traversal and repositories."""
+    for query in analysis_queries():
+        picture = (ROOT / "docs" / "pictures" / f"{query.name}.svg").read_text(encoding="utf-8")
+        assert f"graphkit query {query.name} -p run=" in picture
+        if query.name == "question-subgraph":
+            for name in ("GOLD", "TRAVERSED"):
+                [colour] = re.findall(rf"relationship\.{name} \{{\n  color: (#\w+);", style())
+                assert f'stroke="{colour}"' in picture
+            assert sum(colour in picture for colour in REPOSITORY_COLOURS) > 2
 
 
 def test_browser_queries_find_something(store: Store) -> None:
