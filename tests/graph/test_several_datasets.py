@@ -75,6 +75,8 @@ def load(store: Store, folder: Path) -> None:
 
 
 #: What tells when something was written.
+#: All nodes but the one that states the form of the whole database.
+NODES = "MATCH (n) WHERE NOT n:Graphkit RETURN elementId(n) AS id, labels(n)[0] AS kind, properties(n) AS all"
 _TIMES = ("loaded_at", "started_at", "heartbeat")
 
 
@@ -84,9 +86,9 @@ def rows_by_dataset(store: Store) -> dict[str, Counter[str]]:
     Commits and repositories, which datasets share, stand only where a dataset's nodes name them. No relationship may
     lead from one dataset to another, and nothing else may be there.
     """
-    nodes = {
+    nodes: dict[str, tuple[str, dict[str, Any]]] = {
         row["id"]: (row["kind"], {name: value for name, value in row["all"].items() if name not in _TIMES})  # type: ignore[attr-defined]
-        for row in store.read("MATCH (n) RETURN elementId(n) AS id, labels(n)[0] AS kind, properties(n) AS all")
+        for row in store.read(NODES)
     }
     runs = {one["id"]: one["dataset"] for kind, one in nodes.values() if kind == "Run"}
 
@@ -150,10 +152,10 @@ def test_interleaved_datasets_are_as_if_alone(empty_store: Store, tmp_path: Path
                 there[name] = form
         expected = {name: Counter() if form is None else rows[name][form] for name, form in there.items()}
         assert rows_by_dataset(empty_store) == expected, number
-    for name, form in there.items():
-        if form is not None:
+    for name, last in there.items():
+        if last is not None:
             remove_dataset(empty_store, name)
-    assert empty_store.read("MATCH (n) RETURN count(n) AS n") == [{"n": 0}]
+    assert empty_store.read("MATCH (n) WHERE NOT n:Graphkit RETURN count(n) AS n") == [{"n": 0}]
 
 
 def test_two_teams_over_the_same_repositories(empty_store: Store, ci_data: Path) -> None:
