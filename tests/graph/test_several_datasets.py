@@ -86,8 +86,8 @@ def rows_by_dataset(store: Store) -> dict[str, Counter[str]]:
     Commits and repositories, which datasets share, stand only where a dataset's nodes name them. No relationship may
     lead from one dataset to another, and nothing else may be there.
     """
-    nodes: dict[str, tuple[str, dict[str, Any]]] = {
-        row["id"]: (row["kind"], {name: value for name, value in row["all"].items() if name not in _TIMES})  # type: ignore[attr-defined]
+    nodes: dict[object, tuple[str, dict[str, Any]]] = {
+        row["id"]: (str(row["kind"]), {name: value for name, value in row["all"].items() if name not in _TIMES})  # type: ignore[attr-defined]
         for row in store.read(NODES)
     }
     runs = {one["id"]: one["dataset"] for kind, one in nodes.values() if kind == "Run"}
