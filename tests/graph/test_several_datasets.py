@@ -109,11 +109,15 @@ def rows_by_dataset(store: Store) -> dict[str, Counter[str]]:
     for key, name in owners.items():
         if name is not None:
             found[name][texts[key]] += 1
-    for row in store.read(
+    edges = store.read(
         "MATCH (a)-[r]->(b) RETURN elementId(a) AS a, type(r) AS kind, properties(r) AS all, elementId(b) AS b"
-    ):
+    )
+    listed = {(owners[row["a"]], row["b"]) for row in edges if row["kind"] == "LISTS"}
+    for row in edges:
         names = {owners[row["a"]], owners[row["b"]]} - {None}
         assert len(names) < 2, row
+        if nodes[row["a"]][0] == "Chunk" and row["kind"] == "AT" and (owners[row["a"]], row["b"]) not in listed:
+            continue  # another dataset brought the commit that a chunk names
         for name in names:
             own = json.dumps(row["all"], sort_keys=True, default=str)
             found[str(name)][f"{texts[row['a']]} {row['kind']} {own} {texts[row['b']]}"] += 1
@@ -151,7 +155,9 @@ def test_interleaved_datasets_are_as_if_alone(empty_store: Store, tmp_path: Path
                 load(empty_store, folder)
                 there[name] = form
         expected = {name: Counter() if form is None else rows[name][form] for name, form in there.items()}
-        assert rows_by_dataset(empty_store) == expected, number
+        found = rows_by_dataset(empty_store)
+        for one in NAMES:
+            assert (number, found[one] - expected[one], expected[one] - found[one]) == (number, Counter(), Counter())
     for name, last in there.items():
         if last is not None:
             remove_dataset(empty_store, name)
