@@ -40,6 +40,9 @@ _BESIDE = (
     "gold_hash",
 )
 
+#: Those that a computed score doesn't have.
+_GIVEN = frozenset(_BESIDE) - {"reason", "gold_hash"}
+
 
 @dataclass(frozen=True, slots=True)
 class Grading:
@@ -164,9 +167,7 @@ def _write(
     stored = 0
     # Rows of a question mostly come together, so its answer is looked up once.
     by_question = ({"question": name, "scores": list(some)} for name, some in groupby(rows, itemgetter("question")))
-    writer = StreamWriter(
-        store, lambda some: Transaction([(cypher("load/scores"), {"run": run, "rows": some})]), _weight
-    )
+    writer = StreamWriter(store, lambda some: _transaction(run, some), _weight)
     for written in writer.write(by_question):
         count = sum(len(row["scores"]) for row in written)
         stored += count
@@ -176,6 +177,18 @@ def _write(
         then()
     held.complete("load/gradings_complete", {"run": run, "graders": _keys(gradings)})
     return stored
+
+
+def _transaction(run: str, rows: Iterable[Mapping[str, Any]]) -> Transaction:
+    """Return the transaction that writes some scores: computed ones, which are most, have few properties."""
+    parts: dict[str, list[dict[str, Any]]] = {"load/scores": [], "load/given_scores": []}
+    for row in rows:
+        given = [one for one in row["scores"] if not _GIVEN.isdisjoint(one)]
+        computed = row["scores"] if not given else [one for one in row["scores"] if _GIVEN.isdisjoint(one)]
+        for part, scores in (("load/scores", computed), ("load/given_scores", given)):
+            if scores:
+                parts[part].append({"question": row["question"], "scores": scores})
+    return Transaction.of(*((cypher(part), {"run": run, "rows": some}) for part, some in parts.items()))
 
 
 def _weight(row: Mapping[str, Any]) -> int:

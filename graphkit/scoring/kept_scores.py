@@ -47,8 +47,11 @@ def keep_results(
             paths = dict(row.paths)
             for place, name in computed:
                 value = row.values[place]
-                one = {**score, "measure": name, "reason" if isinstance(value, str) else "value": value}
-                yield {**one, "counted": counted[place], "paths": paths.get(name)}
+                kind = "reason" if isinstance(value, str) else "value"
+                one: dict[str, object] = {**score, "measure": name, kind: value, "counted": counted[place]}
+                if name in paths:
+                    one["paths"] = paths[name]
+                yield one
             if row.by_text is not None and row.decision is not None:
                 yield decision_row(row.question, row.by_text, row.decision)
             for name, place in places.items():

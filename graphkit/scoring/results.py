@@ -438,16 +438,25 @@ class Evaluation:
         A value is None where the mean leaves the question out, or there is no held mean.
         """
         worst = [one.counted_worst for one in self.measures.values()]
-        refused = [bool(self.refused(name)) for name in self.measures]
-        strict = {name: self.strict_values(name) for name in {score.measure for score in self.given}}
         names, how = [*self.measures], self.failed_as
+        refused = [place for place, name in enumerate(names) if self.refused(name)]
+        strict = {
+            names.index(name): found
+            for name in {score.measure for score in self.given}
+            if (found := self.strict_values(name))
+        }
         for row in self.rows if rows is None else rows:
-            values = [counted_value(*one, how) for one in zip(row.values, worst, strict=True)]
+            values = [
+                counted_value(value, least, how) if isinstance(value, str) else value
+                for value, least in zip(row.values, worst, strict=True)
+            ]
             for name, value in row.strict if self.relations.partly else ():
                 values[names.index(name)] = value
-            for name, of_given in strict.items():
-                values[names.index(name)] = of_given.get(row.question, values[names.index(name)])
-            yield row, tuple(None if out else value for value, out in zip(values, refused, strict=True))
+            for place, of_given in strict.items():
+                values[place] = of_given.get(row.question, values[place])
+            for place in refused:
+                values[place] = None
+            yield row, tuple(values)
 
     def strict_values(self, measure: str) -> dict[str, float]:
         """Return the values of questions that differ at gates: in a run that logs some relations, the strict ones."""

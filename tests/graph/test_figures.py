@@ -11,8 +11,13 @@ import pytest
 import graphkit
 from graphkit.analysis.board import board
 from graphkit.analysis.config import Config
+from graphkit.analysis.evaluation_findings import evaluation_brief
+from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
+from graphkit.analysis.failure_findings import failures_brief
 from graphkit.analysis.layers import score_layers
 from graphkit.database.store import Store
+from graphkit.graph.queries import failure_queries, named_query
+from graphkit.measures.registry import lower_is_better
 from graphkit.records.failed_rows import Failures
 from graphkit.scoring.results import Evaluation
 from tests.helpers import ROOT
@@ -69,6 +74,40 @@ def test_each_query_gives_the_figure_of_the_table(
             columns = (*names, "missed", "required", "questions")
             lost = [tuple(row[one] for one in columns) for row in graphkit.failures(store, result.run, kind)]
             assert [tuple(row[one] for one in columns) for row in asked[kind] if row["missed"]] == lost
+        check_sentences(result, store)
+
+
+def check_sentences(result: Evaluation, store: Store) -> None:
+    """A named query finds each question that a sentence of the terminal names, in the place where it stands."""
+
+    def questions(kind: str, **parameters: object) -> list[str]:
+        query = named_query(kind)
+        rows = store.read(query.text, query.bind({"run": result.run, "limit": 1000, **parameters}))
+        return list(dict.fromkeys(str(row["question"]) for row in rows))
+
+    card = score_layers(result)
+    for found in card.findings:
+        lowest = not lower_is_better(found.measure)
+        worst = questions("worst-questions", measure=found.measure, lowest_first=lowest)
+        assert worst[: len(found.questions)] == list(found.questions)
+    every = {row.question for row in result.rows}
+    evaluated = EvaluatedRuns(EvaluationPlan(), (result,), (card,))
+    named = {"weak": None, "luck": "right-answer-wrong-path"}
+    for line in evaluation_brief(evaluated, [result.run]).findings:
+        for question in every & set(re.split(r"[ ,:;]+", line.text)):
+            kind = named[line.level]  # another sentence that names a question needs a query, too
+            assert kind is None or question in questions(kind)
+    kinds = {
+        query.name: graphkit.failures(store, result.run, query.name)
+        for query in failure_queries()
+        if not query.takes("other") and not query.takes("measure")
+    }
+    for line in failures_brief(result.run, kinds).findings:
+        for question in every & set(re.split(r"[ ,:;]+", line.text)):
+            assert question in questions(line.level)
+    for question in every:
+        if result.question(question).failure is not None:
+            assert question in questions("failed-questions")
 
 
 def check_board(result: Evaluation, rows: list[dict[str, Any]]) -> None:
