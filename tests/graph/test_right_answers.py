@@ -110,7 +110,10 @@ def test_which_paths_count(empty_store: Store, tmp_path: Path) -> None:
         {"id": "two", "group": "g", "steps": [other, {**STEP, "source": "x:d", "optional": True}]},
     ]
     write_jsonl(tmp_path / "questions.jsonl", [{"id": q, "question": "?", "paths": paths} for q in ("q1", "q2")])
-    records = [{"run": "r", "question_id": "q1", "traversal": [other]}, {"run": "r", "question_id": "q2", "error": "e"}]
+    records: list[dict[str, Any]] = [
+        {"run": "r", "question_id": "q1", "traversal": [other]},
+        {"run": "r", "question_id": "q2", "error": "e"},
+    ]
     file = write_jsonl(tmp_path / "runs" / "r.jsonl", records)
     for engine in ("python", "cypher"):
         graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "BoundaryRecall"], engine=engine)
