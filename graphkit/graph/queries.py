@@ -147,6 +147,10 @@ def failure_query(kind: str) -> Query:
 
     Raise InputError if there is no such kind; the message suggests the closest one.
     """
+    other = next((query.name for query in analysis_queries() if query.name == kind.replace("_", "-")), None)
+    if other is not None:
+        what = f"{other} isn't a kind of failures"
+        raise InputError(what, remedy=f"`graphkit query {other} -p run=RUN` asks it.")
     return _named(kind, {query.name: query for query in failure_queries()})
 
 

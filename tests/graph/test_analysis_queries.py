@@ -9,7 +9,8 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
-from graphkit.graph.queries import named_query
+from graphkit.errors import InputError
+from graphkit.graph.queries import failure_query, named_query
 from graphkit.graph.runs import load_run
 from tests.helpers.datasets import write_jsonl
 
@@ -159,6 +160,13 @@ def test_mixed_commits(world: Store) -> None:
     """x@1 and y@2 fit by no rule: in q1 one chunk with two, in q2 one with one; the unknown commit 9 is left out."""
     assert ask(world, "mixed-commits", "one") == [("x", "y", "no rule", 1, 3, 2)]
     assert ask(world, "mixed-commits", "two") == []
+
+
+def test_none_is_a_kind_of_failures() -> None:
+    """As a kind of failures such a query is refused, with the command that asks it."""
+    with pytest.raises(InputError, match="isn't a kind of failures") as caught:
+        failure_query("lost_in_every_run")
+    assert "graphkit query lost-in-every-run -p run=RUN" in str(caught.value)
 
 
 def test_question_subgraph(world: Store) -> None:
