@@ -86,9 +86,11 @@ def rows_by_dataset(store: Store) -> dict[str, Counter[str]]:
     Commits and repositories, which datasets share, stand only where a dataset's nodes name them. No relationship may
     lead from one dataset to another, and nothing else may be there.
     """
-    nodes: dict[object, tuple[str, dict[str, Any]]] = {
-        row["id"]: (str(row["kind"]), {name: value for name, value in row["all"].items() if name not in _TIMES})  # type: ignore[attr-defined]
-        for row in store.read(NODES)
+    rows: list[dict[str, Any]] = store.read(
+        NODES
+    )
+    nodes: dict[str, tuple[str, dict[str, Any]]] = {
+        row["id"]: (row["kind"], {name: one for name, one in row["all"].items() if name not in _TIMES}) for row in rows
     }
     runs = {one["id"]: one["dataset"] for kind, one in nodes.values() if kind == "Run"}
 
@@ -109,7 +111,7 @@ def rows_by_dataset(store: Store) -> dict[str, Counter[str]]:
     for key, name in owners.items():
         if name is not None:
             found[name][texts[key]] += 1
-    edges = store.read(
+    edges: list[dict[str, Any]] = store.read(
         "MATCH (a)-[r]->(b) RETURN elementId(a) AS a, type(r) AS kind, properties(r) AS all, elementId(b) AS b"
     )
     listed = {(owners[row["a"]], row["b"]) for row in edges if row["kind"] == "LISTS"}
@@ -158,9 +160,8 @@ def test_interleaved_datasets_are_as_if_alone(empty_store: Store, tmp_path: Path
         found = rows_by_dataset(empty_store)
         for one in NAMES:
             assert (number, found[one] - expected[one], expected[one] - found[one]) == (number, Counter(), Counter())
-    for name, last in there.items():
-        if last is not None:
-            remove_dataset(empty_store, name)
+    for name in [one for one, form in there.items() if form is not None]:
+        remove_dataset(empty_store, name)
     assert empty_store.read("MATCH (n) WHERE NOT n:Graphkit RETURN count(n) AS n") == [{"n": 0}]
 
 
