@@ -25,6 +25,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import renaming_command
 from graphkit.graph.runs import RunPart, RunRecords, load_run, order_run
 from graphkit.graph.schema_version import is_older
+from graphkit.graph.writing import clear_former
 from graphkit.records.progress import Progress, quiet
 
 
@@ -69,6 +70,8 @@ def migrate(store: Store, progress: Progress = quiet) -> GraphMigration:
     for row in store.read(cypher("read/runs")):
         if is_older(row) or not row["complete"]:
             _migrate_run(store, row, older, found, progress)
+    # Also what a killed migration left.
+    clear_former(store)
     return found
 
 
