@@ -133,7 +133,8 @@ def _show(summary: LoadSummary) -> None:
     for kind in summary.written:
         written, unchanged = summary.written[kind], summary.unchanged[kind]
         there = f", {unchanged} there already" if unchanged else ""
-        print_line(f"{summary.dataset}: {written} {kind} loaded{there}")
+        done = "" if kind.endswith(" removed") else " loaded"
+        print_line(f"{summary.dataset}: {written} {kind}{done}{there}")
     if summary.retried_writes:
         from graphkit.graph.writing import retried_writes
 

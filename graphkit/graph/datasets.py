@@ -63,7 +63,9 @@ class LoadSummary:
     def verdict(self) -> str:
         """A sentence: how many records of each kind were written, and how many were there."""
         kinds = (
-            f"{name} {count} written, {self.unchanged.get(name, 0)} unchanged" for name, count in self.written.items()
+            f"{name} {count}"
+            + ("" if name.endswith(" removed") else f" written, {self.unchanged.get(name, 0)} unchanged")
+            for name, count in self.written.items()
         )
         return f"{self.dataset}: {'; '.join(kinds) or 'nothing to load'}"
 
