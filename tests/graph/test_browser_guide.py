@@ -88,7 +88,8 @@ def test_both_forms_have_the_same_pages(tmp_path: Path) -> None:
     text, html = (tmp_path / name for name in ("guide.adoc", "guide.html"))
     first, *others = sections(text.read_text())
     assert first == ("Parameters", [f":param run => '{RUN}'", *first[1][1:]])
-    assert parameters(first[1]) == {"run": RUN, "question": "sf-04", "other": "my-baseline", "limit": 20}
+    of_scores = {"measure": "EdgeRecall", "lowest_first": True}
+    assert parameters(first[1]) == {"run": RUN, "question": "sf-04", "other": "my-baseline", "limit": 20, **of_scores}
     assert "A green edge without a blue one was missed" in text.read_text()
     assert [(title, listings[-1]) for title, listings in others] == [
         (query.title, query.text.strip()) for query in guide_queries()
