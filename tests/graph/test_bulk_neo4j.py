@@ -86,7 +86,7 @@ def test_import_writes_what_the_loaders_write(
             assert not load_dataset(prepared(store), Dataset(dataset), Problems()).written.get("questions")
             assert {row["complete"] for row in store.read("MATCH (r:Run) RETURN r.complete AS complete")} == {True}
             empty(store)
-            assert found == through_bolt(store, dataset, runs)
+            assert found == through_bolt(prepared(store), dataset, runs)
             assert times == times_of(store)
 
 

@@ -85,6 +85,8 @@ def _run(layout: Layout, report: Callable[[str], None]) -> int:
         report("another process holds the folder")
         return 1
     settle(layout)
+    for left in (*layout.directory.glob("*.json.*.tmp"), *layout.directory.glob("config/*.json.*.tmp")):
+        left.unlink(missing_ok=True)  # of a server that was killed while it wrote; this one holds the lock
     passwords = _passwords(layout)
     _write_groups(layout)
     server, ports, version = _start_server(layout, passwords)
