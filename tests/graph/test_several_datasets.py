@@ -87,9 +87,7 @@ def rows_by_dataset(store: Store) -> dict[str, Counter[str]]:
     Commits and repositories, which datasets share, stand only where a dataset's nodes name them. No relationship may
     lead from one dataset to another, and nothing else may be there.
     """
-    rows: list[dict[str, Any]] = store.read(
-        NODES
-    )
+    rows: list[dict[str, Any]] = store.read(NODES)
     nodes: dict[str, tuple[str, dict[str, Any]]] = {
         row["id"]: (row["kind"], {name: one for name, one in row["all"].items() if name not in _TIMES}) for row in rows
     }
