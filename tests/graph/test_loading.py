@@ -16,6 +16,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.runs import load_run
 from graphkit.graph.score_nodes import gradings
+from graphkit.measures.outcome import RIGHT_ANSWER
 from graphkit.measures.registry import parse_measure
 from graphkit.scoring import batches, file_scoring
 from graphkit.scoring.cypher_scoring import score_run
@@ -230,8 +231,8 @@ def test_scores_of_a_former_file_go_with_it(empty_store: Store, dataset: Path) -
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR"])
     write_jsonl(file, [{**one, "retrieved": []} for one in read_jsonl(file)])
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
-    held = "MATCH (s:Score) RETURN DISTINCT s.measure AS measure"
-    assert empty_store.read(held) == [{"measure": "EdgeRecall"}]
+    held = "MATCH (s:Score) RETURN DISTINCT s.measure AS measure ORDER BY measure"
+    assert empty_store.read(held) == [{"measure": "EdgeRecall"}, {"measure": RIGHT_ANSWER}]
     assert list(gradings(empty_store, RUN)) == ["EdgeRecall"]
 
 
