@@ -19,14 +19,14 @@ def test_sizes_of_dataset_and_run(empty_store: Store, tmp_path: Path) -> None:
     dataset, of_run, whole = graph_sizes(empty_store)
     # The dataset, 2 questions, 2 gold paths, 4 artifacts and 3 chunks; 2 HAS, 2 EXPECTS, 3 GOLD and 3 OF.
     assert (dataset.kind, dataset.name, dataset.nodes, dataset.relationships) == ("dataset", "shop", 12, 10)
-    # The run, 2 answers, 2 traversed paths, 2 scores and a grading. From the answers 2 ANSWERS, 2 WALKED, 3 RETRIEVED
-    # and 2 SCORED; from the run 2 PRODUCED, a GRADED and an OVER; 2 TRAVERSED.
-    assert (of_run.kind, of_run.name, of_run.nodes, of_run.relationships) == ("run", "r", 8, 15)
-    assert of_run.kinds == {"Run": 1, "Answer": 2, "Score": 2, "RetrievedPath": 2, "Grading": 1}
+    # The run, 2 answers, 2 traversed paths, 2 scores, 2 decisions whether an answer is right and a grading. From the
+    # answers 2 ANSWERS, 2 WALKED, 3 RETRIEVED and 4 SCORED; from the run 2 PRODUCED, a GRADED and an OVER; 2 TRAVERSED.
+    assert (of_run.kind, of_run.name, of_run.nodes, of_run.relationships) == ("run", "r", 10, 17)
+    assert of_run.kinds == {"Run": 1, "Answer": 2, "Score": 4, "RetrievedPath": 2, "Grading": 1}
     # Nothing is shared, since no record names a commit.
     counted = empty_store.read("MATCH (n) RETURN count(n) AS nodes")[0]["nodes"]
     assert whole.nodes == counted
-    assert (whole.nodes, whole.relationships) == (20, 25)
+    assert (whole.nodes, whole.relationships) == (22, 27)
 
 
 def test_bytes_are_divided_by_number(tmp_path: Path) -> None:

@@ -220,8 +220,8 @@ class Graph:
         return {str(row["kind"]): row["n"] for row in rows}
 
     def content(self) -> list[str]:
-        """Return all that the database holds but times, in an order of its own."""
-        rows = self.store.read("MATCH (n) RETURN labels(n) AS kind, properties(n) AS properties")
+        """Return all that the database holds but its own form and times, in an order of its own."""
+        rows = self.store.read("MATCH (n) WHERE NOT n:Graphkit RETURN labels(n) AS kind, properties(n) AS properties")
         rows += self.store.read(
             "MATCH (a)-[r]->(b) RETURN type(r) AS kind, properties(r) AS properties, a.id AS a, b.id AS b"
         )

@@ -27,8 +27,8 @@ _NAME = (
 
 
 def contents(store: Store) -> Counter[str]:
-    """Return every node and relationship with its properties, and how often it is there."""
-    nodes = store.read("MATCH (n) RETURN labels(n) AS kind, properties(n) AS properties")
+    """Return every node and relationship with its properties but the database's form, and how often it is there."""
+    nodes = store.read("MATCH (n) WHERE NOT n:Graphkit RETURN labels(n) AS kind, properties(n) AS properties")
     edges = store.read(
         "MATCH (a)-[r]->(b) RETURN type(r) AS kind, properties(r) AS properties, "
         f"{_NAME.format('a')} AS source, {_NAME.format('b')} AS target"
