@@ -118,11 +118,7 @@ def _in_graph(
     if kind is not None:
         kinds = [failure_query(kind).name]
     else:
-        kinds = [
-            query.name
-            for query in failure_queries()
-            if (other is not None or not query.takes("other")) and not query.takes("measure")  # that lists scores
-        ]
+        kinds = [query.name for query in failure_queries() if other is not None or not query.takes("other")]
     with open_graph(read_only=True) as store:
         return {name: failures(store, run, name, question=question, limit=limit, other=other) for name in kinds}
 

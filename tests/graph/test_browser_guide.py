@@ -84,7 +84,7 @@ def test_both_forms_have_the_same_pages(tmp_path: Path) -> None:
     write_guide(tmp_path, RUN, "sf-04")
     names = [query.name for query in guide_queries()]
     assert sorted(names) == sorted(named_queries())
-    assert names[:2] + names[8:10] == ["question-subgraph", "question-scores", "wrong-turns", "questions-by-score"]
+    assert names[:2] + names[9:11] == ["question-subgraph", "question-scores", "wrong-turns", "questions-by-score"]
     text, html = (tmp_path / name for name in ("guide.adoc", "guide.html"))
     first, *others = sections(text.read_text())
     assert first == ("Parameters", [f":param run => '{RUN}'", *first[1][1:]])

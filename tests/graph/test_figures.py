@@ -23,12 +23,15 @@ from graphkit.scoring.results import Evaluation
 from tests.helpers import ROOT
 from tests.helpers.datasets import STOREFRONT, without_graph
 
-#: The queries of the page by their headings.
+#: The section of the page that has the queries.
+SECTION = re.split(r"^## ", (ROOT / "docs" / "graph.md").read_text("utf-8").partition("## The figures of")[2], 1, re.M)[
+    0
+]
+
+#: Its queries by their headings.
 QUERIES = {
     heading: text
-    for heading, between, text in re.findall(
-        r"^### ([^\n]+)\n(.*?)```cypher\n(.*?)```", (ROOT / "docs" / "graph.md").read_text("utf-8"), re.M | re.S
-    )
+    for heading, between, text in re.findall(r"^### ([^\n]+)\n(.*?)```cypher\n(.*?)```", SECTION, re.M | re.S)
     if "\n#" not in between
 }
 
@@ -100,7 +103,7 @@ def check_sentences(result: Evaluation, store: Store) -> None:
     kinds = {
         query.name: graphkit.failures(store, result.run, query.name)
         for query in failure_queries()
-        if not query.takes("other") and not query.takes("measure")
+        if not query.takes("other")
     }
     for line in failures_brief(result.run, kinds).findings:
         for question in every & set(re.split(r"[ ,:;]+", line.text)):

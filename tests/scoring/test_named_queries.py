@@ -289,7 +289,11 @@ def analysed(store: Store, name: str, run: Run) -> list[dict[str, Any]]:
     return [dict(row) for row in store.read(query.text, query.bind(given))]
 
 
-@pytest.mark.parametrize("query", analysis_queries(), ids=lambda query: query.name)
+#: All but one that reads scores alone: these graphs hold none, and tests/graph/test_figures.py has its rows.
+ANALYSES = [query for query in analysis_queries() if query.name != "worst-questions"]
+
+
+@pytest.mark.parametrize("query", ANALYSES, ids=lambda query: query.name)
 def test_analysis_query_gives_the_same_rows(
     query: Query, embedded_store: Store, neo4j_store: Store, runs: list[Run]
 ) -> None:

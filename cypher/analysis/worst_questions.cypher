@@ -1,6 +1,6 @@
 // title: Worst questions by a measure
 // answers: On which questions is the run worst by a measure, with which value, and why have others none? For a measure of which lower values are better, lowest_first is false.
-// order: 15
+// order: 18
 // parameters: run, measure = "EdgeRecall", lowest_first = true, question = null, limit = 20
 // columns: question, value, counted, reason, grader
 MATCH (s:Score {run: $run, measure: $measure}) WHERE $question IS NULL OR s.question = $question
