@@ -282,6 +282,8 @@ def forget_questions(store: Store, dataset: str, questions: Sequence[str]) -> di
 
     for run in _runs_of(store, dataset):
         few = {"run": run, "questions": list(questions)}
+        # Decisions whether an answer is right are no scores that anybody counts.
+        clear(store, "load/clear_scores", {**few, "measures": [RIGHT_ANSWER], "grader": None})
         clear(store, "load/clear_scores", {**few, "measures": None, "grader": None}, counted("scores"))
         clear_verdicts(store, run, questions)
         clear_executions(store, run, questions)

@@ -205,9 +205,9 @@ def test_what_left_is_gone(empty_store: Store, tmp_path: Path) -> None:
     assert empty_store.read(runs) == [{"questions": 3, "failed": 0}]
     write(folder, 1)
     summary = graphkit.load(empty_store, folder)
-    # Form 1 has no q3, which has an answer, a score by each of two measures, and the decision whether it is right.
+    # Form 1 has no q3, which has an answer and a score by each of two measures.
     removed = {name: count for name, count in summary.written.items() if name.endswith("removed")}
-    assert removed == {"questions removed": 1, "answers removed": 1, "scores removed": 3}
+    assert removed == {"questions removed": 1, "answers removed": 1, "scores removed": 2}
     assert "questions removed 1; " in f"{summary.verdict}; "
     assert empty_store.read(runs) == [{"questions": 2, "failed": 0}]
     for label in ("Answer", "Score", "RetrievedPath", "GoldPath"):
