@@ -248,7 +248,7 @@ def test_a_question_is_that_of_its_run(empty_store: Store, tmp_path: Path) -> No
         graphkit.failures(empty_store, "of alpha", "found-and-lost", other="of beta")
     with pytest.raises(InputError, match="'q2'"):
         graphkit.failures(empty_store, "of beta", "missed-edges", question="q2")
-    drawn = cypher("read/gold_and_walk")
+    drawn = cypher("analysis/question_subgraph")
     paths = [empty_store.read(drawn, {"run": f"of {name}", "question": "q1"}) for name in NAMES[:2]]
-    # alpha: two gold edges and one that was walked; beta: one of each.
-    assert list(map(len, paths)) == [3, 2]
+    # alpha: two gold edges, one that was walked, and two retrieved chunks; beta: one of each edge, and the chunks.
+    assert list(map(len, paths)) == [5, 4]
