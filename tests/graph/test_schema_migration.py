@@ -67,7 +67,8 @@ def given(store: Store) -> dict[str, Any]:
     return {
         name: sorted(map(str, store.read(query)))
         for name, query in {
-            "scores": "MATCH (a:Answer)-[:SCORED]->(s:Score) WHERE s.measure <> 'RightAnswer' RETURN a.question, s.measure, s.value, s.grader",
+            "scores": "MATCH (a:Answer)-[:SCORED]->(s:Score) WHERE s.measure <> 'RightAnswer' "
+            "RETURN a.question, s.measure, s.value, s.grader",
             "verdicts": "MATCH (a:Answer)-[:JUDGED]->(v:Verdict) RETURN a.question, v.judge",
             "claims": "MATCH (a:Answer)-[:CLAIMS]->(c:Claim)-->(k:Chunk) RETURN a.question, c.text, k.id",
             "executions": "MATCH (a:Answer)-[:EXECUTED]->(e:Execution) RETURN a.question, e.status",
