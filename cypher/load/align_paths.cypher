@@ -4,6 +4,7 @@
 // columns:
 MATCH (r:Run {id: $run})
 UNWIND $questions AS question
+WITH r, question
 MATCH (q:Question {dataset: r.dataset, id: question})
 MATCH (a:Answer {run: $run, question: question})-[:WALKED]->(p:RetrievedPath) WHERE p.undirected IS NOT NULL
 WITH p, COLLECT {

@@ -4,5 +4,6 @@
 // columns:
 MATCH (r:Run {id: $run})
 UNWIND $ids AS id
+WITH r, id
 MATCH (q:Question {dataset: r.dataset, id: id})
 MERGE (r)-[:KEPT]->(q)

@@ -4,6 +4,7 @@
 // columns: question, missing, failed, category, difficulty, group, k
 MATCH (r:Run {id: $run})
 UNWIND $questions AS question
+WITH r, question
 MATCH (q:Question {dataset: r.dataset, id: question}) WHERE (r.kept IS NULL OR EXISTS { MATCH (q)<-[:KEPT]-(k:Run) WHERE k.id = $run })
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 RETURN q.id AS question, a IS NULL AS missing, a.error IS NOT NULL AS failed,

@@ -4,6 +4,7 @@
 // columns: question, relevant, ranking, chunks_logged, walk_logged, gold_paths, gold, walked, expected_files, files, files_logged
 MATCH (r:Run {id: $run})
 UNWIND $questions AS id
+WITH r, id
 MATCH (q:Question {dataset: r.dataset, id: id})
 OPTIONAL MATCH (a:Answer {run: $run, question: id})
 WITH id, q, a, COUNT { (q)-[:EXPECTS]->(:GoldPath) } AS gold_paths, COLLECT {

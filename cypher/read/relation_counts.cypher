@@ -3,7 +3,9 @@
 // parameters: run, questions
 // columns: question, edges, without, directionless
 MATCH (r:Run {id: $run})
+// Without the WITH, ArcadeDB finds no node by a property of r and question together.
 UNWIND $questions AS question
+WITH r, question
 MATCH (q:Question {dataset: r.dataset, id: question})
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
 WITH q, COLLECT {
