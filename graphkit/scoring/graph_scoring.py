@@ -196,6 +196,7 @@ class GraphScoring:
             progress=self.progress,
             known=known,
             see=None if chooser is None else chooser.see,
+            counting=self.measures if self.options.keep_rows else None,
         )
         records = RunRecords(run.records(result.run), question_ids(self.store, dataset), content)
         rows = read_results(self.plan.out.given).rows()

@@ -302,10 +302,10 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             # Earlier versions lack these columns.
             missed = [columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids")]
             judged = Outcome(*right, stage, columns["undecided"][at], *missed)
-            if "decided_by" in columns:
-                by_text = Decision(right[0], columns["decided_by"][at])
-                counted = json.loads(columns["counted_paths"][at] or "{}")
-                paths = tuple((name, tuple(some)) for name, some in counted.items())
+        if "decided_by" in columns:
+            by_text = Decision(columns["right_answer"][at], columns["decided_by"][at])
+            counted = json.loads(columns["counted_paths"][at] or "{}")
+            paths = tuple((name, tuple(some)) for name, some in counted.items())
         yield Row(
             question,
             tuple([reasons[at] if values[at] is None else values[at] for values, reasons in given]),

@@ -56,8 +56,8 @@ class Job:
     keep_rows, outcomes
         Whether the values of each question are kept, and with them its outcome; otherwise only the sums are kept.
     counting
-        The measures of which rows name the gold paths that count. With any, or with outcomes, they also hold the
-        decision whether the answer is right.
+        The measures of which rows name the gold paths that count. If it isn't None, or with outcomes, they also hold
+        the decision whether the answer is right.
     keep_answers
         Whether the records of the run are kept as they were read.
     describe
@@ -95,6 +95,11 @@ class Job:
     spelling: GoldSpelling = field(default_factory=GoldSpelling)
     hash_gold: bool = False
     wanted: frozenset[str] = frozenset()
+
+    @property
+    def decides(self) -> bool:
+        """Whether rows say if the answer is right."""
+        return self.outcomes or self.counting is not None
 
 
 @dataclass
@@ -296,8 +301,7 @@ class Scorer:
     def _keep_row(self, case: Case, _: Sequence[float | Unscored], invalid: str | None) -> None:
         question = case.question
         labels = (question.category, question.difficulty, question.group)
-        judges = self.job.outcomes or self.job.counting is not None
-        decision = right_answer(case) if judges else None
+        decision = right_answer(case) if self.job.decides else None
         judged = outcome(case, invalid, decision) if self.job.outcomes else None
         paths: CountedPaths = ()
         if self.counting and invalid is None and case.failure is None and case.walk_logged:

@@ -19,6 +19,7 @@ from graphkit.records.words import NO_LABEL
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.reason_counts import Left, count_reasons
 from graphkit.scoring.results import LABELS, Row
+from graphkit.scoring.scorer import Job
 from graphkit.scoring.totals import Totals
 
 #: The bytes in which a file says how long its first message is.
@@ -309,15 +310,16 @@ def lines_behind(path: Path, sizes: Iterable[int]) -> Iterator[bytes]:
             yield stream.read(size)
 
 
-def schema(measures: Sequence[str], outcomes: bool) -> Any:
-    """Return the columns of the rows."""
+def schema(measures: Sequence[str], *, decides: bool, outcomes: bool) -> Any:
+    """Return the columns of the rows, which say whether the answer is right if ``decides``, and how each ended."""
     pa = arrow()
     text = pa.string()
     fields = [(name, text) for name in ("id", *LABELS, "gold_hash", "failure")]
     fields.append(("k", pa.int64()))
+    if decides:
+        fields += [("right_answer", pa.bool_()), ("decided_by", text), ("counted_paths", text)]
     if outcomes:
-        fields += [("right_answer", pa.bool_()), ("right_path", pa.bool_())]
-        fields += [(name, text) for name in ("decided_by", "counted_paths")]
+        fields.append(("right_path", pa.bool_()))
         fields += [(name, text) for name in ("undecided", "stage", "stage_reason")]
         fields += [("missed_edges", pa.int64()), ("missed_ids", pa.int64())]
     for name in measures:
@@ -332,17 +334,19 @@ def reason_of(measure: str) -> str:
     return f"{measure}.reason"
 
 
-def as_table(rows: Sequence[Row], measures: Sequence[str], outcomes: bool) -> Any:
-    """Return rows as a table of Arrow."""
+def as_table(rows: Sequence[Row], measures: Sequence[str], job: Job) -> Any:
+    """Return the rows of a job as a table of Arrow."""
     columns: list[list[Any]] = [[row.question for row in rows]]
     columns += [[row.labels[place] for row in rows] for place in range(len(LABELS))]
     columns += [[row.gold_hash for row in rows], [row.failure for row in rows]]
     columns.append([row.k for row in rows])
-    if outcomes:
-        judged = [row.outcome for row in rows]
-        columns += [[one.answer for one in judged if one], [one.path for one in judged if one]]
-        columns += [[row.by_text.by if row.by_text else None for row in rows]]
+    if job.decides:
+        texts = [row.by_text for row in rows]
+        columns += [[one.right for one in texts if one], [one.by for one in texts if one]]
         columns += [[json.dumps(dict(row.paths)) if row.paths else None for row in rows]]
+    if job.outcomes:
+        judged = [row.outcome for row in rows]
+        columns += [[one.path for one in judged if one]]
         columns += [[one.undecided for one in judged if one], [one.stage.name for one in judged if one]]
         columns += [[one.stage.reason for one in judged if one], [one.missed_edges for one in judged if one]]
         columns.append([one.missed_ids for one in judged if one])
@@ -350,7 +354,7 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], outcomes: bool) -> An
         values = [row.values[place] for row in rows]
         columns += [[None if isinstance(value, str) else float(value) for value in values]]
         columns += [[value if isinstance(value, str) else None for value in values]]
-    wanted = schema(measures, outcomes)
+    wanted = schema(measures, decides=job.decides, outcomes=job.outcomes)
     if STRICT in wanted.names:
         columns += [[json.dumps(dict(row.strict)) if row.strict else None for row in rows]]
     arrays = [arrow().array(column, field.type) for column, field in zip(columns, wanted, strict=True)]

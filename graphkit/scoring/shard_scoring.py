@@ -452,7 +452,7 @@ class _ShardScorer:
         names = numpy.fromiter(map(digest, self.numbers), dtype=numpy.int64, count=len(self.numbers))
         return ShardPart(
             sums=Sums.of(self.scorer.totals, self.groups, doubts),
-            rows=packed_table(as_table(rows, self.measures, self.context.job.outcomes)),
+            rows=packed_table(as_table(rows, self.measures, self.context.job)),
             hashes=names.tobytes(),
             lines=numpy.fromiter(self.numbers.values(), dtype=numpy.int64, count=len(self.numbers)).tobytes(),
             runs=sorted(self.scorer.runs),

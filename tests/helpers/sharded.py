@@ -17,8 +17,8 @@ RUN = "gen5-a"
 
 #: The properties that name files or are digests of them.
 OF_FILES = {
-    "Run": ("file", "origin", "content", "digest"),
-    "Dataset": ("digest",),
+    "Run": ("file", "origin", "content", "digest", "schema_digest"),
+    "Dataset": ("digest", "schema_digest"),
     "Grading": ("gold",),
 }
 
