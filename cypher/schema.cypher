@@ -263,6 +263,8 @@ CREATE INDEX tool_call_run IF NOT EXISTS FOR (c:ToolCall) ON (c.run);
 //   value FLOAT: The value; missing if there is none.
 //   counted FLOAT: The value that counts in the mean of the table; null where the table leaves the question out.
 //   paths LIST<STRING>: The gold paths that count, of alternatives the chosen ones; of EdgeRecall and BoundaryRecall.
+//   left LIST<STRING>: Where the traversal first left each gold path, such as "main at step 2"; of PathPrefix.
+//   mixed LIST<STRING>: The rule of each pair of commits that don't belong together, all unknown ones as one; of Coherence.
 //   reason STRING: Why there is no value.
 //   grader STRING: Who says so: graphkit, a judge, the tests, or a person.
 //   grade STRING: The grade in words.

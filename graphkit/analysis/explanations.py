@@ -26,6 +26,7 @@ from graphkit.files.assets import command_text, dataset_option, option_text
 from graphkit.files.run_files import is_run_file
 from graphkit.measures.matching import Edge, Otherwise, is_walked, walked_otherwise
 from graphkit.records.notebook_html import block
+from graphkit.records.scores import EXECUTION, RUBRIC_GRADE
 from graphkit.records.words import counted, short_shas
 
 if TYPE_CHECKING:
@@ -238,6 +239,12 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
     )
 
 
+#: What a grade of the whole answer says of a wrong one, by its measure.
+_GRADES = {
+    RUBRIC_GRADE: "a judge does not call the answer fully correct",
+    "PersonGrade": "a person does not call the answer right",
+}
+
 #: Where the error of a question that isn't scored stands.
 _ERRORS = (("failed-questions", "error"), ("stale-gold", "reason"))
 
@@ -268,9 +275,16 @@ def _wrong(evidence: QuestionEvidence) -> list[str]:
         parts.append(f"{counted(pairs, 'pair')} of commits {'does' if pairs == 1 else 'do'} not fit")
     if bare := sum(row["support"] == "UNSUPPORTED" for row in evidence.claims):
         parts.append(f"nothing retrieved supports {counted(bare, 'claim')}")
-    if not all(evidence.graded):
-        parts.append("a judge does not call the answer fully correct")
-    return parts
+    wrong = [grade.by for grade in evidence.graded if grade.right is False]
+    return [*parts, *dict.fromkeys(_grade_in_words(by) for by in wrong)]
+
+
+def _grade_in_words(by: str) -> str:
+    """Return what a grade says of a wrong answer, without the name of a judge, which is text of the log."""
+    measure, _, grader = by.partition(" by ")
+    if grader == EXECUTION:
+        return "the tests of the answer's code do not pass"
+    return _GRADES.get(measure, "a grade does not call the answer right")
 
 
 def _be(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from graphkit.analysis.mixed_commits import incoherent_pairs
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, dataset_option, located
 from graphkit.files.dataset import Dataset
+from graphkit.files.execution_files import EXECUTIONS, read_executions
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
@@ -23,6 +24,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.coherence import Coherence
 from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges, missed_passages
 from graphkit.measures.paths import first_divergences
+from graphkit.records.executions import Execution
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.verdicts import AnswerClaim, Verdict, answer_hash
 from graphkit.records.words import counted
@@ -47,6 +49,8 @@ class RunOnFiles:
     verdicts
         The verdicts on these answers, by question. Verdicts on earlier answers are left out, and ``outdated`` names
         their questions.
+    executions
+        The executions of these answers' code, by question.
     """
 
     run: str
@@ -56,6 +60,7 @@ class RunOnFiles:
     invalid: Mapping[str, str]
     verdicts: Mapping[str, list[Verdict]]
     outdated: tuple[str, ...] = ()
+    executions: Mapping[str, Execution] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -83,7 +88,8 @@ class RunOnFiles:
             respell(answer, spelling)
         cases = {name: Case(question, answers.get(name), commits) for name, question in questions.items()}
         verdicts, outdated = _verdicts(run, path, cases, problems)
-        return cls(run, path, chosen, cases, invalid, verdicts, outdated)
+        executions = _executions(run, path, cases, problems)
+        return cls(run, path, chosen, cases, invalid, verdicts, outdated, executions)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -191,6 +197,17 @@ def _verdicts(
         else:
             found.setdefault(one.question, []).append(one)
     return found, tuple(outdated)
+
+
+def _executions(run: str, file: Path, cases: Mapping[str, Case], problems: Problems) -> dict[str, Execution]:
+    """Return the executions beside the run of its present answers, by question."""
+    found = read_executions(graded_files(file, EXECUTIONS) if file.is_file() else [], problems)
+    answers = {name: case.answer.answer or "" for name, case in cases.items() if case.answer is not None}
+    return {
+        one.question: one
+        for one in found
+        if one.run == run and one.question in answers and one.answer_hash == answer_hash(answers[one.question])
+    }
 
 
 def _scored(run: RunOnFiles, question: str) -> Iterator[Row]:

@@ -7,11 +7,11 @@ from typing import Any
 
 from graphkit.graph.rows import commit_key
 from graphkit.measures.case import Case
-from graphkit.measures.coherence import is_judged, version_pairs
+from graphkit.measures.coherence import UNKNOWN_COMMIT, is_judged, version_pairs
 from graphkit.records.commits import Version
 
 #: The rules that reject a pair, the worst first.
-_REJECTING = ("incompatible", "no rule", "unknown commit")
+_REJECTING = ("incompatible", "no rule", UNKNOWN_COMMIT)
 
 
 def incoherent_pairs(case: Case) -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def incoherent_pairs(case: Case) -> list[dict[str, Any]]:
             continue
         first, second = sorted((one, two), key=_order)
         named = (None,) * 4
-        if fit.rule != "unknown commit":
+        if fit.rule != UNKNOWN_COMMIT:
             named = (_name(first), first.branch, _name(second), second.branch)  # type: ignore[assignment]
         stack = case.commits.clashing_row(first, second) if fit.rule == "incompatible" else None
         found[(*named, fit.rule, stack)] += pairs

@@ -11,8 +11,10 @@ from graphkit.database.store import Store
 from graphkit.graph.failures import failures
 from graphkit.graph.known_names import kept_in_words, require_question, require_run
 from graphkit.graph.queries import cypher
+from graphkit.graph.right_answers import decision_of, of_whole_answers
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
+from graphkit.measures.outcome import Decision, grade_of_execution, grade_of_verdict
 from graphkit.records.verdicts import Verdict
 
 Row = Mapping[str, Any]
@@ -33,7 +35,7 @@ class QuestionEvidence:
     claims
         Rows with claim, support and the traversed edge that it rests on, in the order of judge and position.
     graded
-        Whether each judge who graded the answer by the rubric calls it fully correct.
+        What each grade of the whole answer says: those of judges, persons and tests.
     relevant, ranking
         The relevant ids, most relevant first, and the retrieved ones, each once, best first.
     gold_paths, gold
@@ -52,7 +54,7 @@ class QuestionEvidence:
     question: str
     failures: Mapping[str, Sequence[Row]]
     claims: Sequence[Row]
-    graded: Sequence[bool]
+    graded: Sequence[Decision]
     relevant: Sequence[str]
     ranking: Sequence[str]
     chunks_logged: bool
@@ -105,14 +107,14 @@ def _in_graph(
     """Yield the evidence on questions whose failures are known."""
     answered = [one for one in questions if not (rows[one]["failed-questions"] or rows[one]["stale-gold"])]
 
-    def read(name: str, some: Sequence[str]) -> dict[str, list[Row]]:
+    def read(name: str, some: Sequence[str], **more: object) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = {}
-        for row in store.read(cypher(name), {"run": run, "questions": some}) if some else ():
+        for row in store.read(cypher(name), {"run": run, "questions": some, **more}) if some else ():
             found.setdefault(str(row["question"]), []).append(row)
         return found
 
     facts, claims = read("read/question_evidence", questions), read("read/question_claims", answered)
-    grades = read("read/question_grades", answered)
+    grades = read("read/question_grades", answered, **of_whole_answers())
     for question in questions:
         if question not in facts:  # the dataset has lost it since
             continue
@@ -122,7 +124,7 @@ def _in_graph(
             question=question,
             failures=rows[question],
             claims=claims.get(question, ()),
-            graded=[bool(row["right"]) for row in grades.get(question, ())],
+            graded=[decision_of(row) for row in grades.get(question, ())],
             relevant=known["relevant"] or (),
             ranking=[*dict.fromkeys(known["ranking"] or ())],
             chunks_logged=known["chunks_logged"],
@@ -143,13 +145,15 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
     case, scored = run.cases[question], run.answered(question) is not None
     verdicts = sorted(run.verdicts.get(question, ()), key=lambda one: one.judge) if scored else []
     ends = {frozenset((edge[0], edge[2])) for edge in case.gold_edges}
-    graded = [one.grade == "fully_correct" for one in verdicts if one.grader == "rubric" and one.grade is not None]
+    graded = [grade_of_verdict(one) for one in verdicts]
+    if scored and question in run.executions:
+        graded.append(grade_of_execution(run.executions[question]))
     return QuestionEvidence(
         run=run.run,
         question=question,
         failures=_rows(lambda kind: run.failures(kind, question=question)),
         claims=[row for one in verdicts for row in _claims(one)],
-        graded=graded,
+        graded=[one for one in graded if one.right is not None],
         relevant=_relevant(case),
         ranking=[*case.ranks],
         chunks_logged=case.chunks_logged,

@@ -27,14 +27,22 @@ def grades_of_answers(store: Store, run: str, without: Collection[str] = ()) -> 
 
     Scores by the measures ``without`` are left aside.
     """
-    wanted = [name for name in OF_WHOLE_ANSWER if name not in without]
-    parameters = {"run": run, "measures": wanted, "best": next(iter(GRADES)), "execution": EXECUTION}
     grades: dict[str, list[Decision]] = {}
-    for row in store.read(cypher("read/grades"), parameters):
-        grader = None if row["grader"] is None else str(row["grader"])
-        one = grade_of(str(row["measure"]), float(bool(row["right"])), grader)
-        grades.setdefault(str(row["question"]), []).append(one)
+    for row in store.read(cypher("read/grades"), {"run": run, **of_whole_answers(without)}):
+        grades.setdefault(str(row["question"]), []).append(decision_of(row))
     return grades
+
+
+def of_whole_answers(without: Collection[str] = ()) -> dict[str, object]:
+    """Return the parameters of the queries that read grades of whole answers."""
+    wanted = [name for name in OF_WHOLE_ANSWER if name not in without]
+    return {"measures": wanted, "best": next(iter(GRADES)), "execution": EXECUTION}
+
+
+def decision_of(row: Mapping[str, object]) -> Decision:
+    """Return what a row of such a query says about an answer."""
+    grader = None if row["grader"] is None else str(row["grader"])
+    return grade_of(str(row["measure"]), float(bool(row["right"])), grader)
 
 
 def decision_row(question: str, by_text: Decision, decision: Decision) -> dict[str, Any]:

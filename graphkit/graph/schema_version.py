@@ -14,7 +14,7 @@ from graphkit.graph.queries import cypher, schema_statements
 SCHEMA_VERSION = "15"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "0ff3b004c5b2d44aa9f725de4936ef60"
+SCHEMA_DIGEST = "5468cf8c5d4f87b553d9de904521115e"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

@@ -133,6 +133,13 @@ class Measure(_Frozen, ABC):
         A measure defines this method; callers use :meth:`score`, which accepts any case.
         """
 
+    def details(self, case: Case) -> Mapping[str, list[str]]:
+        """Return texts by name that the graph keeps with the score, such as the gold paths that count; by default none.
+
+        The case is one whose record exists and carries no error, and whose gold is valid.
+        """
+        return {}
+
     def settings(self) -> dict[str, object]:
         """Return every parameter by name, defaults included."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import combinations
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import Fit, Version
+
+#: The rule of a pair with a commit that isn't known.
+UNKNOWN_COMMIT = "unknown commit"
 
 NO_CHUNK = "nothing was retrieved"
 NO_COMMIT = "no retrieved chunk carries a commit (not logged)"
@@ -44,6 +48,14 @@ class Coherence(Measure):
     target = 0.9
     severe = 0.7
     needs_commits = True
+
+    def details(self, case: Case) -> Mapping[str, list[str]]:
+        if not is_judged(case):
+            return {}
+        # All pairs with unknown commits are one, as in incoherent-pairs.
+        rules = [fit.rule for _, _, fit, _ in version_pairs(case) if not fit.compatible]
+        known = sorted(rule for rule in rules if rule != UNKNOWN_COMMIT)
+        return {"mixed": [*known, UNKNOWN_COMMIT] if len(known) < len(rules) else known}
 
     def value(self, case: Case) -> float | Unscored:
         unscored = _unscored(case)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -35,13 +35,15 @@ class EdgeMeasure(Measure):
     def compares_relations(self) -> bool:
         return self.relation
 
-    def counted_paths(self, case: Case) -> list[str]:
+    def _counted_paths(self, case: Case) -> Mapping[str, list[str]]:
         """Return the names of the gold paths whose edges the measure requires: of alternatives, the one that counts."""
+        if not case.walk_logged:
+            return {}
         items, matched = _compared(case, self.relation, self.boundary, getattr(self, "static", False), self.directed)
         if len(case.gold) == 1:  # as in most questions
-            return [case.path_name(case.gold[0])] if items(case.gold[0]) else []
+            return {"paths": [case.path_name(case.gold[0])] if items(case.gold[0]) else []}
         found = (best_alternative(unit, items, matched)[0] for unit in case.units)
-        return [case.path_name(path) for path in found if path is not None]
+        return {"paths": [case.path_name(path) for path in found if path is not None]}
 
 
 def _required(gold: Gold, static: bool) -> set[Edge]:
@@ -153,6 +155,9 @@ class EdgeRecall(EdgeMeasure):
     def compares_relations(self) -> bool:
         return self.relation and not self.files
 
+    def details(self, case: Case) -> Mapping[str, list[str]]:
+        return {} if self.files else self._counted_paths(case)
+
     def value(self, case: Case) -> float | Unscored:
         if self.files:
             return _share_of_files(case, self.static)
@@ -203,6 +208,9 @@ class BoundaryRecall(EdgeMeasure):
     boundary = True
     query = "edge_recall"
     query_parameters = {"boundary": True, "static": False, "unscored": NO_BOUNDARY, "unlogged": NO_TRAVERSAL}
+
+    def details(self, case: Case) -> Mapping[str, list[str]]:
+        return self._counted_paths(case)
 
     def value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, self.boundary, directed=self.directed)

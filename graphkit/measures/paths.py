@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import lcm
 from typing import Any
@@ -205,6 +205,11 @@ class PathPrefix(PathMeasure):
     query = "path_prefix"
     query_parameters = {"complete": False, "unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}
 
+    def details(self, case: Case) -> Mapping[str, list[str]]:
+        if not case.walk_logged:
+            return {}
+        return {"left": [f"{one.name} at step {one.position}" for one in first_divergences(case)]}
+
     def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
         return longest_followed(gold, case, same), len(gold.required)
 
@@ -254,6 +259,11 @@ class Divergence:
     number: int = field(default=0, compare=False)
 
     @property
+    def name(self) -> str:
+        """The id of the gold path, else its place."""
+        return str(self.number) if self.path is None else self.path
+
+    @property
     def turn(self) -> Edge | None:
         """The edge outside gold by which the traversal left the path; None without one or without an order."""
         return (self.node, self.went_by, self.went_to) if self.ordered and self.went_to is not None else None
@@ -261,8 +271,8 @@ class Divergence:
     def row(self) -> dict[str, Any]:
         """Return the divergence as the query ``wrong-turns`` does, without its question."""
         row = asdict(self)
-        number = row.pop("number")
-        return row | {"path": str(number) if self.path is None else self.path, "expected_by": row.pop("relation")}
+        del row["number"]
+        return row | {"path": self.name, "expected_by": row.pop("relation")}
 
 
 def first_divergences(case: Case) -> list[Divergence]:

@@ -181,14 +181,14 @@ def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequ
         if current := [one for one in some if not _is_outdated(one, run)]:
             run.verdicts[question] = current
     run.executions = {question: one for question, one in executions.items() if not _is_outdated(one, run)}
-    grades = _grades(run)
+    scores = [score for score in options.scores if score.run == run.evaluation.run]
+    grades = _grades(run, scores)
     for listed, judged in zip(questions, run.outcomes, strict=False):
         if of_answer := grades.get(listed["id"]):  # they come before the text of the answer
             judged.answer = _word(decided(UNREAD, of_answer).right)
     old_verdicts = [one.question for some in verdicts.values() for one in some if _is_outdated(one, run)]
     old_executions = [question for question in executions if question not in run.executions]
     shown = [one for some in run.verdicts.values() for one in some]
-    scores = [score for score in options.scores if score.run == run.evaluation.run]
     old_scores = [score.question for score in scores if _is_outdated(score, run)]
     answered_by = answering_model(file, options.answered_by.get(file))
     answerers = [answered_by] if answered_by is not None else [one.answered_by for one in shown]
@@ -201,10 +201,10 @@ def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequ
     run.code_warnings = _outdated("execution of", "executed", old_executions)
 
 
-def _grades(run: RunData) -> dict[str, list[Decision]]:
+def _grades(run: RunData, scores: Sequence[Score]) -> dict[str, list[Decision]]:
     """Return what scores, verdicts and executions say about the whole answers of a run, by question as it is shown."""
     found: dict[str, list[Decision]] = {}
-    given = [score for score in run.evaluation.given if not _is_outdated(score, run)]
+    given = [score for score in scores if not _is_outdated(score, run)]
     said = [(score.question, grade_of(score.measure, score.number, score.grader)) for score in given]
     said += [(question, grade_of_verdict(one)) for question, some in run.verdicts.items() for one in some]
     said += [(question, grade_of_execution(one)) for question, one in run.executions.items()]

@@ -108,7 +108,7 @@ def score_shards(
     progress: Progress = quiet,
     known: tuple[CommitGraph, dict[str, str]] | None = None,
     see: Callable[[Row], None] | None = None,
-    counting: tuple[Measure, ...] | None = None,
+    detailed: tuple[Measure, ...] | None = None,
 ) -> Evaluation:
     """Score a run in shards, and write its results folder.
 
@@ -118,8 +118,8 @@ def score_shards(
         The known commits, and the reason of each question that isn't scored; by default those of the files.
     see
         Receives each row, in the order of the questions.
-    counting
-        As in :class:`graphkit.scoring.scorer.Job`; with outcomes, by default all measures.
+    detailed
+        As in :class:`graphkit.scoring.scorer.Job`.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def score_shards(
     if known is None:
         known = run.known(measures, problems)
     with held_folder() as scratch:
-        scoring = _Scoring(run, options, measures, plan, problems, progress, scratch, known, counting)
+        scoring = _Scoring(run, options, measures, plan, problems, progress, scratch, known, detailed)
         return scoring.evaluation(see)
 
 
@@ -156,7 +156,7 @@ class _Scoring:
         progress: Progress,
         scratch: Path,
         known: tuple[CommitGraph, dict[str, str]],
-        counting: tuple[Measure, ...] | None,
+        detailed: tuple[Measure, ...] | None,
     ) -> None:
         self.run = run
         self.options = options
@@ -166,7 +166,7 @@ class _Scoring:
         self.scratch = scratch
         self.names = [str(measure) for measure in measures]
         self.known = known
-        self.counting = measures if counting is None and options.outcomes else counting
+        self.detailed = detailed
         self.context = ShardContext(self._job(measures), tuple(run.questions), tuple(run.answers), run.extra)
         self.key = self._key()
         self.parts: list[Location] = []
@@ -185,7 +185,7 @@ class _Scoring:
             invalid,
             keep_rows=True,
             outcomes=self.options.outcomes,
-            counting=self.counting,
+            detailed=self.detailed,
             unordered=self.options.unordered,
             versions=any(measure.needs_commits for measure in measures),
             relations=any(measure.compares_relations for measure in measures),
@@ -216,7 +216,7 @@ class _Scoring:
         from graphkit import __version__
 
         own = [code_of(measure) for measure in self.context.job.measures if measure.is_custom()]
-        options = self.options.outcomes, self.counting is not None, self.options.unordered, self.options.name
+        options = self.options.outcomes, self.detailed is not None, self.options.unordered, self.options.name
         commits, invalid = self.known  # a graph may know more than the files do
         known = sorted(map(repr, commits.commits.items())), sorted(invalid.items())
         return key_of(__version__, self.names, own, options, self.run.key, known)

@@ -167,7 +167,7 @@ class GraphScoring:
             self.problems,
             answers=answers,
             keep_answers=records.wanted,
-            counting=self.measures if self.options.keep_rows else None,
+            detailed=self.measures if self.options.keep_rows else None,
         )
         # Wrong scores are refused before anything is stored.
         judged = result.with_scores(self.scores, reasons_of_gold(run.dataset, self.scores))
@@ -196,7 +196,7 @@ class GraphScoring:
             progress=self.progress,
             known=known,
             see=None if chooser is None else chooser.see,
-            counting=self.measures if self.options.keep_rows else None,
+            detailed=self.measures if self.options.keep_rows else None,
         )
         records = RunRecords(run.records(result.run), question_ids(self.store, dataset), content)
         rows = read_results(self.plan.out.given).rows()

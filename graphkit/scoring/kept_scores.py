@@ -44,13 +44,12 @@ def keep_results(
             if only is not None and row.question not in only:
                 continue
             score = {"question": row.question, "grader": GRAPHKIT, "gold_hash": row.gold_hash}
-            paths = dict(row.paths)
+            details = row.details or {}
             for place, name in computed:
                 value = row.values[place]
                 kind = "reason" if isinstance(value, str) else "value"
                 one: dict[str, object] = {**score, "measure": name, kind: value, "counted": counted[place]}
-                if name in paths:
-                    one["paths"] = paths[name]
+                one.update(details.get(name, {}))
                 yield one
             if row.by_text is not None and row.decision is not None:
                 yield decision_row(row.question, row.by_text, row.decision)

@@ -37,6 +37,9 @@ Label = Literal["category", "difficulty", "group"]
 #: The labels by which questions are grouped, in the order of a row's labels.
 LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
 
+#: The details of each measure that has some (:meth:`graphkit.measures.base.Measure.details`).
+Details = Mapping[str, Mapping[str, Sequence[str]]]
+
 #: How many measures the short text of a result names.
 SHOWN_IN_REPR = 4
 
@@ -53,7 +56,7 @@ class Row:
     own cut-off of rankings, if it has one. ``strict`` holds the values by measure that differ where traversed edges
     without a relation match no gold edge that has one. ``latency_ms`` is what the record states; results folders don't
     hold it. ``by_text`` is what the text of the answer decides, and ``grades`` what grades of the whole answer say.
-    ``paths`` names the gold paths that measures of edges count.
+    ``details`` are those of the measures that have some.
     """
 
     question: str
@@ -66,7 +69,7 @@ class Row:
     strict: tuple[tuple[str, float], ...] = ()
     latency_ms: float | None = field(default=None, compare=False)
     by_text: Decision | None = field(default=None, compare=False)
-    paths: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
+    details: Details | None = field(default=None, compare=False)
     grades: tuple[Decision, ...] = field(default=(), compare=False)
 
     @property

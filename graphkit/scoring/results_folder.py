@@ -294,8 +294,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
     columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
     given = [(columns[name], columns[reason_of(name)]) for name in measures]
     for at, question in enumerate(columns["id"]):
-        judged, by_text = None, None
-        paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        judged, by_text, details = None, None, None
         if "stage" in columns:
             stage = Stage(question, columns["stage"][at], columns["stage_reason"][at])
             right = columns["right_answer"][at], columns["right_path"][at]
@@ -304,8 +303,8 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             judged = Outcome(*right, stage, columns["undecided"][at], *missed)
         if "decided_by" in columns:
             by_text = Decision(columns["right_answer"][at], columns["decided_by"][at])
-            counted = json.loads(columns["counted_paths"][at] or "{}")
-            paths = tuple((name, tuple(some)) for name, some in counted.items())
+        if "details" in columns:
+            details = json.loads(columns["details"][at] or "{}")
         yield Row(
             question,
             tuple([reasons[at] if values[at] is None else values[at] for values, reasons in given]),
@@ -316,7 +315,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             columns["k"][at] if "k" in columns else None,  # folders of earlier versions lack it
             tuple(json.loads(columns[STRICT][at]).items()) if STRICT in columns and columns[STRICT][at] else (),
             by_text=by_text,
-            paths=paths,
+            details=details,
         )
 
 

@@ -15,7 +15,6 @@ from graphkit.files.reading import RecordReader, note_missing_gold, note_symbol_
 from graphkit.files.spool import TOGETHER, Packer
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
-from graphkit.measures.edges import BoundaryRecall, EdgeRecall
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import outcome, right_answer
 from graphkit.measures.owners import text_of
@@ -35,9 +34,6 @@ Numbered = tuple[int, bytes]
 #: Values by measure under strict comparison of relations, where they differ.
 Strict = tuple[tuple[str, float], ...]
 
-#: The names of the gold paths that each measure counts.
-CountedPaths = tuple[tuple[str, tuple[str, ...]], ...]
-
 #: Describes a scored question from its case, its values, and the reason if the question is invalid.
 Describe = Callable[[Case, Sequence[float | str], str | None], Any]
 
@@ -55,9 +51,9 @@ class Job:
         The questions that no run is scored on, and the reason of each.
     keep_rows, outcomes
         Whether the values of each question are kept, and with them its outcome; otherwise only the sums are kept.
-    counting
-        The measures of which rows name the gold paths that count. If it isn't None, or with outcomes, they also hold
-        the decision whether the answer is right.
+    detailed
+        The measures of which rows hold details. If it isn't None, or with outcomes, they also hold the decision
+        whether the answer is right.
     keep_answers
         Whether the records of the run are kept as they were read.
     describe
@@ -85,7 +81,7 @@ class Job:
     invalid: Mapping[str, str] = field(default_factory=dict)
     keep_rows: bool = False
     outcomes: bool = False
-    counting: tuple[Measure, ...] | None = None
+    detailed: tuple[Measure, ...] | None = None
     keep_answers: bool = False
     describe: Describe | None = None
     unordered: bool = False
@@ -99,7 +95,7 @@ class Job:
     @property
     def decides(self) -> bool:
         """Whether rows say if the answer is right."""
-        return self.outcomes or self.counting is not None
+        return self.outcomes or self.detailed is not None
 
 
 @dataclass
@@ -157,10 +153,10 @@ class Scorer:
         self.wanted = set(job.wanted)
         # Most runs need few of these, and each costs every question a little.
         self.typed = [(index, one) for index, one in enumerate(job.measures) if one.compares_relations]
-        self.counting = [
+        self.detailed = [
             (str(one), one)
-            for one in job.counting or ()
-            if isinstance(one, EdgeRecall | BoundaryRecall) and not getattr(one, "files", False)
+            for one in job.detailed or ()
+            if type(one).details is not Measure.details and not one.is_custom()
         ]
         needed: dict[Observer, bool] = {
             self._compare_strictly: job.relations or bool(self.typed),
@@ -303,12 +299,13 @@ class Scorer:
         labels = (question.category, question.difficulty, question.group)
         decision = right_answer(case) if self.job.decides else None
         judged = outcome(case, invalid, decision) if self.job.outcomes else None
-        paths: CountedPaths = ()
-        if self.counting and invalid is None and case.failure is None and case.walk_logged:
-            paths = tuple([(name, tuple(one.counted_paths(case))) for name, one in self.counting])
+        details = None
+        if self.detailed and invalid is None and case.failure is None:
+            details = {name: found for name, one in self.detailed if (found := one.details(case))}
         latency = None if case.answer is None else case.answer.latency_ms
         gold_hash = as_hash(self.gold_number)
-        self.about.append((labels, judged, gold_hash, case.failure, question.k, self.strict, latency, decision, paths))
+        about = (labels, judged, gold_hash, case.failure, question.k, self.strict, latency, decision, details)
+        self.about.append(about)
 
     def take_rows(self) -> list[Row]:
         """Add the values since the last call to the totals, and return the rows if the job keeps them."""

@@ -310,15 +310,17 @@ def lines_behind(path: Path, sizes: Iterable[int]) -> Iterator[bytes]:
             yield stream.read(size)
 
 
-def schema(measures: Sequence[str], *, decides: bool, outcomes: bool) -> Any:
-    """Return the columns of the rows, which say whether the answer is right if ``decides``, and how each ended."""
+def schema(measures: Sequence[str], job: Job) -> Any:
+    """Return the columns of the rows of a job."""
     pa = arrow()
     text = pa.string()
     fields = [(name, text) for name in ("id", *LABELS, "gold_hash", "failure")]
     fields.append(("k", pa.int64()))
-    if decides:
-        fields += [("right_answer", pa.bool_()), ("decided_by", text), ("counted_paths", text)]
-    if outcomes:
+    if job.decides:
+        fields += [("right_answer", pa.bool_()), ("decided_by", text)]
+    if job.detailed is not None:
+        fields.append(("details", text))
+    if job.outcomes:
         fields.append(("right_path", pa.bool_()))
         fields += [(name, text) for name in ("undecided", "stage", "stage_reason")]
         fields += [("missed_edges", pa.int64()), ("missed_ids", pa.int64())]
@@ -343,7 +345,8 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], job: Job) -> Any:
     if job.decides:
         texts = [row.by_text for row in rows]
         columns += [[one.right for one in texts if one], [one.by for one in texts if one]]
-        columns += [[json.dumps(dict(row.paths)) if row.paths else None for row in rows]]
+    if job.detailed is not None:
+        columns += [[json.dumps(row.details) if row.details else None for row in rows]]
     if job.outcomes:
         judged = [row.outcome for row in rows]
         columns += [[one.path for one in judged if one]]
@@ -354,7 +357,7 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], job: Job) -> Any:
         values = [row.values[place] for row in rows]
         columns += [[None if isinstance(value, str) else float(value) for value in values]]
         columns += [[value if isinstance(value, str) else None for value in values]]
-    wanted = schema(measures, decides=job.decides, outcomes=job.outcomes)
+    wanted = schema(measures, job)
     if STRICT in wanted.names:
         columns += [[json.dumps(dict(row.strict)) if row.strict else None for row in rows]]
     arrays = [arrow().array(column, field.type) for column, field in zip(columns, wanted, strict=True)]

@@ -14,10 +14,12 @@ import graphkit
 from graphkit import Explanation
 from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.database.store import Store
+from graphkit.files.execution_files import write_executions
 from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.opening import prepared
 from tests.helpers.cli import ANSWERS, Row, tiny
 from tests.helpers.datasets import STOREFRONT
+from tests.helpers.executions import plausible as executed
 from tests.helpers.verdicts import claim, plausible, verdict
 
 RUNS = ("storefront-bm25", "storefront-graph", "storefront-graph-v2")
@@ -48,8 +50,11 @@ def test_file_and_graph_explain_alike(store: Store, tmp_path: Path) -> None:
         file = folder / "runs" / f"{run}.jsonl"
         verdicts = list(plausible(file))
         judged(file, *verdicts)
+        executions = list(executed(file))
+        write_executions(file.with_suffix(".grades") / "execution.executions.jsonl", executions)
         graphkit.evaluate(file, measures=["EdgeRecall"], store=store)
         graphkit.load_verdicts(store, verdicts)
+        graphkit.load_executions(store, executions)
         together = explanations_in_graph(store, run, [*questions, "no-question"])
         assert [*together] == questions
         for question in questions:

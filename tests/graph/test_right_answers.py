@@ -49,6 +49,9 @@ def test_grades_come_before_the_text_and_go_again(empty_store: Store, tmp_path: 
     assert lucky(empty_store) == [("q1", "gold answers")]
     load_scores(empty_store, [grade(0.0), grade(1.0, "q2")])
     assert lucky(empty_store) == [("q2", "PersonGrade by person:Ann")]
+    missed = "the traversal never entered the gold path; 1 required gold edge is not traversed"
+    assert graphkit.why("r", "q1", store=empty_store).verdict == f"{missed}; a person does not call the answer right"
+    assert graphkit.why("r", "q2", store=empty_store).verdict == missed
     # What the graph holds of others decides for the terminal, too.
     result = graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"], outcomes=True)
     assert two_by_two(result.outcomes()).luck == ("q2",)
