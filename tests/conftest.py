@@ -29,6 +29,7 @@ from graphkit.database.store import Store
 from graphkit.execution.languages import JAVASCRIPT
 from graphkit.execution.walls import NO_WALL, Wall
 from graphkit.files.reading import RecordReader
+from graphkit.graph.queries import schema_statements
 from graphkit.measures import registry
 from tests.helpers import FAST, engines
 from tests.helpers.absent import absent
@@ -177,6 +178,7 @@ def _neo4j(name: str, version: str) -> Iterator[Neo4jServer]:
                     patch.delenv(variable, raising=False)
             with engines.neo4j_server(version=version) as server:
                 with Store.open(server.settings) as store:
+                    store.schema(schema_statements())
                     _names[name] = f"Neo4j {store.version} ({server.source})"
                 yield server
                 with Store.open(server.settings) as store:
@@ -192,6 +194,8 @@ def embedded_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     directory = tmp_path_factory.mktemp("embedded")
     endpoint = embedded.ensure_running(directory)
     _names["embedded"] = f"embedded ArcadeDB {endpoint.version}"
+    with Store.open(Settings(data=directory)) as store:
+        store.schema(schema_statements())
     yield directory
     endpoint.release()
     embedded.stop(directory)

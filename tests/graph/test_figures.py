@@ -14,6 +14,7 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.evaluation_findings import evaluation_brief
 from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
 from graphkit.analysis.failure_findings import failures_brief
+from graphkit.analysis.gates import fail_question, stale
 from graphkit.analysis.layers import score_layers
 from graphkit.database.store import Store
 from graphkit.graph.queries import failure_queries, named_query
@@ -106,6 +107,15 @@ def check_sentences(result: Evaluation, store: Store) -> None:
     for line in failures_brief(result.run, kinds).findings:
         for question in every & set(re.split(r"[ ,:;]+", line.text)):
             assert question in questions(line.level)
+    bounds = [("EdgeRecall", 0.9), ("Coherence", 0.9)]
+    for measure, bound in bounds:
+        query = named_query("worst-questions")
+        asked = query.bind({"run": result.run, "measure": measure, "limit": 1000})
+        under = {row["question"] for row in store.read(query.text, asked) if float(str(row["counted"] or 0)) < bound}
+        (gate,) = fail_question([result], [(measure, bound)])
+        assert every & set(re.split(r"[ ,:;]+", gate.what)) <= under
+    (gate,) = stale([result])
+    assert every & set(re.split(r"[ ,:;]+", gate.what)) <= set(questions("stale-gold"))
     for question in every:
         if result.question(question).failure is not None:
             assert question in questions("failed-questions")
