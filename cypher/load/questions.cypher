@@ -6,5 +6,6 @@ MATCH (d:Dataset {name: $dataset})
 UNWIND $rows AS row
 MERGE (q:Question {dataset: $dataset, id: row.id})
 SET q = row.properties
-WITH d, q WHERE NOT EXISTS { MATCH (q)<-[:HAS]-(:Dataset) }
+// A question that was there has none if a version before 15 wrote it.
+WITH d, q, row WHERE row.new OR NOT EXISTS { MATCH (q)<-[:HAS]-(:Dataset) }
 CREATE (d)-[:HAS]->(q)

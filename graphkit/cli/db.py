@@ -189,6 +189,7 @@ def migrate() -> None:
     lines = [f"migrated the dataset {name}" for name in found.datasets]
     lines += [f"migrated the run {name}" for name in found.runs]
     lines += [f"left: {one}" for one in found.left]
+    lines += [f"note: {one}" for one in found.notes]
     present(lines or "everything is in the form of this version", dataclasses.asdict(found))
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.files.assets import command_text
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file
 from graphkit.files.problems import OnError, Problems
@@ -183,6 +185,8 @@ class _DatasetLoader:
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
         before = self._held()
+        if before is not None and before["questions"] and before["folder"] != self.dataset.place:
+            self._refuse_another(before)
         rules = self.store.read(cypher("read/repository_rules"), {"dataset": self.dataset.name})
         self.rules = to_rows.repository_rules_row(self.places)
         split = known_places(self.store, self.dataset.name).files.hashed != self.places.files.hashed
@@ -248,6 +252,20 @@ class _DatasetLoader:
         """Return what the graph says of the dataset; None if it holds none, not even a part."""
         rows = (row for row in self.store.read(cypher("read/datasets")) if row["name"] == self.name)
         return next(rows, None)
+
+    def _refuse_another(self, before: Mapping[str, Any]) -> None:
+        """Raise InputError if a dataset from another folder shares its name with this one, but no question."""
+        for some in batched(self.checked.questions, RECORDS):
+            rows = [{"id": one.id, "question": one.question} for one in some]
+            if self.store.read(cypher("load/same_questions"), {"dataset": self.name, "rows": rows})[0]["same"]:
+                return
+        held, remove = counted(int(before["questions"]), "question"), command_text("db remove dataset", self.name)
+        raise InputError(
+            f"the graph holds another dataset {self.name!r}, from {before['folder']}: none of its {held} has the id "
+            "and the text of one here",
+            where=self.dataset.place,
+            remedy=f"Rename the folder, or remove that dataset first: `{remove}`.",
+        )
 
     def _clear_former_gold(self) -> None:
         """Delete the gold edges that a version before 15 wrote, whose artifacts aren't the dataset's alone."""
@@ -502,7 +520,7 @@ def _question_transaction(dataset: str, rows: list[dict[str, Any]]) -> Transacti
     joins = Joins()
     steps = [joins.edge(step) for row in rows for step in row["steps"]]
     paths = [{"question": row["id"], "properties": path} for row in rows for path in row["paths"]]
-    questions = [{"id": row["id"], "properties": row["properties"]} for row in rows]
+    questions = [{"id": row["id"], "new": not row["stale"], "properties": row["properties"]} for row in rows]
     written = Transaction.of(
         (cypher("load/questions"), {"dataset": dataset, "rows": questions}),
         (cypher("load/gold_paths"), {"dataset": dataset, "rows": paths}),

@@ -261,9 +261,15 @@ def test_killed_migration_goes_on(empty_store: Store, shop: Path, engine_setting
 
 
 def test_command_migrates(graph: Graph, shop: Path) -> None:
-    """``graphkit db migrate`` says what it migrated, and then that nothing is left."""
+    """``graphkit db migrate`` says what it migrated, then that nothing is left, and what only an evaluation adds."""
     restored(graph.store, shop.parent)
     first = inside("db", "migrate", cwd=shop.parent, env=graph.env, code=0)
-    assert first.out.splitlines() == ["migrated the dataset shop", "migrated the run r"]
+    assert first.out.splitlines()[:2] == ["migrated the dataset shop", "migrated the run r"]
+    again = f"`graphkit evaluate {shop}/runs/r.jsonl` stores them"
+    lacks = f"the scores of r lack the values that count and their paths: {again}"
+    assert first.out.splitlines()[2:] == [f"note: {lacks}"]
     second = inside("db", "migrate", "--json", cwd=shop.parent, env=graph.env, code=0)
-    assert second.object() == {"datasets": [], "runs": [], "left": []}
+    assert second.object() == {"datasets": [], "runs": [], "left": [], "notes": [lacks]}
+    inside("evaluate", f"{shop}/runs/r.jsonl", cwd=shop.parent, env=graph.env, code=0)
+    third = inside("db", "migrate", cwd=shop.parent, env=graph.env, code=0)
+    assert third.out == "everything is in the form of this version\n"

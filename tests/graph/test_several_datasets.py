@@ -252,3 +252,23 @@ def test_a_question_is_that_of_its_run(empty_store: Store, tmp_path: Path) -> No
     paths = [empty_store.read(drawn, {"run": f"of {name}", "question": "q1"}) for name in NAMES[:2]]
     # alpha: two gold edges, one that was walked, and two retrieved chunks; beta: one of each edge, and the chunks.
     assert list(map(len, paths)) == [5, 4]
+
+
+def test_one_name_for_two_datasets(empty_store: Store, tmp_path: Path) -> None:
+    """Another team's folder of the same name is refused and changes nothing; a copy with changed gold is an update."""
+    asked = {"ours": ("Who?", "And?"), "theirs": ("Where?", "Why?")}
+    for team, texts in asked.items():
+        rows = [{"id": f"q{at}", "question": text, "paths": [[[X, "CALLS", Y]]]} for at, text in enumerate(texts)]
+        write_lines(tmp_path / team / "my-eval" / "questions.jsonl", rows)
+    graphkit.load(empty_store, tmp_path / "ours" / "my-eval")
+    held = contents(empty_store)
+    with pytest.raises(InputError, match="none of its 2 questions has the id and the text") as refused:
+        graphkit.load(empty_store, tmp_path / "theirs" / "my-eval")
+    assert str(tmp_path / "ours" / "my-eval") in str(refused.value)
+    assert "`graphkit db remove dataset my-eval`" in str(refused.value)
+    assert contents(empty_store) == held
+    # One of two questions stays the same in the copy, with other gold: it is the dataset's next state.
+    copy: list[Row] = [{"id": "q0", "question": "Who?", "paths": [[[X, "CALLS", Z]]]}, {"id": "q2", "question": "Why?"}]
+    write_lines(tmp_path / "clone" / "my-eval" / "questions.jsonl", copy)
+    graphkit.load(empty_store, tmp_path / "clone" / "my-eval")
+    assert empty_store.read("MATCH (q:Question) RETURN q.id AS id ORDER BY id") == [{"id": "q0"}, {"id": "q2"}]
