@@ -79,6 +79,15 @@ def test_each_query_gives_the_figure_of_the_table(
         check_sentences(result, store)
 
 
+def test_a_run_that_is_stored_in_part(store: Store) -> None:
+    """Of a run stored in part, the queries count the questions that are stored, as the tables do."""
+    result = graphkit.evaluate(STOREFRONT / "runs" / "storefront-graph.jsonl", store=store, keep="sample=9")
+    for kind in COUNTED:
+        rows = graphkit.failures(store, result.run, kind)
+        expected = [{"rows": rows.total, "questions": len({row["question"] for row in rows})}]
+        assert store.read(QUERIES[kind], {"run": result.run}) == expected, kind
+
+
 def check_sentences(result: Evaluation, store: Store) -> None:
     """A named query finds each question that a sentence of the terminal names, in the place where it stands."""
 
