@@ -396,7 +396,7 @@ CREATE INDEX execution_run IF NOT EXISTS FOR (e:Execution) ON (e.run);
 //   required BOOLEAN: Whether a run has to walk it: it is not optional.
 CREATE INDEX gold_question IF NOT EXISTS FOR ()-[g:GOLD]-() ON (g.question);
 
-// (:Artifact)-[:TRAVERSED]->(:Artifact) A step that a run traversed, as logged.
+// (:Artifact)-[:TRAVERSED]->(:Artifact) A step that a run traversed, as logged; without a direction in the log, as in gold.
 //   run STRING: The run.
 //   question STRING: The question.
 //   path INTEGER: The path of the step in the log.

@@ -1,4 +1,4 @@
-"""Directions of edges whose log has lost them: retrieved paths hold them in that which gold has."""
+"""Directions of edges whose log has lost them: retrieved paths and traversed edges have that which gold has."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def align_runs(store: Store, dataset: str) -> None:
 
 
 def align_paths(store: Store, run: str, questions: Iterable[str]) -> None:
-    """Align the paths of a run with gold; see :func:`graphkit.measures.case.aligned`, which does it in Python."""
+    """Align paths and edges of a run with gold; see :func:`graphkit.measures.case.aligned`, which does it in Python."""
     for some in batched(sorted(questions), QUESTIONS):
-        store.write(cypher("load/align_paths"), {"run": run, "questions": some})
+        aligned = {"run": run, "questions": some}
+        store.write_many([(cypher("load/align_paths"), aligned), (cypher("load/align_edges"), aligned)])

@@ -316,7 +316,7 @@ def _walk_rows(case: Case, mark: Mapping[str, str], aligned: Case) -> tuple[Rows
                 },
             }
         )
-        for position, step in enumerate(logged):
+        for position, step in enumerate(walk):
             properties: dict[str, Any] = {
                 **mark,
                 "path": step.path,

@@ -22,7 +22,7 @@ from graphkit.measures.registry import lower_is_better
 from graphkit.records.failed_rows import Failures
 from graphkit.scoring.results import Evaluation
 from tests.helpers import ROOT
-from tests.helpers.datasets import STOREFRONT, without_graph
+from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
 
 #: The section of the page that has the queries.
 SECTION = (ROOT / "docs" / "graph.md").read_text("utf-8").partition("\n## The figures of")[2].partition("\n## ")[0]
@@ -86,6 +86,41 @@ def test_a_run_that_is_stored_in_part(store: Store) -> None:
         rows = graphkit.failures(store, result.run, kind)
         expected = [{"rows": rows.total, "questions": len({row["question"] for row in rows})}]
         assert store.read(QUERIES[kind], {"run": result.run}) == expected, kind
+
+
+def test_edges_without_a_direction(store: Store, tmp_path: Path) -> None:
+    """An edge whose log lost its direction lies as gold has it, also after gold turned around.
+
+    The walk states a -> b with a commit at each end, b -> c and c -> d; only the last has its direction, and gold has
+    b -> a, b -> c and c -> d: all are found. Gold that turns c -> d misses that, for its direction is logged.
+    """
+
+    def step(source: str, target: str, **more: object) -> dict[str, Any]:
+        return {"source": f"{source}:x", "relation": "R", "target": f"{target}:x", **more}
+
+    lost = step("a", "b", directed=False, source_commit="1" * 40, target_commit="2" * 40)
+    walk = [lost, step("b", "c", directed=False), step("c", "d"), step("e", "e", directed=False)]
+    run = {"run": "r", "question_id": "q", "traversal": walk}
+    write_jsonl(tmp_path / "runs" / "r.jsonl", [run])
+    ends = (
+        "MATCH (a)-[t:TRAVERSED {directed: false}]->(b) RETURN a.id AS a, b.id AS b, t.source_commit AS c ORDER BY a, b"
+    )
+    for gold, turned, missed in (
+        ([step("b", "a"), step("b", "c"), step("c", "d")], ["b", "a", "2"], 0),
+        ([step("a", "b"), step("b", "c"), step("d", "c")], ["a", "b", "1"], 1),
+    ):
+        paths = [{"id": str(at), "steps": [one]} for at, one in enumerate(gold)]
+        write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", "question": "?", "paths": paths}])
+        result = graphkit.evaluate(
+            tmp_path / "runs" / "r.jsonl", store=store, measures=["EdgeRecall", "BoundaryRecall"]
+        )
+        rows = {(str(row["a"])[0], str(row["b"])[0], str(row["c"])[0]) for row in store.read(ends)}
+        assert rows == {tuple(turned), ("b", "c", "N"), ("e", "e", "N")}
+        for kind in ("missed-edges", "missed-boundaries", "extra-edges"):
+            (row,) = store.read(QUERIES[kind], {"run": "r"})
+            assert row["rows"] == graphkit.failures(store, "r", kind).total
+        assert graphkit.failures(store, "r", "missed-edges").total == missed
+        assert result.measures["EdgeRecall"].mean == pytest.approx(1 - missed / 3)
 
 
 def check_sentences(result: Evaluation, store: Store) -> None:
