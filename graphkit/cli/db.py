@@ -23,13 +23,16 @@ def start() -> None:
     """Start the embedded database and keep it running, so that each command responds at once."""
     from graphkit.cli.progress import shown_progress
     from graphkit.database.embedded import client
+    from graphkit.database.settings import Settings
+    from graphkit.files.assets import option_text
 
     chosen = _embedded_settings()
+    named = "" if chosen.data == Settings.resolve().data else option_text("data", chosen.data)
     with shown_progress(f"starting the database in {chosen.data}"):
         endpoint = client.ensure_running(chosen.data, keep=True, waiting=shown_progress)
     try:
         folder = str(chosen.data.resolve())
-        text = f"running at {endpoint.uri} on {folder}; `graphkit db stop` ends it"
+        text = f"running at {endpoint.uri} on {folder}; `graphkit db stop{named}` ends it"
         present(text, {"uri": endpoint.uri, "path": folder})
     finally:
         endpoint.release()

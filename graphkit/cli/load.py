@@ -135,6 +135,8 @@ def _show(summary: LoadSummary) -> None:
         there = f", {unchanged} there already" if unchanged else ""
         done = "" if kind.endswith(" removed") else " loaded"
         print_line(f"{summary.dataset}: {written} {kind}{done}{there}")
+    for note in summary.notes:
+        say(f"note: {note}")
     if summary.retried_writes:
         from graphkit.graph.writing import retried_writes
 

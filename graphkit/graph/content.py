@@ -11,6 +11,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.schema_migration import in_older_form
 from graphkit.graph.schema_version import database_form
+from graphkit.graph.score_nodes import outdated_scores
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class GraphContent:
         The form that the database states, in words; None before its first write.
     older
         The datasets and runs in the form of another version of graphkit, which `graphkit db migrate` brings into this.
+    outdated
+        A sentence on each run whose scores another ``evaluate`` changes or completes.
     unfinished
         The loads that didn't end, each in words.
     """
@@ -42,6 +45,7 @@ class GraphContent:
     runs: list[str]
     partial: list[str]
     older: list[str]
+    outdated: list[str]
     unfinished: list[str]
 
 
@@ -53,9 +57,10 @@ def graph_content(store: Store) -> GraphContent:
         engine=f"{store.engine} {store.version}",
         uri=store.uri,
         form=None if (form := database_form(store)) is None else str(form),
-        datasets={str(row["name"]): row["questions"] for row in known},
+        datasets={str(row["name"]): row["questions"] for row in known if row["questions"] is not None},
         runs=[str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]],
         partial=[*datasets, *partial_runs(store).values()],
         older=in_older_form(store),
+        outdated=outdated_scores(store),
         unfinished=[str(load) for load in unfinished_loads(store)],
     )

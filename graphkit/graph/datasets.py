@@ -31,6 +31,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.runs import forget_questions, recount_runs
 from graphkit.graph.schema_version import names_no_dataset
+from graphkit.graph.score_nodes import outdated_scores
 from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, StreamWriter, Transaction
 from graphkit.graph.writing import BATCH, batched, clear, clear_former, clear_unnamed, write_commits
 from graphkit.records.collector import quiet_collector
@@ -52,7 +53,8 @@ RECORDS = 500
 class LoadSummary:
     """The result of a load: how many records of each kind were written or already there.
 
-    ``retried_writes`` counts the writes that were tried again because another writer held the same nodes.
+    ``retried_writes`` counts the writes that were tried again because another writer held the same nodes. ``notes`` are
+    sentences on runs whose scores are outdated.
     """
 
     dataset: str
@@ -60,6 +62,7 @@ class LoadSummary:
     unchanged: dict[str, int] = field(default_factory=dict)
     created_artifacts: list[str] = field(default_factory=list)
     retried_writes: int = 0
+    notes: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
@@ -77,7 +80,8 @@ class LoadSummary:
     def _repr_html_(self) -> str:
         """Draw the counts in a notebook."""
         created = len(self.created_artifacts)
-        return block(self.verdict, notes=[f"{counted(created, 'artifact')} named by edges alone"] if created else ())
+        named = [f"{counted(created, 'artifact')} named by edges alone"] if created else []
+        return block(self.verdict, notes=[*named, *self.notes])
 
     def add(self, kind: str, written: int = 0, unchanged: int = 0) -> None:
         """Count records of a kind."""
@@ -105,6 +109,8 @@ def load_dataset(
         with reserved(store, reservation_of(dataset.name)) as held:
             loader.load(held)
     loader.summary.retried_writes = store.conflicts - conflicts
+    if loader.cleared:
+        loader.summary.notes = outdated_scores(store, dataset.name)
     return loader.summary
 
 

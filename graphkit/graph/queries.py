@@ -65,11 +65,18 @@ class Query:
         for parameter in self.parameters:
             if parameter.name in given:
                 bound[parameter.name] = given[parameter.name]
+                if parameter.name == "limit" and not _is_count(given["limit"]):
+                    what = f"the limit is {given['limit']!r}"
+                    raise InputError(what, where=self.name, remedy="Give a whole number of at least 0.")
             elif parameter.default is not None:
                 bound[parameter.name] = parse_value(parameter.default)
             else:
                 raise InputError(f"the parameter {parameter.name!r} is missing", where=self.name, remedy=usage)
         return bound
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def parse_value(text: str) -> object:

@@ -25,10 +25,9 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import renaming_command
 from graphkit.graph.runs import RunPart, RunRecords, load_run, order_run
 from graphkit.graph.schema_version import is_older
+from graphkit.graph.score_nodes import outdated_scores
 from graphkit.graph.writing import clear_former
-from graphkit.measures.outcome import RIGHT_ANSWER
 from graphkit.records.progress import Progress, quiet
-from graphkit.records.scores import GRAPHKIT
 
 
 @dataclass
@@ -42,7 +41,7 @@ class GraphMigration:
     left
         A sentence on each dataset and run that stays in its old form: why, and which command helps.
     notes
-        A sentence on each run whose scores lack what this graphkit keeps with them.
+        A sentence on each run whose scores only another evaluation brings into today's form.
     """
 
     datasets: list[str] = field(default_factory=list)
@@ -77,9 +76,7 @@ def migrate(store: Store, progress: Progress = quiet) -> GraphMigration:
             _migrate_run(store, row, older, found, progress)
     # Also what a killed migration left.
     clear_former(store)
-    for row in store.read(cypher("read/uncounted_runs"), {"decision": RIGHT_ANSWER, "grader": GRAPHKIT}):
-        how = f"`{command_text('evaluate', Path(str(row['file'])))}`" if row["file"] else "evaluating it again"
-        found.notes.append(f"the scores of {row['id']} lack the values that count and their paths: {how} stores them")
+    found.notes = outdated_scores(store)
     return found
 
 

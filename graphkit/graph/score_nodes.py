@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter, itemgetter
+from pathlib import Path
 from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.assets import command_text
 from graphkit.graph.answered import SCORE, by_run, refuse_outdated, refuse_unknown
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
@@ -220,6 +222,21 @@ def held_values(store: Store, run: str, measure: str) -> tuple[dict[str, float],
     questions: list[str] = list(row["questions"])  # type: ignore[call-overload]
     gold = (one or None for one in row["gold"])  # type: ignore[attr-defined]
     return dict(zip(questions, row["values"], strict=True)), dict(zip(questions, gold, strict=True))  # type: ignore[call-overload]
+
+
+def outdated_scores(store: Store, dataset: str | None = None) -> list[str]:
+    """Return a sentence on each run whose computed scores another ``evaluate`` changes or completes.
+
+    They are by earlier gold than the dataset has, or of a graphkit that kept neither the values that count nor who
+    decides whether an answer is right.
+    """
+    asked = {"dataset": dataset, "decision": RIGHT_ANSWER, "grader": GRAPHKIT}
+    found = []
+    for row in store.read(cypher("read/outdated_scores"), asked):
+        again = f"`{command_text('evaluate', Path(str(row['file'])))}`" if row["file"] else "evaluating it again"
+        why = "are by earlier gold" if row["earlier"] else "lack the values that count and their paths"
+        found.append(f"the scores of {row['id']} {why}: {again} renews them")
+    return found
 
 
 def gradings_of(scores: Iterable[Score]) -> list[Grading]:

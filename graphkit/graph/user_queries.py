@@ -10,9 +10,10 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.database.values import Subgraph
-from graphkit.errors import InputError, missing_file
+from graphkit.errors import InputError, did_you_mean, missing_file
 from graphkit.graph.known_names import partial_runs, require_question, require_run
 from graphkit.graph.queries import NO_LIMIT, cypher, named_query, parse_value, read_query
+from graphkit.graph.score_nodes import gradings
 
 #: The parameters that name something which the graph must hold: in the named queries, and by custom in any other.
 _NAMES = ("run", "other", "question")
@@ -60,6 +61,11 @@ class UserQuery:
                     require_run(store, value)
             except InputError as error:
                 yield error
+        if self.named and "measure" in self.parameters and (run := self.names.get("run")) is not None:
+            measure, known = str(self.parameters["measure"]), gradings(store, run)
+            if measure not in known:
+                remedy = f"{did_you_mean(measure, known)}`graphkit evaluate` says by -m what else scores it."
+                yield InputError(f"the graph holds no scores of {run} by {measure}", remedy=remedy)
 
     def _dataset(self, store: Store) -> str | None:
         """Return the dataset of the run that is named, whose questions are meant; None if there is none."""

@@ -265,7 +265,7 @@ def test_command_migrates(graph: Graph, shop: Path) -> None:
     restored(graph.store, shop.parent)
     first = inside("db", "migrate", cwd=shop.parent, env=graph.env, code=0)
     assert first.out.splitlines()[:2] == ["migrated the dataset shop", "migrated the run r"]
-    again = f"`graphkit evaluate {shop}/runs/r.jsonl` stores them"
+    again = f"`graphkit evaluate {shop}/runs/r.jsonl` renews them"
     lacks = f"the scores of r lack the values that count and their paths: {again}"
     assert first.out.splitlines()[2:] == [f"note: {lacks}"]
     second = inside("db", "migrate", "--json", cwd=shop.parent, env=graph.env, code=0)

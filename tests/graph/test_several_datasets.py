@@ -15,6 +15,7 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.graph.content import graph_content
 from graphkit.graph.queries import cypher
 from graphkit.graph.removal import remove_dataset
 from tests.helpers.cli import Row, write_lines
@@ -252,6 +253,20 @@ def test_a_question_is_that_of_its_run(empty_store: Store, tmp_path: Path) -> No
     paths = [empty_store.read(drawn, {"run": f"of {name}", "question": "q1"}) for name in NAMES[:2]]
     # alpha: two gold edges, one that was walked, and two retrieved chunks; beta: one of each edge, and the chunks.
     assert list(map(len, paths)) == [5, 4]
+
+
+def test_scores_by_earlier_gold_are_named(empty_store: Store, tmp_path: Path) -> None:
+    """A load that changes gold says which runs were scored by the former; a query by Score would count by that."""
+    folder = tmp_path / "alpha"
+    write(folder, 0)
+    load(empty_store, folder)
+    assert graph_content(empty_store).outdated == []
+    write(folder, 1)
+    again = f"the scores of of alpha are by earlier gold: `graphkit evaluate {folder}/runs/r.jsonl` renews them"
+    assert graphkit.load(empty_store, folder).notes == [again]
+    assert graph_content(empty_store).outdated == [again]
+    load(empty_store, folder)
+    assert graph_content(empty_store).outdated == []
 
 
 def test_one_name_for_two_datasets(empty_store: Store, tmp_path: Path) -> None:
