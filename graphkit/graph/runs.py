@@ -244,6 +244,11 @@ def order_run(store: Store, run: str, unordered: bool) -> None:
     store.write(cypher("load/run_order"), {"id": run, "unordered": unordered})
 
 
+def is_unordered(store: Store, run: str) -> bool:
+    """Return whether a run is read as sets of edges, whatever its records say."""
+    return bool(store.read(cypher("read/unordered"), {"run": run})[0]["unordered"])
+
+
 def reservation_of_run(run: str) -> str:
     """Return the name of the reservation of a run."""
     return f"run {run}"

@@ -23,7 +23,7 @@ from graphkit.graph.knowledge import question_ids
 from graphkit.graph.known_names import kept_questions
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import renaming_command
-from graphkit.graph.runs import RunPart, RunRecords, load_run, order_run
+from graphkit.graph.runs import RunPart, RunRecords, is_unordered, load_run, order_run
 from graphkit.graph.schema_version import is_older
 from graphkit.graph.score_nodes import outdated_scores
 from graphkit.graph.writing import clear_former
@@ -152,7 +152,7 @@ def _migrate_run(
             found.left.append(f"{what}: which questions of it are stored is no longer known; `{whole}`")
             return
         part = RunPart(str(row["kept"]), kept, row["kept_of"], row["questions"], row["failed"])
-    unordered = bool(store.read(cypher("read/unordered"), {"run": run})[0]["unordered"])
+    unordered = is_unordered(store, run)
     records = RunRecords.of_file(store, dataset, run, file)
     if part is not None:
         records = records.in_part(part, file, run)

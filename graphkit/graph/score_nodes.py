@@ -206,6 +206,13 @@ def clear_scores(store: Store, run: str, done: Callable[[int], None] = lambda _:
     clear(store, "load/clear_scores", everything, done)
 
 
+def clear_computed(store: Store, run: str) -> None:
+    """Delete the scores of a run that graphkit computed, with their gradings."""
+    own = [name for name, one in gradings(store, run).items() if one.grader == GRAPHKIT]
+    store.write(cypher("load/clear_gradings"), {"run": run, "measures": own, "kept": []})
+    clear(store, "load/clear_scores", {"run": run, "measures": own, "grader": GRAPHKIT, "questions": None})
+
+
 def gradings(store: Store, run: str) -> dict[str, Grading]:
     """Return the gradings of a run by measure, incomplete ones included; those of several graders as one."""
     rows = store.read(cypher("read/gradings"), {"run": run, "own": GRAPHKIT})

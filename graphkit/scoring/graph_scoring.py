@@ -15,7 +15,17 @@ from graphkit.graph.datasets import add_questions, ensure_loaded
 from graphkit.graph.digests import blocks_digest
 from graphkit.graph.knowledge import commit_graph, history_changes, invalid_questions, question_ids
 from graphkit.graph.right_answers import grades_of_answers
-from graphkit.graph.runs import IN_MEMORY, RunPart, RunRecords, is_whole, load_run, order_run, refuse_other_run
+from graphkit.graph.runs import (
+    IN_MEMORY,
+    RunPart,
+    RunRecords,
+    is_unordered,
+    is_whole,
+    load_run,
+    order_run,
+    refuse_other_run,
+)
+from graphkit.graph.score_nodes import clear_computed
 from graphkit.graph.writing import retried_writes
 from graphkit.measures.base import Measure
 from graphkit.measures.outcome import Decision
@@ -103,6 +113,7 @@ class GraphScoring:
                 part = RunPart(str(self.selection), scored.chosen, *counts)
                 add_questions(store, run.dataset, part.questions, *known, progress)
                 records = records.in_part(part, run.run_file, result.run, run.dataset.questions_file)
+            was_unordered = is_unordered(store, result.run)
             loaded = load_run(
                 store,
                 dataset,
@@ -114,6 +125,8 @@ class GraphScoring:
                 replace=options.replace,
             )
             order_run(store, result.run, options.unordered)
+            if is_unordered(store, result.run) != was_unordered:
+                clear_computed(store, result.run)  # those by other measures than now would be of the other order
         if options.engine == "cypher":
             from graphkit.scoring.cypher_scoring import score_run
 

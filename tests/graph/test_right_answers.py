@@ -130,3 +130,16 @@ def test_which_paths_count(empty_store: Store, tmp_path: Path) -> None:
         "MATCH (a)-[g:GOLD {question: 'q1'}]->() RETURN a.id AS a, g.required AS r ORDER BY a, g.path"
     )
     assert [(row["a"], row["r"]) for row in edges] == [("x:a", True), ("x:a", True), ("x:d", False)]
+
+
+def test_scores_of_another_order_go(empty_store: Store, tmp_path: Path) -> None:
+    """Scores of a run read as sets of edges don't stand beside those of the same run in its order, given ones do."""
+    file = world(tmp_path)
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "PathPrefix"], unordered=True)
+    load_scores(empty_store, [grade(1.0)])
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"], unordered=True)
+    assert set(gradings(empty_store, "r")) == {"EdgeRecall", "PathPrefix", "PersonGrade"}
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
+    assert set(gradings(empty_store, "r")) == {"EdgeRecall", "PersonGrade"}
+    text = "MATCH (s:Score {run: 'r'}) RETURN DISTINCT s.measure AS m ORDER BY m"
+    assert [row["m"] for row in empty_store.read(text)] == ["EdgeRecall", "PersonGrade", RIGHT_ANSWER]
