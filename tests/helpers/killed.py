@@ -27,6 +27,7 @@ from graphkit.graph import execution_nodes, runs, score_nodes, stream, verdict_n
 from graphkit.graph.queries import cypher
 from graphkit.graph.verdict_nodes import judgings
 from graphkit.measures.judged import TESTED
+from graphkit.measures.outcome import RIGHT_ANSWER
 from graphkit.records.executions import Execution
 from graphkit.records.scores import EXECUTION, GRAPHKIT, Score
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
@@ -133,9 +134,10 @@ def _relationship(kinds: str, where: str = "true") -> str:
 
 
 def _scores(grader: str) -> tuple[str, ...]:
-    """Return what asks for scores by graphkit, or by others."""
-    nodes = (_node(label, f"n.grader {grader}") for label in ("Score", "Grading"))
-    return (*nodes, *(_relationship(kind, f"b.grader {grader}") for kind in ("SCORED", "GRADED")))
+    """Return what asks for scores by graphkit, or by others; decisions follow from both, and are neither."""
+    where = f"{{0}}.grader {grader} AND {{0}}.measure <> '{RIGHT_ANSWER}'"
+    nodes = (_node(label, where.format("n")) for label in ("Score", "Grading"))
+    return (*nodes, *(_relationship(kind, where.format("b")) for kind in ("SCORED", "GRADED")))
 
 
 #: Each part that is replaced as a whole. Artifacts, chunks and commits stay when nothing names them any more.
