@@ -14,9 +14,6 @@ KILLS = 20
 
 
 @pytest.mark.slow("20 kills, each with a look at the whole graph, and loads of four versions before")
-@pytest.mark.xfail(
-    strict=False, reason="open: a killed evaluation may leave given scores not whole, and nobody says so"
-)
 def test_nothing_half_is_called_whole(tmp_path: Path, engine_settings: EngineSettings) -> None:
     """Killed commands leave nothing lost, doubled or wrongly marked as complete, and the next command completes it.
 

@@ -256,16 +256,21 @@ def reservation_of_run(run: str) -> str:
 
 def clear_run(store: Store, run: str, done: Callable[[int], None] = lambda _: None) -> None:
     """Delete the answers, scores, verdicts and executions of a run."""
-    store.write(cypher("load/run_changes"), {"id": run})
+    # Killed on the way, it must not be taken for the same run: a part of what others gave may be left.
+    store.write(cypher("load/run_changes"), {"id": run, "given": True})
     clear_scores(store, run, done)
     clear_verdicts(store, run)
     clear_executions(store, run)
-    clear_answers(store, run, done)
+    _clear_answers(store, run, done)
 
 
 def clear_answers(store: Store, run: str, done: Callable[[int], None] = lambda _: None) -> None:
     """Delete the answers of a run, but no score, verdict or execution, which only their authors could give again."""
-    store.write(cypher("load/run_changes"), {"id": run})
+    store.write(cypher("load/run_changes"), {"id": run, "given": False})
+    _clear_answers(store, run, done)
+
+
+def _clear_answers(store: Store, run: str, done: Callable[[int], None]) -> None:
     for part in _ANSWERS:
         clear(store, f"load/clear_{part}", {"run": run, "questions": None}, done)
     clear(store, "load/clear_kept", {"run": run}, done)

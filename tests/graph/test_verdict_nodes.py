@@ -11,7 +11,7 @@ import graphkit
 from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
-from graphkit.graph import verdict_nodes
+from graphkit.graph import runs, verdict_nodes
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.score_nodes import load_scores
 from graphkit.graph.verdict_nodes import Judging, judgings, keep_verdicts, load_verdicts
@@ -140,6 +140,31 @@ def test_verdicts_go_with_the_answers(empty_store: Store, tmp_path: Path) -> Non
     assert held(empty_store) == {}
     assert judgings(empty_store, "r") == {}
     assert empty_store.read("MATCH (k:Chunk) RETURN count(k) AS n") == [{"n": 3}]
+
+
+def test_a_killed_replacement_takes_the_rest_along(
+    empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run whose replacement died while its verdicts and scores went isn't that run any more: the rest goes, too."""
+    file = world(tmp_path)
+    former = file.read_text()
+    graphkit.evaluate(file, store=empty_store)
+    load_verdicts(empty_store, [claims_verdict(), claims_verdict("q2")])
+    load_scores(empty_store, [Score(run="r", question="q1", measure="PersonGrade", value=1.0, grader="person")])
+
+    def dying(*_: object) -> None:
+        empty_store.write("MATCH (g:Grading|Judging) DETACH DELETE g")  # as each marks what it deletes before
+        raise DatabaseError("the server went away")
+
+    file.write_text(former.replace('"answer": "x"', '"answer": "y"'))
+    with monkeypatch.context() as patched:
+        patched.setattr(runs, "clear_scores", dying)
+        with pytest.raises(DatabaseError):
+            graphkit.evaluate(file, store=empty_store)
+    file.write_text(former)
+    graphkit.evaluate(file, store=empty_store)
+    assert held(empty_store) == {}
+    assert empty_store.read("MATCH (s:Score {measure: 'PersonGrade'}) RETURN count(s) AS n") == [{"n": 0}]
 
 
 def test_nothing_is_written_where_something_is_unknown(empty_store: Store, tmp_path: Path) -> None:
