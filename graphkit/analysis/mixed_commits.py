@@ -7,8 +7,8 @@ from typing import Any
 
 from graphkit.graph.rows import commit_key
 from graphkit.measures.case import Case
-from graphkit.measures.coherence import UNKNOWN_COMMIT, is_judged, version_pairs
-from graphkit.records.commits import Version
+from graphkit.measures.coherence import is_judged, version_pairs
+from graphkit.records.commits import UNKNOWN_COMMIT, Version
 
 #: The rules that reject a pair, the worst first.
 _REJECTING = ("incompatible", "no rule", UNKNOWN_COMMIT)

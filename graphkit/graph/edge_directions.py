@@ -23,5 +23,4 @@ def align_runs(store: Store, dataset: str) -> None:
 def align_paths(store: Store, run: str, questions: Iterable[str]) -> None:
     """Align paths and edges of a run with gold; see :func:`graphkit.measures.case.aligned`, which does it in Python."""
     for some in batched(sorted(questions), QUESTIONS):
-        aligned = {"run": run, "questions": some}
-        store.write_many([(cypher("load/align_paths"), aligned), (cypher("load/align_edges"), aligned)])
+        store.write(cypher("load/align_paths"), {"run": run, "questions": some})

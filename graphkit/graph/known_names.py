@@ -86,7 +86,7 @@ def require_run(store: Store, run: str) -> Mapping[str, Any]:
                 f"the run {run!r} is in the form of {'a later' if newer else 'another'} version of graphkit",
                 remedy=f"{schema_version.UPGRADE}."
                 if newer
-                else "`graphkit db migrate` brings the graph into this form; nothing in it is lost.",
+                else "`graphkit db migrate` brings the graph into this form; scores, verdicts and executions stay.",
             )
         return runs[run]
     if run in runs:

@@ -84,7 +84,7 @@ class Grading:
 
     @property
     def key(self) -> list[str]:
-        """What identifies it among the gradings of a run; a grader without a name is the empty text."""
+        """Its key among the gradings of a run: measure and grader, which is an empty text if it has no name."""
         return [self.measure, self.grader or ""]
 
 

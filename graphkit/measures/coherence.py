@@ -9,10 +9,7 @@ from itertools import combinations
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, Unscored
-from graphkit.records.commits import Fit, Version
-
-#: The rule of a pair with a commit that isn't known.
-UNKNOWN_COMMIT = "unknown commit"
+from graphkit.records.commits import UNKNOWN_COMMIT, Fit, Version
 
 NO_CHUNK = "nothing was retrieved"
 NO_COMMIT = "no retrieved chunk carries a commit (not logged)"

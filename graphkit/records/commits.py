@@ -58,9 +58,12 @@ class Fit(NamedTuple):
     rule: str
 
 
+#: The rule of a pair with a commit that nothing is known about.
+UNKNOWN_COMMIT = "unknown commit"
+
 #: The rules in order. For unknown commits only "pinned together" applies.
 RULES = (
-    "unknown commit",
+    UNKNOWN_COMMIT,
     "same commit",
     "incompatible",
     "compatible",
@@ -72,7 +75,7 @@ RULES = (
 )
 
 #: The rules that reject a pair because nothing is known about it.
-UNDECIDED = frozenset({"unknown commit", "no rule"})
+UNDECIDED = frozenset({UNKNOWN_COMMIT, "no rule"})
 
 NO_PINS: Mapping[str, str] = {}
 
@@ -216,7 +219,7 @@ class CommitGraph:
 
     def _decide(self, first: Version, second: Version) -> Fit:
         if not (self.knows(first) and self.knows(second)):
-            return Fit(False, "unknown commit")
+            return Fit(False, UNKNOWN_COMMIT)
         if (first.repo, first.sha) == (second.repo, second.sha):
             return Fit(True, "same commit")
         pair = self._pairs.get(frozenset({(first.repo, first.sha), (second.repo, second.sha)}), {})  # type: ignore[arg-type]

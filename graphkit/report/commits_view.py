@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
-from graphkit.records.commits import Version
+from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.report.escaping import visible
 
 NO_REPOSITORY = "(no repository)"
@@ -50,13 +50,13 @@ def incoherent_pairs(case: Case) -> list[tuple[list[Version], str, int]]:
     unknown: list[Version] = []
     unknown_pairs = 0
     for first, second, verdict, count in version_pairs(case):
-        if verdict.rule == "unknown commit":
+        if verdict.rule == UNKNOWN_COMMIT:
             unknown += [version for version in (first, second) if not case.commits.knows(version)]
             unknown_pairs += count
         elif not verdict.compatible:
             found.append(([first, second], verdict.rule, count))
     if unknown:
-        found.insert(0, (list(dict.fromkeys(unknown)), "unknown commit", unknown_pairs))
+        found.insert(0, (list(dict.fromkeys(unknown)), UNKNOWN_COMMIT, unknown_pairs))
     return found
 
 

@@ -88,8 +88,8 @@ def _is_number(value: Any) -> bool:
 def subgraph_map(subgraph: Subgraph) -> dict[str, Any]:
     """Return nodes and relationships in the form of the map of a question.
 
-    Where both gold and traversed edges are there, they are told apart as on the map: gold is matched, missed or
-    optional, another traversed edge is extra. Any other relationship stands by its type.
+    If there are both gold and traversed edges, they have the same statuses as on the map: gold is matched, missed or
+    optional, and any other traversed edge is extra. Other relationships are named by their types.
     """
     statuses = _statuses(subgraph)
     kept = list(statuses.items())[:RELATIONSHIPS]

@@ -18,7 +18,7 @@ from graphkit.analysis.explain import TurnKind, turn_kind
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, Otherwise, best_alternative, contained, walked_otherwise
 from graphkit.measures.paths import divergence_at, first_divergences, followed
-from graphkit.records.commits import Version
+from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.records.ids import Places
 from graphkit.records.words import short_shas
 from graphkit.report.commits_view import incoherent_pairs, read_at
@@ -377,7 +377,7 @@ def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
     for versions, rule, _ in incoherent_pairs(case):
         for version in versions:
             others = [one for one in versions if one != version]
-            words = rule if rule == "unknown commit" or not others else f"not with {_commit(others[0])}: {rule}"
+            words = rule if rule == UNKNOWN_COMMIT or not others else f"not with {_commit(others[0])}: {rule}"
             reasons.setdefault((version.repo, version.sha), f"{_commit(version)}: {words}")
     if not reasons:
         return ("",) * len(nodes)

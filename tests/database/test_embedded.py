@@ -122,7 +122,7 @@ def test_few_open_files_are_named(data: Path) -> None:
 
 
 def test_folder_of_another_user(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the system forbids in another user's folder names that user; one's own folder isn't another's."""
+    """A refusal in another user's folder names that user, and one in the user's own folder doesn't."""
     data.mkdir()
     refused = PermissionError(errno.EACCES, "Permission denied", str(data / "start.lock"))
     assert "can't be used" in os_error(refused, data).what

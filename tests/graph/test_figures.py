@@ -80,7 +80,7 @@ def test_each_query_gives_the_figure_of_the_table(
 
 
 def test_a_run_that_is_stored_in_part(store: Store) -> None:
-    """Of a run stored in part, the queries count the questions that are stored, as the tables do."""
+    """For a run stored in part, the queries count only the stored questions, as the tables do."""
     result = graphkit.evaluate(STOREFRONT / "runs" / "storefront-graph.jsonl", store=store, keep="sample=9")
     for kind in COUNTED:
         rows = graphkit.failures(store, result.run, kind)

@@ -64,7 +64,7 @@ def test_a_removal_that_died_goes_on(empty_store: Store, dataset: Path) -> None:
     graphkit.load(empty_store, dataset)
     before = contents(empty_store)
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", dataset, store=empty_store)
-    empty_store.write(cypher("load/run_changes"), {"id": RUN})
+    empty_store.write(cypher("load/run_changes"), {"id": RUN, "given": True})
     empty_store.write("MATCH (a:Answer {run: $run}) WITH a LIMIT 5 DETACH DELETE a", {"run": RUN})
     remove_run(empty_store, RUN)
     # Chunks and paths of answers that were deleted by hand lie beside; a whole removal leaves none.

@@ -106,7 +106,7 @@ def counted(store: Store, measure: str) -> list[Any]:
 
 
 def test_which_paths_count(empty_store: Store, tmp_path: Path) -> None:
-    """Of two alternatives the walked one counts, an optional edge isn't required, and a failed question names none."""
+    """The walked one of two alternatives counts, an optional edge isn't required; a failed question names no path."""
     other = {"source": "x:a", "relation": "R", "target": "y:c"}
     paths: list[dict[str, Any]] = [
         {"id": "one", "group": "g", "steps": [STEP]},

@@ -49,7 +49,7 @@ def lock_within(descriptor: int, mode: int, seconds: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a process does that has a database's files for itself, such as a compaction."""
+    """The work of a process that holds the files of a database alone, such as a compaction."""
 
     what: str
     since: str
