@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.queries import cypher
 from graphkit.graph.writing import batched
+from graphkit.records.structs import GoldPathStruct, QuestionStruct, StepStruct
 
 #: Questions whose paths are aligned together.
 QUESTIONS = 250
+
+
+def directing_gold(store: Store, dataset: str, questions: Iterable[str]) -> dict[str, QuestionStruct]:
+    """Return the questions of a dataset with the edges of their gold, which tell the directions that a log has lost."""
+    rows: Any = store.read(cypher("load/gold_ends"), {"dataset": dataset, "questions": sorted(questions)})
+    return {
+        str(row["question"]): QuestionStruct(
+            id=str(row["question"]),
+            question="",
+            paths=[GoldPathStruct(steps=[StepStruct(source, target) for source, target in row["ends"]])],
+        )
+        for row in rows
+    }
 
 
 def align_runs(store: Store, dataset: str) -> None:

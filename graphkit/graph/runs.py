@@ -21,7 +21,7 @@ from graphkit.graph import rows as to_rows
 from graphkit.graph import schema_version
 from graphkit.graph.commit_names import CommitResolver, commits_state, resolve_commits
 from graphkit.graph.digests import content_digest, run_digest
-from graphkit.graph.edge_directions import align_paths
+from graphkit.graph.edge_directions import align_paths, directing_gold
 from graphkit.graph.execution_nodes import clear_executions, executed
 from graphkit.graph.knowledge import known_places, question_ids
 from graphkit.graph.known_names import kept_questions, refuse_renaming
@@ -413,7 +413,12 @@ class _AnswerReader:
         """Yield the rows of new answers, with the commits that they mean."""
         resolver: CommitResolver | None = None
         for answers in batched(self._fresh(), RECORDS):
-            rows = [to_rows.answer_row(answer, self._dataset, self.places) for answer in answers]
+            lost = [answer.question_id for answer in answers if to_rows.has_directionless(answer)]
+            gold = directing_gold(self._store, self._dataset, lost) if lost else {}
+            rows = [
+                to_rows.answer_row(answer, self._dataset, self.places, gold.get(answer.question_id))
+                for answer in answers
+            ]
             if any(row["open"] for row in rows):
                 resolver = resolver or CommitResolver(self._store, self._dataset)
                 resolver.complete(rows)

@@ -14,7 +14,7 @@ from graphkit.graph.queries import cypher, schema_statements
 SCHEMA_VERSION = "15"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "b8213f800f1e1cbf283be5b74e03bb59"
+SCHEMA_DIGEST = "b78e9a41a1103fdd39fb5108e2e13a9c"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

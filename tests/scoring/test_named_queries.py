@@ -303,7 +303,7 @@ def test_analysis_query_gives_the_same_rows(
     for run in runs:
         one, two = analysed(embedded_store, query.name, run), analysed(neo4j_store, query.name, run)
         if query.columns == ("path",):
-            assert {json.dumps(row, sort_keys=True) for row in one} == {json.dumps(row, sort_keys=True) for row in two}
+            assert _timeless(one) == _timeless(two)
         else:
             assert one == two
             assert all(tuple(row) == query.columns for row in one)
@@ -311,6 +311,14 @@ def test_analysis_query_gives_the_same_rows(
     assert count > 5
     for store in (embedded_store, neo4j_store):
         store.query_readonly(f"EXPLAIN {query.text}", query.bind({"run": "r", **_question(query)}))
+
+
+def _timeless(rows: list[dict[str, Any]]) -> set[str]:
+    """Return paths without the times at which their runs were loaded, which differ."""
+    for row in rows:
+        for element in row["path"]:
+            element.pop("loaded_at", None)
+    return {json.dumps(row, sort_keys=True) for row in rows}
 
 
 def _question(query: Query) -> dict[str, object]:
