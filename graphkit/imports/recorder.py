@@ -15,7 +15,7 @@ from graphkit.readers.payloads import UUID
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
 from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names
-from graphkit.records.doubts import DRAWN_IDS, OPENED_FILES, UNKNOWN_NAMES, UNKNOWN_WALK
+from graphkit.records.doubts import DRAWN_IDS, OPENED_FILES, OTHER_SHOWN, UNKNOWN_NAMES, UNKNOWN_SHOWN, UNKNOWN_WALK
 from graphkit.records.ids import Places
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.words import shortened
@@ -291,9 +291,10 @@ class Recorder:
     def _opened(
         self, logged: LoggedAnswer, record: dict[str, Any], files_of_symbols: Collection[str]
     ) -> list[dict[str, Any]] | None:
-        """Return the known edges from names that were opened to names that were opened later, or None if unknown.
+        """Return the edges that calls walked, or None if they are unknown.
 
-        The opened files become evidence files of the record.
+        These are the edges that results show, and the known ones from names that were opened to names that were opened
+        later. The opened files become evidence files of the record.
         """
         found = (self._id(name, logged.where, opened=True) for name in logged.opened or ())
         opened = list(dict.fromkeys(one for one in found if one is not None))
@@ -310,11 +311,17 @@ class Recorder:
                 self._report.edge(placed)
                 steps.append(self._written(placed))
             seen[name] = None
+        if shown := self._shown(logged):
+            logged.ordered = False
+            return list({_edge_of(step): step for step in (*shown, *steps)}.values())
         if _by_file(opened, files_of_symbols, places):
             logged.notes.append(OPENED_FILES)
             if not any(places.symbol(step["source"]) and places.symbol(step["target"]) for step in steps):
                 return None
         if not len(self._edges):
+            return None
+        if not steps and logged.shown:
+            logged.notes.append(UNKNOWN_SHOWN)
             return None
         if not steps and (doubt := self._doubt(logged, opened)):
             logged.notes.append(doubt)
@@ -322,6 +329,15 @@ class Recorder:
         if logged.ordered:
             steps = [{**step, "path": 0, "position": position} for position, step in enumerate(steps)]
         return steps
+
+    def _shown(self, logged: LoggedAnswer) -> list[dict[str, Any]]:
+        """Return the edges in the results of calls of which the dataset knows an end: others may be no edges of it."""
+        known = self._names.known
+        edges = [edge for path in logged.shown for edge in path]
+        some = [edge for edge in edges if any(self._names.id_of(end) in known for end in (edge.source, edge.target))]
+        if some and len(some) < len(edges):
+            logged.notes.append(OTHER_SHOWN)
+        return [step for edge in some for step in self._steps(edge, logged.where)]
 
     def _doubt(self, logged: LoggedAnswer, opened: Sequence[str]) -> str | None:
         """Return why a traversal without edges may be unknown, or None if it is truly empty."""
@@ -380,6 +396,10 @@ class Recorder:
                         self._report.opened_files.add(found)
                     return found
         return self._names.id_of(name)
+
+
+def _edge_of(step: Mapping[str, Any]) -> tuple[Any, ...]:
+    return step["source"], step.get("relation"), step["target"]
 
 
 def _by_file(opened: Sequence[str], files_of_symbols: Collection[str], places: Places) -> bool:

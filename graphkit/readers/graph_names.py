@@ -137,10 +137,15 @@ def named_by_properties(row: Mapping[str, Any]) -> list[str]:
     return [name for name in dict.fromkeys(names) if name is not None and not is_element_id(name)]
 
 
+def is_relation_type(value: Any) -> bool:
+    """Return whether a value is a relation in capitals, as types of relationships are by custom."""
+    return isinstance(value, str) and _RELATION_TYPE.fullmatch(value) is not None
+
+
 def is_relation(column: tuple[str, Any]) -> bool:
     """Return whether a value is a column with a relation, by its name and its values."""
     name, value = column
-    return plain(variable(name)) in RELATIONS and isinstance(value, str) and bool(_RELATION_TYPE.fullmatch(value))
+    return plain(variable(name)) in RELATIONS and is_relation_type(value)
 
 
 def guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:
@@ -149,7 +154,7 @@ def guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:
     if named is not None:
         return named, True
     by_variable = {plain(variable(column)): column for column in row}
-    types = [column for column in row if isinstance(row[column], str) and _RELATION_TYPE.fullmatch(row[column])]
+    types = [column for column in row if is_relation_type(row[column])]
     if len(by_variable) == len(row) and len(types) == 1:
         for start, relation, end in _VARIABLES:
             if start in by_variable and end in by_variable and by_variable.get(relation) == types[0]:

@@ -78,6 +78,9 @@ class LoggedAnswer:
         What was opened, in order, by those who walk with tools. It becomes a walk: an edge wherever the knowledge graph
         holds one between what had been opened and what was opened then. None where nothing is known of tools, and
         empty where there were tools and none opened anything.
+    shown
+        The edges in the results of tools, a list for each path or for each result's edges outside of paths. Those of
+        which the dataset knows an end are walked, too.
     unknown_calls
         How many of the calls opened what isn't known: without an edge among what is known, the walk isn't known either.
     drawn_ids
@@ -110,6 +113,7 @@ class LoggedAnswer:
     traversal: list[list[LoggedEdge]] | None = None
     ordered: bool = False
     opened: list[str] | None = None
+    shown: list[list[LoggedEdge]] = field(default_factory=list)
     unknown_calls: int = 0
     drawn_ids: bool = False
     folders: list[str] = field(default_factory=list)

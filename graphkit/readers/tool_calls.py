@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedToolCall
+from graphkit.readers.graph_results import graph_of_result
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
+from graphkit.readers.logged_rankings import distinct, ends
 from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
 from graphkit.readers.reprs import printed
 from graphkit.readers.shell_commands import ShellReading, read_shell
@@ -82,6 +84,7 @@ _SCRIPTS = ("script", "code", "input")
 _SOURCES = ("resource", "resource_link", "search_result", "web_search_result")
 _BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url", "document", "audio")
 
+_CYPHER = re.compile(r"\bMATCH\b.*\(", re.DOTALL | re.IGNORECASE)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
 
@@ -111,6 +114,7 @@ class Trail:
         self._waiting: deque[int] = deque()
         self._found: list[list[LoggedChunk]] = []
         self._shown: dict[int, list[LoggedChunk]] = {}
+        self._edges: list[list[LoggedEdge]] = []
         self._unread: set[int] = set()
         self._shells: dict[int, ShellReading] = {}
         self._folders: dict[int, str] = {}
@@ -159,13 +163,31 @@ class Trail:
                 return  # the content of a printed file isn't the result of a search
         if failed:
             return
+        graph = self._graph(content, index)
         found = found_in(content) if found is None else found
+        if graph:
+            found = list({chunk.name: chunk for chunk in (*(found or ()), *ends(graph))}.values())
         if found is not None:
             self._found.append(found)
             if index is not None:
                 self._shown.setdefault(index, []).extend(found)
         elif index is not None and searches(self.calls[index].name):
             self.notes[PLAIN] = None
+
+    def _graph(self, content: Any, index: int | None) -> list[LoggedEdge]:
+        """Keep the edges of a result, and return them."""
+        given = self.calls[index].arguments if index is not None else {}
+        query = next((one for one in given.values() if isinstance(one, str) and _CYPHER.search(one)), None)
+        named = list(islice(_names(given, DEPTH), 2))
+        found: list[LoggedEdge] = []
+        for value in _values_in(content):
+            graph = graph_of_result(value, query, named[0] if len(named) == 1 else None)
+            self.notes |= graph.notes
+            if graph.unread and index is not None:
+                self._unread.add(index)
+            self._edges += [*graph.paths, *([graph.edges] if graph.edges else [])]
+            found += [*(edge for path in graph.paths for edge in path), *graph.edges]
+        return distinct(found)
 
     def _read_shell(self, index: int, line: str) -> ShellReading:
         """Read the command line of a call, with its result if there is one."""
@@ -201,6 +223,7 @@ class Trail:
             for index, names in enumerate(opened):
                 self.calls[index].seen = self._seen(index, names)
             answer.opened = [name for names in opened for name in names]
+            answer.shown = self._edges
             answer.unknown_calls = sum(call.seen is None for call in self.calls)
             answer.folders = list(dict.fromkeys(one for each in self._shells.values() for one in each.folders))
             answer.ordered = True
@@ -331,10 +354,21 @@ def found_in(content: Any) -> list[LoggedChunk] | None:
     ['n1']
     >>> found_in("a.py:1: def f()")
     """
-    if isinstance(content, list) and any(isinstance(one, dict) and one.get("type") in _BLOCKS for one in content):
+    if _is_blocks(content):
         found = [part for one in content if isinstance(one, dict) and (part := _found_in_block(one)) is not None]
         return [chunk for part in found for chunk in part] if found else None
     return _found_in_json(_within(content), DEPTH)
+
+
+def _is_blocks(content: Any) -> bool:
+    return isinstance(content, list) and any(isinstance(one, dict) and one.get("type") in _BLOCKS for one in content)
+
+
+def _values_in(content: Any) -> list[Any]:
+    """Return what a content holds: the value of each of its blocks with a text, or that of the whole."""
+    if not _is_blocks(content):
+        return [_within(content)]
+    return [_within(one["text"]) for one in content if isinstance(one, dict) and isinstance(one.get("text"), str)]
 
 
 def _within(content: Any) -> Any:

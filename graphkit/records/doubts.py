@@ -16,3 +16,7 @@ DRAWN_IDS = (
 )
 #: Something was opened, and the dataset knows none of it.
 UNKNOWN_NAMES = "the dataset knows nothing that was opened, so the walk isn't known"
+#: Results of calls hold edges, and the dataset knows an end of some only.
+OTHER_SHOWN = "results of calls hold edges neither of whose ends the dataset knows: these don't count as walked"
+#: Results of calls hold edges, and the dataset knows no end of them.
+UNKNOWN_SHOWN = "results of calls hold edges, and the dataset knows none of their ends: the walk isn't known"
