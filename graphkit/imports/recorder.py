@@ -15,7 +15,15 @@ from graphkit.readers.payloads import UUID
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
 from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names
-from graphkit.records.doubts import DRAWN_IDS, OPENED_FILES, OTHER_SHOWN, UNKNOWN_NAMES, UNKNOWN_SHOWN, UNKNOWN_WALK
+from graphkit.records.doubts import (
+    DRAWN_IDS,
+    ONLY_LISTED,
+    OPENED_FILES,
+    OTHER_SHOWN,
+    UNKNOWN_NAMES,
+    UNKNOWN_SHOWN,
+    UNKNOWN_WALK,
+)
 from graphkit.records.ids import Places
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.words import shortened
@@ -320,8 +328,8 @@ class Recorder:
                 return None
         if not len(self._edges):
             return None
-        if not steps and logged.shown:
-            logged.notes.append(UNKNOWN_SHOWN)
+        if not steps and (logged.shown or logged.listed):
+            logged.notes.append(UNKNOWN_SHOWN if logged.shown else ONLY_LISTED)
             return None
         if not steps and (doubt := self._doubt(logged, opened)):
             logged.notes.append(doubt)

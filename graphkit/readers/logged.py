@@ -81,6 +81,8 @@ class LoggedAnswer:
     shown
         The edges in the results of tools, a list for each path or for each result's edges outside of paths. Those of
         which the dataset knows an end are walked, too.
+    listed
+        The edges that results list around what their calls opened, of which later calls show which was taken.
     unknown_calls
         How many of the calls opened what isn't known: without an edge among what is known, the walk isn't known either.
     drawn_ids
@@ -114,6 +116,7 @@ class LoggedAnswer:
     ordered: bool = False
     opened: list[str] | None = None
     shown: list[list[LoggedEdge]] = field(default_factory=list)
+    listed: list[LoggedEdge] = field(default_factory=list)
     unknown_calls: int = 0
     drawn_ids: bool = False
     folders: list[str] = field(default_factory=list)

@@ -93,7 +93,8 @@ LACKS = (
     "A tool opens what its arguments name (path, symbol, node, id, ...); a search opens nothing. Only those shell "
     "commands are read that certainly print a file or name the files that match (cat, sed -n, head, tail, nl, less, "
     "grep, rg, git show).",
-    "Relations aren't logged: a step is an edge if the knowledge graph holds one.",
+    "An edge in a result is walked. Those that a result lists around what its call opened are seen only: one is walked "
+    "when its other end is opened later, as any edge is that the knowledge graph holds between two opened things.",
 )
 
 MANY = f"a call names more than {MOST_NAMES} things: what follows isn't read"
@@ -115,6 +116,7 @@ class Trail:
         self._found: list[list[LoggedChunk]] = []
         self._shown: dict[int, list[LoggedChunk]] = {}
         self._edges: list[list[LoggedEdge]] = []
+        self._listed: list[LoggedEdge] = []
         self._unread: set[int] = set()
         self._shells: dict[int, ShellReading] = {}
         self._folders: dict[int, str] = {}
@@ -175,18 +177,26 @@ class Trail:
             self.notes[PLAIN] = None
 
     def _graph(self, content: Any, index: int | None) -> list[LoggedEdge]:
-        """Keep the edges of a result, and return them."""
+        """Keep the edges of a result, and return those that are walked.
+
+        Edges that all touch what the call opened are the ways on from there: which one was taken, later calls show.
+        """
         given = self.calls[index].arguments if index is not None else {}
         query = next((one for one in given.values() if isinstance(one, str) and _CYPHER.search(one)), None)
-        named = list(islice(_names(given, DEPTH), 2))
+        opened = list(islice(_names(given, DEPTH), MOST_NAMES)) if query is None else []
+        center = opened[0] if len(opened) == 1 else None
         found: list[LoggedEdge] = []
         for value in _values_in(content):
-            graph = graph_of_result(value, query, named[0] if len(named) == 1 else None)
+            graph = graph_of_result(value, query, center)
             self.notes |= graph.notes
             if graph.unread and index is not None:
                 self._unread.add(index)
-            self._edges += [*graph.paths, *([graph.edges] if graph.edges else [])]
-            found += [*(edge for path in graph.paths for edge in path), *graph.edges]
+            edges = [*(edge for path in graph.paths for edge in path), *graph.edges]
+            if any(all(_touches(edge, name) for edge in edges) for name in opened):
+                self._listed += edges
+            else:
+                self._edges += [*graph.paths, *([graph.edges] if graph.edges else [])]
+                found += edges
         return distinct(found)
 
     def _read_shell(self, index: int, line: str) -> ShellReading:
@@ -223,7 +233,7 @@ class Trail:
             for index, names in enumerate(opened):
                 self.calls[index].seen = self._seen(index, names)
             answer.opened = [name for names in opened for name in names]
-            answer.shown = self._edges
+            answer.shown, answer.listed = self._edges, self._listed
             answer.unknown_calls = sum(call.seen is None for call in self.calls)
             answer.folders = list(dict.fromkeys(one for each in self._shells.values() for one in each.folders))
             answer.ordered = True
@@ -284,6 +294,11 @@ class Trail:
                     chunk.score = None
                 first.setdefault(chunk.name, chunk)
         return list(first.values())
+
+
+def _touches(edge: LoggedEdge, name: str) -> bool:
+    """Return whether an edge begins or ends at a thing, whose name may lack its repository or have its folder."""
+    return any(end.endswith(name) or name.endswith(end) for end in (edge.source, edge.target))
 
 
 def hands_in(name: str) -> bool:

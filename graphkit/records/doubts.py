@@ -20,3 +20,7 @@ UNKNOWN_NAMES = "the dataset knows nothing that was opened, so the walk isn't kn
 OTHER_SHOWN = "results of calls hold edges neither of whose ends the dataset knows: these don't count as walked"
 #: Results of calls hold edges, and the dataset knows no end of them.
 UNKNOWN_SHOWN = "results of calls hold edges, and the dataset knows none of their ends: the walk isn't known"
+#: Results list the edges of what was opened, and nothing else was opened.
+ONLY_LISTED = (
+    "results list edges of what was opened, and none of these was followed by a later call: the walk isn't known"
+)
