@@ -11,6 +11,8 @@ from graphkit.gold.definitions import definition, indent_of
 from graphkit.gold.public_rows import UnusableRowError
 
 _HUNK = re.compile(r"@@ -(?P<start>\d+)(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@ ?(?P<heading>.*)")
+#: The folders that git puts before the two states of a file: a and b, or of the index, worktree, commit or object.
+_PREFIXES = frozenset("abciwo12")
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", "a": b"\a", "b": b"\b", "f": b"\f", "v": b"\v"}
 
@@ -43,7 +45,7 @@ def changed_files(patch: str) -> list[ChangedFile]:
         elif line.startswith("--- "):
             if not files or named:
                 files.append(ChangedFile())
-            files[-1].path = _path(line[4:])
+            files[-1].path = _path(line[4:], files[-1].path)
             named = True
         elif line.startswith("rename from ") and files:
             files[-1].path = _unquoted(line.removeprefix("rename from "))
@@ -99,16 +101,25 @@ def _hunk(found: re.Match[str], lines: Iterator[str], file: ChangedFile) -> None
             file.places.append((number, shown, mark == "-"))
 
 
-def _path(text: str) -> str | None:
-    """Return the path of a ``---`` line, or None for a new file."""
+def _path(text: str, headed: str | None) -> str | None:
+    """Return the path of a ``---`` line, or None for a new file; ``headed`` is the path in the line above it."""
     text = _unquoted(text.partition("\t")[0].rstrip("\r"))
+    if headed is not None and text[1:2] == "/" and text[2:] == headed and text[0] in _PREFIXES:
+        return headed
     return None if text == "/dev/null" else text.removeprefix("a/")
 
 
 def _both(text: str) -> str | None:
-    """Return the path in ``a/path b/path`` if both are equal."""
+    """Return the path in ``a/path b/path`` if both are equal, also behind the prefixes of git's mnemonicPrefix."""
     half = len(text) // 2
     first, second = _unquoted(text[:half]), _unquoted(text[half + 1 :])
+    if (
+        first[0:1] != second[0:1]
+        and first[1:] == second[1:]
+        and first[1:2] == "/"
+        and {first[0], second[0]} <= _PREFIXES
+    ):
+        return first[2:]
     return first.removeprefix("a/") if first.removeprefix("a/") == second.removeprefix("b/") else None
 
 

@@ -138,8 +138,9 @@ class Names:
     """Finds ids by a table, by a pattern, or by the name itself.
 
     The first of these that the dataset knows is used. If the dataset knows none of them exactly, they are compared
-    regardless of letter case, by path without the repository, and by the end of a file's path; each of these counts
-    only if it fits one id. If nothing fits, the id is that of the table, else of the pattern, else the name itself.
+    regardless of letter case, by path without the repository, by the repository and the path as folders, and by the end
+    of a file's path; each of these counts only if it fits one id. If nothing fits, the id is that of the table, else of
+    the pattern, else the name itself.
 
     Attributes
     ----------
@@ -198,6 +199,8 @@ class Names:
         for given, how in candidates:
             if (meant := self._known_by_path.get(given)) is not None:
                 return meant, "by the path" if how == "as they are" else f"{how}, and the path"
+            if (meant := self._known_by_folder.get(given)) is not None:
+                return meant, "by the repository and the path"
         for given, how in candidates:
             ends = [one for one in self._files_by_name.get(given.rpartition("/")[2], ()) if one.endswith(f"/{given}")]
             if len(ends) == 1:
@@ -218,6 +221,10 @@ class Names:
         ]
         longest = max((len(self._places.path(one) or "") for one in ends), default=0)
         best = [one for one in ends if len(self._places.path(one) or "") == longest]
+        if not best:  # a file at the root of its repository, behind the repository's name
+            parts = name.split("/")
+            tails = ("/".join(parts[place:]) for place in range(1, len(parts) - 1))
+            return next((meant for tail in tails if (meant := self._known_by_folder.get(tail)) is not None), None)
         if len(best) > 1:
             self.several.setdefault(name, (best[0], best[1]))
         found = f"{best[0]}{sign}{symbol}" if len(best) == 1 else None
@@ -237,6 +244,13 @@ class Names:
         split = self._places.split
         parts = (("#".join(filter(None, split(one))), one) for one in self.known)
         return _unique((path, one) for path, one in parts if path)
+
+    @cached_property
+    def _known_by_folder(self) -> dict[str, str | None]:
+        """Return the ids by repository, path and symbol, with the repository as a folder: ``schema/users.sql``."""
+        split = self._places.split
+        parts = ((self._places.repo(one), "#".join(filter(None, split(one))), one) for one in self.known)
+        return _unique((f"{repo}/{path}", one) for repo, path, one in parts if repo and path)
 
     @cached_property
     def _files_by_name(self) -> dict[str, list[str]]:

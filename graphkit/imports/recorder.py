@@ -117,10 +117,11 @@ class Recorder:
         self._folders = sorted(logged.folders, key=len)
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.rankings:
-            record["rankings"] = {
-                level: [one for name in names if (one := self._id(name, logged.where, counted=False)) is not None]
+            ids = {
+                level: (self._id(name, logged.where, counted=False, opened=True) for name in names)
                 for level, names in logged.rankings.items()
             }
+            record["rankings"] = {level: [one for one in its if one is not None] for level, its in ids.items()}
         if logged.answer is not None:
             record["answer"] = logged.answer
         if logged.citations is not None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphkit.readers.logged import UnreadableLogError
-from graphkit.readers.model_messages import KNOWN, Message, parse_message, plain_message
+from graphkit.readers.model_messages import KNOWN, Message, parse_message, plain_message, unread_blocks
 from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, identifier, plain_key
 from graphkit.readers.tool_calls import Trail
+from graphkit.records.words import shortened
 
 ENDS_WITH_CALL = (
     "the conversation ends with a call of a tool and hands nothing in: what was said before it was a thought, and the "
@@ -74,7 +75,9 @@ def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "m
     found = Conversation()
     for value in messages:
         if isinstance(value, dict):
-            count_unread(plain_message(value), KNOWN, unread, prefix)
+            plain = plain_message(value)
+            count_unread(plain, KNOWN, unread, prefix)
+            unread.update(f"{prefix}content of the type {shortened(kind)}" for kind in unread_blocks(plain))
             found.add(parse_message(value))
         else:
             unread[f"{prefix}({type(value).__name__})"] += 1

@@ -50,11 +50,17 @@ class LocAgentReader(Reader):
 
 
 def _locations(where: str, name: str, value: dict[str, Any], repo: Any) -> list[str] | None:
-    """Return the ids of a list of locations, or None if the output doesn't have the list."""
-    if value.get(name) is None:
+    """Return the ids of a list of locations, or None if the output doesn't have the list.
+
+    Before its samples are merged, an output holds a list for each of them: they count one after the other.
+    """
+    given = value.get(name)
+    if given is None:
         return None
-    found = texts(value[name])
-    if found is None:
+    if isinstance(given, list) and any(isinstance(one, list) for one in given):
+        given = [one for part in given for one in (part if isinstance(part, list) else [part])]
+    found = texts(given)
+    if found is None or len(found) < len(given):
         raise UnreadableLogError(
             f"{name!r} must be a list of strings", where=where, remedy="Write it as LocAgent does."
         )

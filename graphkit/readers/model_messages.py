@@ -17,7 +17,7 @@ from graphkit.readers.payloads import object_of, objects_of, text, whole
 #: Who speaks, by ``role`` or ``type``.
 ROLES = {
     **{"user": "user", "human": "user", "system": "system", "developer": "system"},
-    **dict.fromkeys(("assistant", "ai", "model", "AIMessageChunk"), "assistant"),
+    **dict.fromkeys(("assistant", "ai", "model", "gemini", "AIMessageChunk"), "assistant"),
     **dict.fromkeys(("tool", "function"), "tool"),
 }
 
@@ -27,9 +27,18 @@ _RESULT_ITEMS = ("function_call_output", "custom_tool_call_output")
 _RAN_ITEMS = ("mcp_call", "file_search_call")
 _CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call")
 _TEXT_BLOCKS = (None, "text", "input_text", "output_text")
+#: The further blocks of a content that are read, or that say nothing of what tools gave: thoughts, pictures, marks.
+_OTHER_BLOCKS = (
+    *("tool_result", "thinking", "redacted_thinking", "reasoning", "refusal", "image", "image_url", "input_image"),
+    *("input_audio", "document", "step-start", "compaction", "function_call_output", "custom_tool_call_output"),
+)
 #: The keys of a call and of a result in the parts of Gemini and of Amazon Bedrock's Converse.
 _CALL_PARTS = ("toolUse", "functionCall", "function_call")
 _RESULT_PARTS = ("toolResult", "functionResponse", "function_response")
+
+#: The parts of Vercel's messages for a model, and the kinds of what a tool gave there.
+_MODEL_PARTS = ("tool-call", "tool-result")
+_MODEL_OUTPUTS = ("text", "json", "error-text", "error-json", "content", "execution-denied")
 
 #: What Pydantic AI says of a call that gave nothing.
 _FAILED_OUTCOMES = ("failed", "denied", "retried")
@@ -247,12 +256,58 @@ def plain_message(value: Any) -> Any:
         beside = {key.removesuffix("_name"): value[key] for key in ("usage", "model_name") if key in value}
         blocks = [block for part in objects_of(parts) if (block := _block_of_pydantic_ai(part))]
         return {"role": "user" if value["kind"] == "request" else "assistant", "content": blocks, **beside}
-    if isinstance(parts, list) and _label(value.get("role")) in ROLES and content is None:  # Gemini, OpenTelemetry
+    if isinstance(parts, list) and _label(value.get("role")) in ROLES and content is None:
+        # Gemini, OpenTelemetry, Vercel's messages for a page
         rest = {key: one for key, one in value.items() if key != "parts"}
-        return {**rest, "content": [_block_of_part(part) for part in parts]}
+        return {**rest, "content": [block for part in parts for block in _blocks_of_part(part)]}
+    if isinstance(content, list) and any(one.get("type") in _MODEL_PARTS for one in objects_of(content)):
+        # Vercel's messages for a model; their results come as those of a user
+        role = "user" if value.get("role") == "tool" else value.get("role")
+        return {**value, "role": role, "content": [block for part in content for block in _blocks_of_part(part)]}
+    if value.get("type") == "gemini":
+        return _message_of_gemini_cli(value)
     if any(one.keys() & {*_CALL_PARTS, *_RESULT_PARTS} for one in objects_of(content)):  # Converse
         return {**value, "content": [_block_of_part(one) for one in content or ()]}
     return value
+
+
+def _message_of_gemini_cli(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply in a session of Gemini CLI, which holds the results of its calls, too."""
+    blocks: list[Any] = [{"type": "text", "text": value["content"]}] if text(value.get("content")) else []
+    for call in objects_of(value.get("toolCalls")):
+        parts = objects_of(call.get("result"))
+        gave = [object_of(part.get("functionResponse")).get("response") for part in parts]
+        given = gave[0] if len(gave) == 1 else [one for one in gave if one is not None]
+        output = given.get("output", given) if isinstance(given, dict) and "error" not in given else given
+        blocks.append({"type": "tool_use", "name": call.get("name"), "input": call.get("args"), "id": call.get("id")})
+        failed = call.get("status") not in ("success", None)
+        blocks.append({"type": "tool_result", "tool_use_id": call.get("id"), "content": output, "is_error": failed})
+    used, rest = object_of(value.get("tokens")), ("toolCalls", "tokens", "thoughts", "timestamp")
+    usage = {"input_tokens": used.get("input"), "output_tokens": used.get("output")}
+    return {**{key: one for key, one in value.items() if key not in rest}, "content": blocks, "usage": usage}
+
+
+def _blocks_of_part(part: Any) -> list[Any]:
+    """Return the blocks of a part; of Vercel's parts, one for a page is a call with its result."""
+    kind = _label(part.get("type")) if isinstance(part, dict) else ""
+    if not (kind in _MODEL_PARTS or kind == "dynamic-tool" or (kind.startswith("tool-") and "toolCallId" in part)):
+        return [_block_of_part(part)]
+    call, name = part.get("toolCallId"), part.get("toolName", kind.removeprefix("tool-"))
+    given = part.get("input", part.get("args"))
+    gave = part.get("output", part.get("result"))
+    asked = {"type": "tool_use", "name": name, "input": given, "id": call}
+    if kind == "tool-call":
+        return [asked]
+    failed = part.get("state") in ("output-error", "output-denied") or part.get("isError") is True
+    if isinstance(gave, dict) and "value" in gave and _label(gave.get("type")) in _MODEL_OUTPUTS:
+        failed = failed or gave["type"].startswith("error")
+        gave = gave["value"]
+    result = {"type": "tool_result", "tool_use_id": call, "content": gave, "is_error": failed}
+    if kind == "tool-result":
+        return [result]
+    # What a part for a page calls by: input-streaming and input-available have no result yet.
+    done = "output" in part or failed
+    return [asked, {**result, "content": part.get("errorText", gave)}] if done else [asked]
 
 
 def _block_of_part(part: Any) -> Any:
@@ -297,6 +352,14 @@ def _block_of_pydantic_ai(part: dict[str, Any]) -> dict[str, Any] | None:
 def _label(value: Any) -> str:
     """Return a text, or an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def unread_blocks(fields: Any) -> list[str]:
+    """Return the types of the blocks of a message's content that aren't read, one for each block."""
+    blocks = objects_of(fields.get("content")) if isinstance(fields, dict) else []
+    known = (*_TEXT_BLOCKS, *_CALL_BLOCKS, *_OTHER_BLOCKS)
+    kinds = (one.get("type") for one in blocks if "tool_use_id" not in one)
+    return [str(kind) for kind in kinds if kind not in known]
 
 
 def _named_call(name: Any) -> str:
