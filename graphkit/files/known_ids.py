@@ -23,6 +23,9 @@ from graphkit.records.words import counted, shortened
 #: A smaller known share of the ids or edges leads to a warning about its usual cause.
 HARDLY = 0.1
 
+#: The fewest ids none of which is known by chance.
+_SOME = 3
+
 #: How similar the nearest name is at least, from 0 to 1; among how many others, and for how many names, it is sought.
 NEAR = 0.6
 _OTHERS = 10_000
@@ -257,7 +260,7 @@ class LogCoverage:
         every
             Returns all ids of the dataset, to find the closest one.
         fewest
-            With fewer ids, or edges, nothing is concluded.
+            With fewer ids, or edges, nothing is concluded, unless none of three ids is known to a dataset with a graph.
         command
             The command that reads the records again with a table of ids, ``ids.jsonl``. None during an import, which
             accepts the table itself.
@@ -295,10 +298,12 @@ class LogCoverage:
 
     def _hardly_known(self, ids: Collection[str], fewest: int) -> bool:
         """Return whether hardly any of enough ids is known. Gold is only a part of what a system may rightly find."""
+        whole = self.known.has_artifacts or self.known.has_edges
         if len(ids) < max(fewest, 1):
-            return False
+            # Of a few names of a graph that is known, one at least is known if they have its form.
+            return whole and len(ids) >= _SOME and not any(map(self._knows, ids))
         known = sum(map(self._knows, ids))
-        if not (self.known.has_artifacts or self.known.has_edges):
+        if not whole:
             return not known
         return known < HARDLY * len(ids)
 

@@ -384,7 +384,11 @@ def _records(
     report: ImportReport,
     problems: Problems,
 ) -> Iterator[TrialRecord]:
-    """Yield the records from the path, reader, format sentence and content of each log."""
+    """Yield the records from the path, reader, format sentence and content of each log.
+
+    Of a question that was asked again, the answered attempt counts, so failed ones come last.
+    """
+    attempts: list[LoggedAnswer] = []
     for path, (reader, how), (answers, unread, of_log) in logs:
         report.readers.append(how)
         report.lacks.update(dict.fromkeys(reader.lacks))
@@ -392,6 +396,8 @@ def _records(
         for logged in _named_by_file(answers, path, recorder.questions):
             if NOTHING in logged.notes:
                 empty.append(logged)
+            elif logged.error is not None and logged.trial is None and logged.record is None:
+                attempts.append(logged)
             elif (record := recorder.record(logged)) is not None:
                 yield TrialRecord(logged.trial, *_encoded(record), logged.scores)
         for logged in empty:
@@ -399,6 +405,9 @@ def _records(
                 yield TrialRecord(logged.trial, *_encoded(record), logged.scores)
         report.unread.update(unread)
         problems.merge(of_log)
+    for logged in attempts:
+        if (record := recorder.record(logged)) is not None:
+            yield TrialRecord(logged.trial, *_encoded(record), logged.scores)
 
 
 def _named_by_file(answers: Iterator[LoggedAnswer], path: Path, questions: Questions) -> Iterator[LoggedAnswer]:

@@ -52,7 +52,8 @@ def _sample(where: str, result: dict[str, Any], version: str | None) -> ScoredSa
     provider, prompt = object_of(result.get("provider")), object_of(result.get("prompt"))
     variant = text(provider.get("label")) or text(provider.get("id")), text(prompt.get("label"))
     error = None
-    if result.get("failureReason") == _ERROR:
+    # A test whose assertions failed has their reason as its error, and a grading beside it.
+    if result.get("failureReason") == _ERROR or (result.get("error") and not object_of(result.get("gradingResult"))):
         error = text(result.get("error")) or "the test ended in an error"
     return ScoredSample(
         where,

@@ -31,6 +31,9 @@ from graphkit.records.words import shortened
 #: The reason of answers that are skipped since nothing says what they answer.
 NO_QUESTION = "answers that don't name their question"
 
+#: The reason of failed answers that are skipped since the question has another answer.
+FAILED_ATTEMPTS = "failed attempts at a question that has another record"
+
 _AMOUNTS = ("latency_ms", "cost")
 _COUNTS = ("model_calls", "prompt_tokens", "output_tokens")
 
@@ -117,11 +120,11 @@ class Recorder:
         self._folders = sorted(logged.folders, key=len)
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.rankings:
-            ids = {
+            ranked = {
                 level: (self._id(name, logged.where, counted=False, opened=True) for name in names)
                 for level, names in logged.rankings.items()
             }
-            record["rankings"] = {level: [one for one in its if one is not None] for level, its in ids.items()}
+            record["rankings"] = {level: [one for one in its if one is not None] for level, its in ranked.items()}
         if logged.answer is not None:
             record["answer"] = logged.answer
         if logged.citations is not None:
@@ -158,7 +161,8 @@ class Recorder:
             if logged.record is not None and (logged.trial is not None or not self.renames):
                 self.problems.add(second_record(logged.where, question, logged.trial))
                 return None
-            skipped.add("further answers to an answered question", f"{logged.where}: {question}")
+            what = "further answers to an answered question" if logged.error is None else FAILED_ATTEMPTS
+            skipped.add(what, f"{logged.where}: {question}")
             return None
         else:
             self._answered.add((question, logged.trial))

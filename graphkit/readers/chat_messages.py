@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation, refuse_unnamed, thread_of
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.model_messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
 from graphkit.readers.payloads import (
+    NOTHING,
     Wrapped,
     count_unread,
     each_unwrapped,
     holds,
     number,
+    object_of,
     text,
 )
 from graphkit.readers.tool_calls import LACKS
@@ -58,6 +61,8 @@ class MessagesReader(Reader):
                 thread.payload.append(message)
                 continue
             for one in each_unwrapped(value, _is_payload, options, where, lists=True):
+                if one.payload is None:
+                    _add_status(one.answer, value)
                 same = held is not None and held.question == one.question and held.question is not None
                 if same and held is not None and _continue(held, one):
                     continue
@@ -70,6 +75,18 @@ class MessagesReader(Reader):
         refuse_unnamed((question for question, _ in threads), options.question_key, first)
         for thread in threads.values():
             yield _answer(thread, unread)
+
+
+def _add_status(answer: LoggedAnswer, value: Any) -> None:
+    """Add the error of a line of a batch whose request was answered with an HTTP status of an error."""
+    response = object_of(object_of(value).get("response"))
+    status = number(response.get("status_code"))
+    if answer.error is None and status is not None and status >= HTTPStatus.BAD_REQUEST:
+        error = object_of(response.get("body")).get("error")
+        said = text(error) or text(object_of(error).get("message"))
+        answer.error = said or f"the request was answered with the status {status:.0f}"
+        answer.error_type = text(object_of(error).get("type")) or f"HTTP {status:.0f}"
+        answer.notes = [note for note in answer.notes if note != NOTHING]
 
 
 def _is_payload(value: Any) -> bool:

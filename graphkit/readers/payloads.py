@@ -403,6 +403,8 @@ def _wrapped(found: _Found, where: str, options: ReadOptions, followed: _Followe
     for name, factor in LATENCIES.items():
         given = around.first("latency", (name,), _duration)
         if given is not None:
+            if name == "latency" and any(isinstance(one.get("observations"), list) for _, one, _ in found.way):
+                factor = 1e3  # a trace of Langfuse
             logged.latency_ms = given * factor
             logged.taken["latency"] += " in milliseconds" if factor == 1 else " in seconds"
             break

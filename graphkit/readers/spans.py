@@ -494,5 +494,7 @@ def _failure(
 
 
 def _time(held: dict[str, Any], *names: str) -> int | None:
-    """Return the first of some times, in microseconds."""
-    return next((time for name in names if (time := microseconds_of(held.get(name))) is not None), None)
+    """Return the first of some times, in microseconds; a name such as ``startTimeUnixNano`` states its unit."""
+    units = ((name, 1e9 if name.replace("_", "").lower().endswith("unixnano") else None) for name in names)
+    times = (microseconds_of(held.get(name), unit) for name, unit in units)
+    return next((time for time in times if time is not None), None)

@@ -12,11 +12,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def microseconds_of(value: Any) -> int | None:
-    """Return a time in microseconds since 1970, from a text or a number of any unit; None for anything else.
+def microseconds_of(value: Any, second: float | None = None) -> int | None:
+    """Return a time in microseconds since 1970, from a text or a number; None for anything else.
 
-    A time without a zone is one of UTC. The size of a number gives its unit: below 1e11 it is seconds until the year
-    5138, then milliseconds, and so on.
+    A time without a zone is one of UTC. ``second`` is the number's unit as a part of a second, such as 1e9, where the
+    format states it. Else its size gives the unit: below 1e11 it is seconds until the year 5138, then milliseconds, and
+    so on.
 
     >>> microseconds_of("1970-01-01 00:00:01.5"), microseconds_of("1700000000000000000"), microseconds_of("soon")
     (1500000, 1700000000000000, None)
@@ -31,7 +32,7 @@ def microseconds_of(value: Any) -> int | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
         return None
-    second = next(size for limit, size in ((1e11, 1), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)) if value < limit)
+    second = second or next(size for limit, size in ((1e11, 1), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)) if value < limit)
     try:
         # As the SDK rounds nanoseconds for its own JSON, so that both forms of a span give one latency.
         return (datetime.fromtimestamp(value / second, tz=UTC) - _EPOCH) // _MICROSECOND

@@ -17,7 +17,7 @@ from typing import Any
 from graphkit.readers.graph_results import graph_of_result
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.readers.logged_rankings import distinct, ends
-from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
+from graphkit.readers.payloads import EMPTY_VALUES, identifier, json_within, number, plain_key, text
 from graphkit.readers.reprs import printed
 from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
@@ -85,6 +85,16 @@ _SOURCES = ("resource", "resource_link", "search_result", "web_search_result")
 _BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url", "document", "audio")
 
 _CYPHER = re.compile(r"\bMATCH\b.*\(", re.DOTALL | re.IGNORECASE)
+#: The results that are errors: how their text begins, and the keys of an object that holds nothing else.
+_ERROR_TEXT = re.compile(
+    r"(?:<tool_use_error>|Traceback \(most recent call last\):|(?:[A-Za-z]*Error|Exception|ERROR|error|fatal)(?: \w+)?:"
+    r"|ENOENT\b|EACCES\b|\[?(?:Tool|Request) (?:call )?(?:failed|cancelled|canceled|timed out))"
+)
+_LONGEST_ERROR = 2_000
+_ERROR_KEYS = frozenset(("error", "errors", "errormessage", "exception"))
+_BESIDE_ERRORS = frozenset(
+    ("code", "status", "statuscode", "message", "type", "iserror", "details", "detail", "name", "stack", "traceback")
+)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
 
@@ -101,6 +111,7 @@ MANY = f"a call names more than {MOST_NAMES} things: what follows isn't read"
 SHELL = "some shell commands can't be read for certain: what else they opened isn't known"
 UNREAD_ARGUMENTS = "the arguments of a call are no JSON object: what it opened isn't known"
 FAILED = "a call that failed opened nothing"
+WITHOUT_RESULT = "calls without a result, where others have one, opened nothing: they were cancelled or killed"
 PLAIN = "what a search gave back is plain text: what it found doesn't count as retrieved"
 
 
@@ -119,6 +130,7 @@ class Trail:
         self._listed: list[LoggedEdge] = []
         self._unread: set[int] = set()
         self._shells: dict[int, ShellReading] = {}
+        self._returned: set[int] = set()
         self._folders: dict[int, str] = {}
 
     def called(self, name: Any, arguments: Any, call: Any = None, folder: str | None = None) -> None:
@@ -159,6 +171,8 @@ class Trail:
         key = identifier(call)
         index = self._by_id.get(key) if key is not None else self._waiting.popleft() if self._waiting else None
         if index is not None:
+            self._returned.add(index)
+            failed = failed or (index not in self._shells and found is None and is_error(content))
             self.calls[index].result = content_text(content)
             self.calls[index].failed = failed
             if index in self._shells and self._read_shell(index, command_line(self.calls[index]) or "").certain:
@@ -228,6 +242,7 @@ class Trail:
         answer.retrieved = self._retrieved()
         if self.calls or tools:
             answer.tool_calls = self.calls
+            self._fail_without_result()
             self._place_shells()
             opened = [self._opened(index) for index in range(len(self.calls))]
             for index, names in enumerate(opened):
@@ -238,6 +253,13 @@ class Trail:
             answer.folders = list(dict.fromkeys(one for each in self._shells.values() for one in each.folders))
             answer.ordered = True
         answer.notes += self.notes
+
+    def _fail_without_result(self) -> None:
+        """Mark calls without a result as failed where the log holds results; what hands in the answer has none."""
+        for index, call in enumerate(self.calls):
+            if self._returned and index not in self._returned and not hands_in(call.name) and index not in self._shells:
+                call.failed = True
+                self.notes[WITHOUT_RESULT] = None
 
     def _place_shells(self) -> None:
         """Drop names that depend on the folder in which an earlier command may have left the shell."""
@@ -309,6 +331,26 @@ def hands_in(name: str) -> bool:
 def _is_structured(name: str) -> bool:
     """Return whether a tool hands in an answer with fields of its own, as Pydantic AI's output tools do."""
     return plain_key(name).startswith(_STRUCTURED)
+
+
+def is_error(content: Any) -> bool:
+    """Return whether a result says that its call failed: a short text that begins so, or an object of an error alone.
+
+    >>> is_error("Error: ENOENT: no such file or directory"), is_error({"error": "not found"}), is_error("errors = []")
+    (True, True, False)
+    >>> is_error({"error": None, "results": []}), is_error({"error": "partly", "results": ["a"]})
+    (False, False)
+    """
+    values = _values_in(content)
+    return bool(values) and all(map(_is_error, values))
+
+
+def _is_error(value: Any) -> bool:
+    if isinstance(value, dict):
+        rest = {plain_key(key): one for key, one in value.items() if one not in EMPTY_VALUES and one is not False}
+        said = rest.keys() & _ERROR_KEYS
+        return bool(said) and rest.keys() <= _ERROR_KEYS | _BESIDE_ERRORS
+    return isinstance(value, str) and len(value) <= _LONGEST_ERROR and _ERROR_TEXT.match(value.strip()) is not None
 
 
 def command_line(call: LoggedToolCall) -> str | None:
