@@ -18,6 +18,7 @@ from graphkit.cli.options import (
     NEW_RUN,
     NEW_RUN_DATASET,
     NEW_RUN_NAME,
+    ON_ERROR,
     REPLACE_FILE,
     ExecutorOptions,
     LogOptions,
@@ -95,6 +96,7 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         run: str | None = NEW_RUN_NAME,
         force: bool = REPLACE_FILE,
         strict: bool = option("--strict", "Refuse a log with fields that aren't read."),
+        on_error: OnError = ON_ERROR,
         workers: ExecutorOptions,
     ) -> None:
         from graphkit.cli.progress import shown_progress
@@ -102,15 +104,16 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
 
         files, resources = paths_of(files), workers.reserved()
         if format == "auto" and not logs.given():
-            refuse_runs(files, dataset)
+            refuse_runs(files, dataset, on_error)
         for what, value in (("--dataset", dataset), ("--out", out)):
             if value is None:
                 remedy = f"graphkit import {format} FILE... --dataset DIR -o DIR/runs/NAME.jsonl"
                 raise InputError(f"the option {what} is missing", remedy=remedy)
         with shown_progress(f"importing {counted(len(files), 'log')}"):
-            more = {**logs.keywords(), "executor": workers.on, "resources": resources}
+            more = {**logs.keywords(), "on_error": on_error, "executor": workers.on, "resources": resources}
             made = import_log(files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **more)
             kept = _keep_scores(made, [*_graded(made, files, dataset), *made.scores])
+        print_problems(made.problems)
         lines = [*made.summary, *(f"{name}: {file}" for name, file in made.runs), *kept]
         present(lines, {"run": made.run, "file": str(out), **made.figures})
 

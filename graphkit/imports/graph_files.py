@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from graphkit.files.jsonl import first_block, open_binary
 from graphkit.files.tables import columns_of, is_table, read_table
 from graphkit.imports.graphml import read_graphml
 from graphkit.imports.sources import values_of
-from graphkit.readers.graph_names import edge_of
+from graphkit.readers.graph_names import NAMES, edge_of, is_relation_type, plain
 from graphkit.readers.logged import LoggedEdge
 from graphkit.readers.payloads import identifier
 from graphkit.records.graph_parts import GraphEdge, GraphNode
@@ -28,8 +29,32 @@ _ADMIN_ROLES = {"ID": "id", "START_ID": "source", "END_ID": "target", "TYPE": "r
 #: The keys of the edges in node-link JSON: since networkx 3.4, and before.
 _LINKS = ("edges", "links")
 
+_AS_GRAPHML = 'Write it as GraphML: networkx.write_graphml({}, "graph.graphml").'
+_AS_TABLE = "Write its triples to a table with the columns source, relation and target, as rdflib lists them."
+_COMMENTS = rb"\s*(?:(?://|#)[^\n]*\s+)*"
+#: Forms of graphs that aren't read, by how they begin, with a way to one that is.
+_UNREAD = {
+    "GML": (
+        rb"\s*(?:(?:Creator|Version|comment)\b[^\n]*\s+)*graph\s*\[",
+        _AS_GRAPHML.format("networkx.read_gml(FILE)"),
+    ),
+    "DOT": (
+        _COMMENTS + rb"(?:strict\s+)?(?:di)?graph\b[^{\[\n,;\t]{0,200}\{",
+        _AS_GRAPHML.format("networkx.nx_pydot.read_dot(FILE)"),
+    ),
+    "Turtle": (_COMMENTS + rb"@?(?:prefix|base)\s+[^\n]*<", _AS_TABLE),
+    "N-Triples": (_COMMENTS + rb"(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+\S[^\n]*\.\s*(?:\n|$)", _AS_TABLE),
+    "Cypher": (
+        _COMMENTS + rb"(?:CREATE|MERGE|UNWIND|CALL|BEGIN|MATCH)\b[\s(:]",
+        "Load it into a database, and read it from there: graphkit import graph --uri bolt://... --query ...",
+    ),
+}
+
 #: Separates the space of an id from the id in the key of a node.
 _SPACE = "\0"
+
+#: The rows by which triples without a header are known.
+_SAMPLE = 1000
 
 _UNDIRECTED = "edges without a direction, kept as they are written, source first"
 
@@ -61,6 +86,9 @@ def format_of(path: Path) -> Literal["GraphML", "node-link JSON", "table"]:
         return "table"
     with open_binary(path) as stream:
         _, block = first_block(stream, path)
+    for form, (pattern, remedy) in _UNREAD.items():
+        if re.match(pattern, block, re.IGNORECASE):
+            raise InputError(f"{form} isn't read", where=str(path), remedy=remedy)
     begin = block.lstrip()[:1]
     return "GraphML" if begin == b"<" else "node-link JSON" if begin in (b"{", b"[") else "table"
 
@@ -73,13 +101,35 @@ def _node_link(path: Path, columns: Columns | None, notes: Counter[str]) -> Iter
             remedy = "networkx.node_link_data writes it."
             what = f"this isn't node-link JSON, an object with nodes and with edges or links: {held}"
             raise InputError(what, where=where, remedy=remedy)
-        for node in value.get("nodes") or ():
+        nodes = value.get("nodes") or ()
+        by_place = columns is None and _links_by_place(nodes, value[links])
+        for place, node in enumerate(nodes):
             own = identifier(node.get("id")) if isinstance(node, Mapping) else identifier(node)
-            yield GraphNode(own or "", own, (), node if isinstance(node, Mapping) else {})
-        if value.get("directed") is False:
-            notes[_UNDIRECTED] += len(value[links])
+            key = str(place) if by_place else own or ""
+            yield GraphNode(key, own, (), node if isinstance(node, Mapping) else {})
         for number, link in enumerate(value[links], 1):
-            yield _linked(link, columns, f"{where} ({links} {number})")
+            marked = _marked(link)
+            notes[_UNDIRECTED] += value.get("directed") is False and marked is link
+            edge = _linked(marked, columns, f"{where} ({links} {number})")
+            yield edge._replace(names=None) if by_place else edge
+        notes += Counter()  # without those that are 0
+
+
+def _links_by_place(nodes: Sequence[Any], links: Sequence[Any]) -> bool:
+    """Return whether the ends of links are places in the list of nodes, as in d3 and early networkx, and no ids."""
+    ends = [link.get(end) for link in links if isinstance(link, Mapping) for end in ("source", "target")]
+    own = {node.get("id") if isinstance(node, Mapping) else node for node in nodes}
+    return bool(ends) and all(type(end) is int and 0 <= end < len(nodes) and end not in own for end in ends)
+
+
+def _marked(link: Any) -> Any:
+    """Return a link in the direction that graphify keeps by ``_src`` and ``_tgt`` beside undirected ends."""
+    if not isinstance(link, Mapping) or "_src" not in link:
+        return link
+    if {link["_src"], link.get("_tgt")} != {link.get("source"), link.get("target")}:
+        return link
+    rest = {key: value for key, value in link.items() if key not in ("_src", "_tgt")}
+    return {**rest, "source": link["_src"], "target": link["_tgt"]}
 
 
 def _linked(link: Any, columns: Columns | None, where: str) -> GraphEdge:
@@ -107,12 +157,15 @@ class GraphTable:
         The properties by column.
     spaces
         The spaces of ids by role.
+    without_header
+        Whether the first line is a triple, too.
     """
 
     path: Path
     roles: Mapping[str, str]
     names: Mapping[str, str]
     spaces: Mapping[str, str]
+    without_header: bool = False
 
     @classmethod
     def opened(cls, path: Path, columns: Columns | None) -> GraphTable:
@@ -135,6 +188,10 @@ class GraphTable:
         elif not roles and (edge := _edge_columns(held)):
             roles = {"source": edge.source, "target": edge.target}
             roles |= {"relation": edge.relation} if edge.relation else {}
+        if columns is None and not roles and _are_triples(path, held):
+            return cls(
+                path, dict(zip(("source", "relation", "target"), held, strict=True)), {}, {}, without_header=True
+            )
         ends = {roles.get(role) for role in ("source", "relation", "target")}
         return cls(path, roles, {one: name for one, name in names.items() if one not in ends}, spaces)
 
@@ -145,7 +202,8 @@ class GraphTable:
 
     def read(self) -> Iterator[GraphNode | GraphEdge]:
         """Yield the rows. Raises the errors of :func:`graphkit.files.tables.read_table`."""
-        for _, row in read_table(self.path):
+        first = [(1, dict(zip(self.roles.values(), self.roles.values(), strict=True)))] if self.without_header else []
+        for _, row in chain(first, read_table(self.path)):
             cell = {role: row.get(column, "").strip() for role, column in self.roles.items()}
             properties = {name: row[column] for column, name in self.names.items() if row.get(column)}
             if self.has_edges:
@@ -168,6 +226,17 @@ def _edge_columns(columns: Sequence[str]) -> LoggedEdge | None:
     edge = edge_of({one: one for one in columns})
     is_node = edge is not None and edge.source.casefold() == "start" and "id" in map(str.casefold, columns)
     return None if is_node else edge
+
+
+def _are_triples(path: Path, columns: Sequence[str]) -> bool:
+    """Return whether a table is triples without a header: its second of three columns holds few names, often repeated.
+
+    A relation in capitals at the place of a header is one, too.
+    """
+    if len(columns) != 3 or any(plain(one) in NAMES for one in columns):
+        return False
+    relations = [row.get(columns[1], "") for _, row in islice(read_table(path), _SAMPLE)]
+    return is_relation_type(columns[1]) or columns[1] in relations
 
 
 def _admin(columns: Sequence[str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:

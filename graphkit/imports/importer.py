@@ -79,7 +79,7 @@ class ImportOptions:
     strict
         Refuse a log with fields that aren't read.
     on_error
-        Whether unusable records of graphkit's own, a line each, refuse the input or are skipped.
+        Whether lines that aren't JSON, and unusable records of graphkit's own, refuse the input or are skipped.
     executor, resources
         Workers that read the logs, one task a file: an executor, or its name as in ``--on``, and what each task needs
         of the cluster. They reach the files by the same names. Run and report are the same as without.
@@ -178,9 +178,11 @@ def import_log(
     if fields is not None and format not in (AUTO, OwnRecordsReader.name):
         what = f"mapped fields are read from any JSON, and {format} reads its own"
         raise InputError(what, where="--map", remedy="Leave out --map, or the format.")
-    how = f"fields read as --map says, {reader_of(OwnRecordsReader.name).title}"
+    own = reader_of(OwnRecordsReader.name)
     chosen_readers = [
-        _reader(path, format) if fields is None else (reader_of(OwnRecordsReader.name), f"{path.name}: {how}")
+        _reader(path, format, chosen.on_error)
+        if fields is None
+        else (own, f"{path.name}: fields read as --map says, {own.title}")
         for path in paths
     ]
     _refuse_unused(chosen, paths, [reader for reader, _ in chosen_readers])
@@ -226,12 +228,12 @@ def _refuse_unused(chosen: ImportOptions, paths: Sequence[Path], used: Sequence[
             raise InputError(what, where=str(paths[0]), remedy=f"Leave it out; these formats use it: {others}.")
 
 
-def refuse_runs(paths: Sequence[Path], dataset: str | Path | None) -> None:
+def refuse_runs(paths: Sequence[Path], dataset: str | Path | None, on_error: OnError = "fail") -> None:
     """Raise an InputError if a file, recognised by its content, holds graphkit's own records: it is a run already."""
     for path in paths:
-        if _reader(path, AUTO)[0].name != OwnRecordsReader.name:
+        if _reader(path, AUTO, on_error)[0].name != OwnRecordsReader.name:
             continue
-        _, first = next(values_of(path), ("", None))
+        _, first = next(values_of(path, Problems(on_error)), ("", None))
         if OwnRecordsReader.names_run(first):
             beside = any(find_file(folder, "questions") for folder in folders_around(path))
             where = "" if beside else option_text("dataset", dataset or "DATASET")
@@ -267,13 +269,14 @@ def run_name_of(path: Path) -> str:
     return path.name.split(".", 1)[0] if not path.name.startswith(".") else path.name
 
 
-def _reader(path: Path, format: str) -> tuple[Reader, str]:  # noqa: A002
+def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader, str]:  # noqa: A002
     """Return the reader of a file, and a sentence that says how it was chosen."""
     if format != AUTO:
         reader = reader_of(format)
         return reader, f"{path.name}: read as {reader.title}"
     if is_json(path):
-        reader, how = recognised((value for _, value in islice(values_of(path), SAMPLE)), (), str(path))
+        values = islice(values_of(path, Problems(on_error)), SAMPLE)
+        reader, how = recognised((value for _, value in values), (), str(path))
     else:
         lines = (line for _, line in islice(text_of(path), SAMPLE))
         reader, how = recognised((text for _, text in whole_text(path)), lines, str(path))
@@ -289,7 +292,7 @@ def _values(task: ReadingTask, reader: Reader, problems: Problems, unread: Count
         return records_of_file(path, task.questions, problems)
     if reader.lines:
         return text_of(path)
-    return values_of(path) if is_json(path) else whole_text(path)
+    return values_of(path, problems) if is_json(path) else whole_text(path)
 
 
 def _read_dataset(dataset: Dataset) -> tuple[Questions, Known, KnowledgeEdges]:

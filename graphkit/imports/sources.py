@@ -9,9 +9,11 @@ from typing import Any
 
 import msgspec
 
+from graphkit.errors import InputError
 from graphkit.files.archives import is_archive
 from graphkit.files.json_stream import LONGEST, json_documents, mistake, refused, whole_characters
 from graphkit.files.jsonl import MAX_LINE, first_block, open_binary, read_block, read_lines
+from graphkit.files.problems import Problem, Problems
 from graphkit.records.json_once import each_key_once, repeats_a_key
 
 _JSON = msgspec.json.Decoder()
@@ -22,12 +24,17 @@ def is_json(path: Path) -> bool:
     return is_archive(path) or _beginning(path)[0].lstrip()[:1] in (b"{", b"[")
 
 
-def values_of(path: Path) -> Iterator[tuple[str, Any]]:
+def values_of(path: Path, problems: Problems | None = None) -> Iterator[tuple[str, Any]]:
     """Yield (``file:line``, value) for each JSON value of a file.
 
     A file is JSON Lines, or one or several documents in any layout. If the file is an array of objects, its items are
     the values, each with its number in its place. Only one value is in memory at once. An archive contains the
     documents that :func:`graphkit.readers.inspect_logs.archived` finds.
+
+    Parameters
+    ----------
+    problems
+        Collects the lines of JSON Lines that aren't JSON, if it skips problems.
 
     Raises
     ------
@@ -38,7 +45,7 @@ def values_of(path: Path) -> Iterator[tuple[str, Any]]:
         from graphkit.readers.inspect_logs import archived
 
         return archived(path)
-    return _lines(path) if is_lines(path) else json_documents(path)
+    return _lines(path, problems) if is_lines(path) else json_documents(path)
 
 
 def text_of(path: Path) -> Iterator[tuple[str, str]]:
@@ -104,7 +111,7 @@ def is_lines(path: Path) -> bool:
     return more or isinstance(value, dict)
 
 
-def _lines(path: Path) -> Iterator[tuple[str, Any]]:
+def _lines(path: Path, problems: Problems | None) -> Iterator[tuple[str, Any]]:
     for number, line in read_lines(path):
         try:
             value = _JSON.decode(line)
@@ -112,7 +119,13 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             twice = True
         if twice:
-            value = _leniently(path, number, line)
+            try:
+                value = _leniently(path, number, line)
+            except InputError as error:
+                if problems is None or problems.on_error != "skip":
+                    raise
+                problems.add(Problem(f"{path}:{number}", error.what))
+                continue
         yield f"{path}:{number}", value
 
 

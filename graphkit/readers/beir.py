@@ -37,7 +37,9 @@ class BeirReader(Reader):
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         rows: dict[str, tuple[str, dict[str, Any]]] = {}
+        first = ""
         for where, value in values:
+            first = first or where
             if not isinstance(value, dict):
                 raise _refused(where, "it is no object of questions")
             if (row := _of_document(value)) is not None:
@@ -57,6 +59,12 @@ class BeirReader(Reader):
                 count_unread(value, (held,) if held else value, unread)
                 for question, documents in (value[held] if held else value).items():
                     yield _answer(f"{where} {shortened(question)}", question, documents)
+        if rows and all(type(one) is int and one in (0, 1) for _, scores in rows.values() for one in scores.values()):
+            raise UnreadableLogError(
+                "the scores are 0 and 1 alone: these are judgements (qrels) rather than what a system ranked",
+                where=first,
+                remedy='Write them as gold: {"id": QUESTION, "relevant": {DOCUMENT: 1}} in questions.jsonl.',
+            )
         for question, (where, scores) in rows.items():
             yield _answer(f"{where} {shortened(question)}", question, scores)
 

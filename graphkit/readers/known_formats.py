@@ -21,6 +21,9 @@ GROUP = "graphkit.readers"
 #: A text is read as lines, and not as a whole, if a reader recognises at least this share of its lines.
 KNOWN_BY = 0.5
 
+#: The format of graphkit's own records.
+_OWN = "graphkit"
+
 _USAGE = 'An entry point names a class: pipeline = "my_package.reader:PipelineReader".'
 _REINSTALL = "Install graphkit again: its own formats aren't registered."
 
@@ -98,6 +101,8 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
             details=(*problems, advice(seen), *RECORD.splitlines()),
         )
     chosen, *others = [reader for reader in known if shares.get(reader.name) == best]
+    if best < 1 and others and chosen.name == _OWN:  # a failed request beside a tool's log looks like an own record
+        chosen, *others = *others, chosen
     part = "" if best == 1 else f" by {best:.0%} of its first values"
     names = " or ".join(reader.name for reader in others)
     also = f"; it could be {names} too, and the more specific format is used" if others else ""

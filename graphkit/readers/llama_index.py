@@ -8,6 +8,7 @@ give plain chunks. An index of the former kind (``KnowledgeGraphIndex``) gives i
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -51,6 +52,8 @@ _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")
 _SOURCE = ("1", "SOURCE", "NodeRelationship.SOURCE", "source")
 _PATHS = ("kg_rel_map", "kg_rel_texts", "kg_rel_text")  # the same, as data and as text
 _FILES = ("file_path", "file_name", "file")
+#: The end of the id of a part of a file whose id is its path.
+_PART = re.compile(r"_part_\d+$")
 
 #: LlamaIndex's text for a node, which doesn't show the retrieved items.
 _FORM = (
@@ -294,8 +297,9 @@ def _name(node: Node, metadata: dict[str, Any]) -> str:
     """Return the name of a node: a chosen id, else a file, else a random id."""
     own = identifier(node.get("id_"))
     source = _source(node)
-    chosen = [name for name in (own, source) if name is not None and UUID.fullmatch(name) is None]
-    files = filter(None, (identifier(metadata.get(key)) for key in _FILES))
+    files = [name for key in _FILES if (name := identifier(metadata.get(key))) is not None]
+    whole = (name if _PART.sub("", name) not in files else _PART.sub("", name) for name in (own, source) if name)
+    chosen = [name for name in whole if UUID.fullmatch(name) is None]
     return next(iter((*chosen, *files)), None) or source or own or "a node without an id"
 
 

@@ -33,6 +33,7 @@ from graphkit.records.usage import added
 
 _KIND = "openinference.span.kind"
 _DOCUMENTS = "retrieval.documents"
+_RERANKED = "reranker.output_documents"
 
 #: The keys of the text in a span's input and output as JSON; an earlier key has priority.
 _ASKED = ("question", "query", "query_str", "query_text", "user_input", "input", "query_bundle", "messages")
@@ -108,6 +109,11 @@ class OpenInferenceConventions:
         "tool.name",
         "tool.description",
         "tool.parameters",
+        _RERANKED,
+        "reranker.input_documents",
+        "reranker.query",
+        "reranker.model_name",
+        "reranker.top_k",
     )
 
     def operation(self, span: Span) -> Operation:
@@ -148,7 +154,10 @@ class OpenInferenceConventions:
         return _words(given, _ANSWERED) or _words(given if isinstance(given, str) else None, ())
 
     def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
-        """Return the documents of the outermost retrievals, and the edges if the documents have some."""
+        """Return the documents of the outermost retrievals, and the edges if the documents have some.
+
+        Where rerankers follow, their documents count, in their order: they are what the model got.
+        """
         spans = tree.outermost(lambda span: span.operation.kind == "retrieval" and _names_documents(span))
         if not spans:
             return TracedRetrieval()
@@ -156,7 +165,10 @@ class OpenInferenceConventions:
             notes.append("there are several retrievals: their documents follow one another")
         doubts: set[str] = set()
         documents = [document for span in spans for document in _read_documents(span, unread, doubts)]
-        found = TracedRetrieval(by_score=True)
+        rerankers = [span for span in tree.spans if _kind(span) == "RERANKER" and span.numbered(_RERANKED)]
+        if rerankers:
+            documents = _reranked(documents, rerankers, unread, doubts)
+        found = TracedRetrieval(by_score=not rerankers)
         ranking, found.edges = ranked_documents(documents, self._relations, doubts)
         if not documents or found.edges or any(one.is_named or one.split.alone for one in documents):
             found.ranking = ranking
@@ -164,8 +176,27 @@ class OpenInferenceConventions:
         return found
 
 
-def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Iterator[Document]:
-    for place, document in enumerate(_documents(span)):
+def _reranked(
+    documents: list[Document], rerankers: list[Span], unread: Counter[str], doubts: set[str]
+) -> list[Document]:
+    """Return the documents that rerankers gave, each as its retrieval has it, with the reranker's score."""
+    retrieved = {one.chunk.name: one for one in documents if one.chunk is not None}
+    found: list[Document] = []
+    for one in (one for span in rerankers for one in _read_documents(span, unread, doubts, _RERANKED)):
+        known = retrieved.get(one.chunk.name) if one.chunk is not None else None
+        if known is None or known.chunk is None:
+            found.append(one)
+        else:
+            known.chunk.score = known.score = one.score
+            found.append(known)
+    return found
+
+
+def _read_documents(span: Span, unread: Counter[str], doubts: set[str], held: str = _DOCUMENTS) -> Iterator[Document]:
+    """Yield the documents of a retrieval, or of a reranker."""
+    numbered = span.numbered(held)
+    given = _documents(span) if held == _DOCUMENTS else [numbered[place] for place in sorted(numbered)]
+    for place, document in enumerate(given):
         metadata = json_within(nested(document, "document.metadata"))
         if isinstance(metadata, str):
             doubts.add("the metadata of a document aren't whole JSON: they may have been cut")

@@ -116,9 +116,16 @@ PLAIN = "what a search gave back is plain text: what it found doesn't count as r
 
 
 class Trail:
-    """The calls of one question in order, with what they opened and found."""
+    """The calls of one question in order, with what they opened and found.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    each_result
+        Whether the log holds the result of each call that has one, so that one without a result failed.
+    """
+
+    def __init__(self, *, each_result: bool = True) -> None:
+        self._each_result = each_result
         self.calls: list[LoggedToolCall] = []
         self.notes: dict[str, None] = {}
         self.submitted: str | None = None
@@ -257,7 +264,8 @@ class Trail:
     def _fail_without_result(self) -> None:
         """Mark calls without a result as failed where the log holds results; what hands in the answer has none."""
         for index, call in enumerate(self.calls):
-            if self._returned and index not in self._returned and not hands_in(call.name) and index not in self._shells:
+            ended = index in self._returned or index in self._shells or hands_in(call.name)
+            if self._each_result and self._returned and not ended:
                 call.failed = True
                 self.notes[WITHOUT_RESULT] = None
 

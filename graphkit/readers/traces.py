@@ -271,7 +271,7 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
         if logged.question is not None:
             logged.taken["question id"] = conventions.conversation
     logged.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-    trail = Trail()
+    trail = Trail(each_result=False)  # an instrumentation may leave contents out
     for use in (use for part in parts for use in part.tools):
         trail.called(use.name, use.arguments, use.call)
         if use.result is not None or use.failed:

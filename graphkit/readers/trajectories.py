@@ -324,6 +324,8 @@ def _messages_of_step(step: dict[str, Any], calls: list[Call], folder: str | Non
     failed = False
     for call in calls:
         call.folder = folder
+        if call.name in _SEARCHES:
+            found = _found_by(call.name, shown or "")
     verb = action.strip().partition(" ")[0].partition("\n")[0]
     if not calls and verb:
         calls = [Call("bash", {"command": action.strip()}, None, folder)]
