@@ -118,8 +118,10 @@ def _node_link(path: Path, columns: Columns | None, notes: Counter[str]) -> Iter
 def _links_by_place(nodes: Sequence[Any], links: Sequence[Any]) -> bool:
     """Return whether the ends of links are places in the list of nodes, as in d3 and early networkx, and no ids."""
     ends = [link.get(end) for link in links if isinstance(link, Mapping) for end in ("source", "target")]
-    own = {node.get("id") if isinstance(node, Mapping) else node for node in nodes}
-    return bool(ends) and all(type(end) is int and 0 <= end < len(nodes) and end not in own for end in ends)
+    if not ends or not all(type(end) is int and 0 <= end < len(nodes) for end in ends):
+        return False
+    own = {identifier(node.get("id")) if isinstance(node, Mapping) else identifier(node) for node in nodes}
+    return not any(str(end) in own for end in ends)
 
 
 def _marked(link: Any) -> Any:

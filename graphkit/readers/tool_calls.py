@@ -263,9 +263,10 @@ class Trail:
 
     def _fail_without_result(self) -> None:
         """Mark calls without a result as failed where the log holds results; what hands in the answer has none."""
+        named = set(self._by_id.values())  # others may have their results joined into one
         for index, call in enumerate(self.calls):
             ended = index in self._returned or index in self._shells or hands_in(call.name)
-            if self._each_result and self._returned and not ended:
+            if self._each_result and index in named and self._returned & named and not ended:
                 call.failed = True
                 self.notes[WITHOUT_RESULT] = None
 

@@ -26,7 +26,7 @@ from graphkit.readers.payloads import (
     text,
     whole,
 )
-from graphkit.readers.tool_calls import LACKS, content_text
+from graphkit.readers.tool_calls import LACKS, Trail, content_text
 from graphkit.records.words import shortened
 
 NO_PATCH = "the agent submitted no patch: its answer isn't known"
@@ -155,7 +155,7 @@ class MiniSweAgentReader(_TrajectoryReader):
         count_unread(info, known, unread, "info.")
         folder = text(at(info, "config.environment.cwd")) or ""
         folder = posixpath.normpath(folder) if folder.startswith("/") else ""
-        dialogue = Conversation()
+        dialogue = Conversation(Trail(each_result=False))
         waiting = False
         for value in payload["messages"]:
             if not isinstance(value, dict):
@@ -263,7 +263,7 @@ class SweAgentReader(_TrajectoryReader):
         info = object_of(payload.get("info"))
         count_unread(info, _INFO, unread, "info.")
         config = object_of(json_within(payload.get("replay_config")))
-        dialogue = Conversation()
+        dialogue = Conversation(Trail(each_result=False))
         folder = None
         history = [one for one in objects_of(payload.get("history")) if one.get("is_demo") is not True]
         asked = next((one for one in history if one.get("role") == "user"), {})
