@@ -10,7 +10,7 @@ from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, ad
 from graphkit.readers.logged import LoggedAnswer
 from graphkit.readers.model_messages import Call, Message, Result, tokens_of
 from graphkit.readers.payloads import count_unread, object_of, objects_of, text
-from graphkit.readers.tool_calls import SHELL, UNREAD_ARGUMENTS, content_text
+from graphkit.readers.tool_calls import SHELL, UNREAD_ARGUMENTS, Trail, content_text
 
 #: The tool of agents that write code.
 _INTERPRETER = "python_interpreter"
@@ -49,7 +49,7 @@ class SmolagentsReader(FrameworkReader):
         if whole:
             count_unread(whole, ("steps", "output", "state", "token_usage", "timing"), unread)
         steps = objects_of(whole.get("steps") if whole else payload)
-        dialogue, notes = Conversation(), dict[str, None]()
+        dialogue, notes = Conversation(Trail(each_result=False)), dict[str, None]()
         for step in steps:
             count_unread(step, _STEP, unread, "steps.")
             for message in _messages(step, notes):

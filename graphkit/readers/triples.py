@@ -149,8 +149,8 @@ def edges_of_metadata(metadata: Any, notes: set[str]) -> list[LoggedEdge] | None
 _RELATION = r"(?P<relation>[A-Z][A-Z0-9_]*)(?: ?[({][^\n]*?[)}])?"
 _FORMS = (
     re.compile(rf"(?P<start>\S[^\n]*?) -(?: |->? )?{_RELATION} ?-?> (?P<end>\S[^\n]*)"),  # A - REL -> B, A -> REL -> B
-    re.compile(rf"\(?(?P<start>[^\s()][^\n()]*)\)? ?-\[\w*:?{_RELATION}\]-> ?\(?(?P<end>[^\s()][^\n()]*)\)?"),
-    re.compile(rf"\(?(?P<end>[^\s()][^\n()]*)\)? ?<-\[\w*:?{_RELATION}\]- ?\(?(?P<start>[^\s()][^\n()]*)\)?"),
+    re.compile(rf"\(?(?P<start>[^\s()][^\n()]*)\)? ?-\[(?:\w*:)?{_RELATION}\]-> ?\(?(?P<end>[^\s()][^\n()]*)\)?"),
+    re.compile(rf"\(?(?P<end>[^\s()][^\n()]*)\)? ?<-\[(?:\w*:)?{_RELATION}\]- ?\(?(?P<start>[^\s()][^\n()]*)\)?"),
 )
 
 #: The longest line that is looked at: names are no longer, and prose isn't searched for long.
