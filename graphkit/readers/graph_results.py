@@ -83,18 +83,18 @@ def graph_of_result(value: Any, query: str | None = None, center: str | None = N
     """
     graph = ResultGraph()
     if isinstance(value, str):
-        graph.edges.extend(edges_of_lines(value))
+        graph.edges.extend(edges_of_lines(value) if "->" in value or "<-" in value else ())
         if graph.edges:
             graph.notes[JOINED_EDGES] = None
     else:
-        _Search(graph, query).within(value, center, DEPTH)
+        _ResultSearch(graph, query).within(value, center, DEPTH)
     # Two numbers are the lines of a file rather than two nodes.
     graph.edges = [edge for edge in graph.edges if not (edge.source.isdigit() and edge.target.isdigit())]
     return graph
 
 
 @dataclass(slots=True)
-class _Search:
+class _ResultSearch:
     graph: ResultGraph
     query: str | None
 

@@ -175,19 +175,21 @@ class Trail:
         found
             The things that it found, if the log names them apart from the content.
         """
+        values = _values_in(content)
         key = identifier(call)
         index = self._by_id.get(key) if key is not None else self._waiting.popleft() if self._waiting else None
         if index is not None:
             self._returned.add(index)
-            failed = failed or (index not in self._shells and found is None and is_error(content))
+            failed = failed or (index not in self._shells and found is None and _are_errors(values))
             self.calls[index].result = content_text(content)
             self.calls[index].failed = failed
             if index in self._shells and self._read_shell(index, command_line(self.calls[index]) or "").certain:
                 return  # the content of a printed file isn't the result of a search
         if failed:
             return
-        graph = self._graph(content, index)
-        found = found_in(content) if found is None else found
+        graph = self._graph(values, index)
+        if found is None:
+            found = found_in(content) if _is_blocks(content) else _found_in_json(values[0], DEPTH)
         if graph:
             found = list({chunk.name: chunk for chunk in (*(found or ()), *ends(graph))}.values())
         if found is not None:
@@ -197,7 +199,7 @@ class Trail:
         elif index is not None and searches(self.calls[index].name):
             self.notes[PLAIN] = None
 
-    def _graph(self, content: Any, index: int | None) -> list[LoggedEdge]:
+    def _graph(self, values: list[Any], index: int | None) -> list[LoggedEdge]:
         """Keep the edges of a result, and return those that are walked.
 
         Edges that all touch what the call opened are the ways on from there: which one was taken, later calls show.
@@ -207,7 +209,7 @@ class Trail:
         opened = list(islice(_names(given, DEPTH), MOST_NAMES)) if query is None else []
         center = opened[0] if len(opened) == 1 else None
         found: list[LoggedEdge] = []
-        for value in _values_in(content):
+        for value in values:
             graph = graph_of_result(value, query, center)
             self.notes |= graph.notes
             if graph.unread and index is not None:
@@ -350,7 +352,10 @@ def is_error(content: Any) -> bool:
     >>> is_error({"error": None, "results": []}), is_error({"error": "partly", "results": ["a"]})
     (False, False)
     """
-    values = _values_in(content)
+    return _are_errors(_values_in(content))
+
+
+def _are_errors(values: list[Any]) -> bool:
     return bool(values) and all(map(_is_error, values))
 
 

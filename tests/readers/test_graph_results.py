@@ -11,6 +11,7 @@ from graphkit.readers.graph_results import graph_of_result
 from graphkit.readers.graph_values import UNREAD_EDGES
 from graphkit.readers.logged import LoggedAnswer
 from graphkit.readers.tool_calls import Trail, is_error
+from tests.readers.shared_logs import spoiled
 
 #: An edge as (source, relation, target), with whether it has a direction.
 Shown = tuple[str, str | None, str, bool]
@@ -107,6 +108,22 @@ def test_edges_in_another_form_are_told() -> None:
     """An entry without ends leaves a doubt, and the call's walk unknown."""
     graph = graph_of_result({"nodes": [], "edges": [{"foo": 1}]})
     assert (graph.unread, list(graph.notes)) == (True, [UNREAD_EDGES])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"nodes": [{"id": 7, "name": "a"}, {"id": 9, "name": "b"}], "links": [{"source": 0, "target": 1}]},
+        {"node": "a", "neighbors": [{"id": "b", "relation": "CALLS", "direction": "out"}]},
+        [{"p": [{"id": "a"}, "CALLS", {"id": "b"}]}, {"nodes": ["a", "b"], "rels": ["CALLS"]}],
+        {"path": ["a", "CALLS", "b"], "paths": [["a", "b"]], "edges": [{"from": "a", "to": "b"}]},
+    ],
+)
+def test_odd_values_are_survived(value: Any) -> None:
+    """Something else may stand at each place: it is no edge, or one of the names there."""
+    for odd in spoiled(value):
+        graph = graph_of_result(odd, "MATCH (a)-[r]->(b) RETURN a", "a")
+        assert all(isinstance(edge.source, str) and edge.source for edge in graph.edges)
 
 
 def trail(*calls: tuple[dict[str, Any], Any]) -> LoggedAnswer:
