@@ -33,7 +33,7 @@ RELATIONS = (
 )
 
 #: Columns of rows that are often called so, though they needn't be the ends of an edge.
-_VARIABLES = (("a", "r", "b"), ("n", "r", "m"), ("s", "r", "t"), ("x", "r", "y"))
+VARIABLES = (("a", "r", "b"), ("n", "r", "m"), ("s", "r", "t"), ("x", "r", "y"))
 
 _RELATION_TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 _COLUMN = re.compile(r"(?:type\((\w+)\)|(\w+)(?:\.\w+)?)")
@@ -156,7 +156,7 @@ def guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:
     by_variable = {plain(variable(column)): column for column in row}
     types = [column for column in row if is_relation_type(row[column])]
     if len(by_variable) == len(row) and len(types) == 1:
-        for start, relation, end in _VARIABLES:
+        for start, relation, end in VARIABLES:
             if start in by_variable and end in by_variable and by_variable.get(relation) == types[0]:
                 return (by_variable[start], types[0], by_variable[end]), False
     return None, False

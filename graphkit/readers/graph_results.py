@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from graphkit.readers.graph_names import (
     EDGES,
+    ENDS,
+    VARIABLES,
     edge_of,
     end_of,
     first_of,
@@ -19,10 +22,13 @@ from graphkit.readers.graph_names import (
     is_relation_type,
     name_of,
     plain,
+    variable,
 )
+from graphkit.readers.graph_objects import is_relationship
 from graphkit.readers.graph_values import JOINED_EDGES, UNREAD_EDGES, Gathered
 from graphkit.readers.logged import LoggedEdge, ReadOptions
 from graphkit.readers.payloads import identifier, text
+from graphkit.readers.reprs import Described
 from graphkit.readers.triples import edges_of_lines
 
 #: How deep a graph may lie within a result.
@@ -93,6 +99,27 @@ def graph_of_result(value: Any, query: str | None = None, center: str | None = N
     return graph
 
 
+class _Keys(NamedTuple):
+    """Whether keys are those of ends of an edge, of a relation, of lists of edges, and of neighbours."""
+
+    ends: bool
+    relation: bool
+    edges: bool
+    neighbours: bool
+
+
+@lru_cache(maxsize=1024)
+def _keys_of(keys: tuple[str, ...]) -> _Keys:
+    held = {plain(key) for key in keys}
+    columns = {plain(variable(key)) for key in keys}
+    return _Keys(
+        ends=any({start, end} <= columns for start, end in (*ENDS, *((start, end) for start, _, end in VARIABLES))),
+        relation=bool(held & {*_RELATIONS, "type"}),
+        edges=bool(held & {*EDGES, _LINKS}),
+        neighbours=bool(held & _NEIGHBOURS.keys()),
+    )
+
+
 @dataclass(slots=True)
 class _ResultSearch:
     graph: ResultGraph
@@ -102,15 +129,18 @@ class _ResultSearch:
         """Add the edges of a value, and of what it holds where it isn't graph content itself."""
         if depth == 0:
             return
-        if isinstance(value, list | tuple):
+        if isinstance(value, (list, tuple)):
             if path := _path_in_turn(value):
                 self.graph.paths.append(path)
             elif not self._described(value):
                 for part in value:
                     self.within(part, center, depth - 1)
-        elif isinstance(value, Mapping) and not self._mapping(value, center):
+        elif isinstance(value, Described):
+            self._row({"value": value})
+        elif isinstance(value, dict) and not self._mapping(value, center):
             for part in value.values():
-                self.within(part, center, depth - 1)
+                if not isinstance(part, str):
+                    self.within(part, center, depth - 1)
 
     def _described(self, value: Sequence[Any]) -> bool:
         """Add a path of nodes as maps, and of relations in turn, as ``Record.data()`` has it."""
@@ -118,18 +148,25 @@ class _ResultSearch:
 
     def _mapping(self, value: Mapping[str, Any], center: str | None) -> bool:
         """Add the edges that a map is or lists; return whether it is graph content."""
-        if (names := _path_of_names(value)) is not None:
+        keys = _keys_of(tuple(value))
+        nested = [one for one in value.values() if isinstance(one, (list, dict, tuple, Described)) and one]
+        if nested and (names := _path_of_names(value)) is not None:
             self.graph.paths.extend(names)
             return True
-        if self._whole_graph(value):
+        if keys.edges and self._whole_graph(value):
             return True
-        own = name_of(value) or _first_end(value, _CENTERS) or center
-        if own and self._neighbours(value, own):
-            return True
-        if center and (edge := _neighbour(value, center, None)) is not None:
+        if keys.neighbours:
+            own = name_of(value) or _first_end(value, _CENTERS) or center
+            if own and self._neighbours(value, own):
+                return True
+        if center and keys.relation and (edge := _neighbour(value, center, None)) is not None:
             self.graph.edges.append(edge)
             return True
-        return self._row(value)
+        # Most maps in results are of files and passages: a row needs ends in columns, or something that holds an edge.
+        texts = (one for one in value.values() if isinstance(one, str))
+        if keys.ends or any(map(_is_graph_object, nested)) or any("->" in one or "<-" in one for one in texts):
+            return self._row(value)
+        return False
 
     def _row(self, value: Mapping[str, Any]) -> bool:
         """Add the edges of a row of a query."""
@@ -172,6 +209,16 @@ class _ResultSearch:
         edges = [edge for edge in found if edge is not None]
         self.graph.edges.extend(edges)
         return bool(edges)
+
+
+def _is_graph_object(value: Any) -> bool:
+    """Return whether a value is a node, a relationship or a path of a database, or a list of such."""
+    if isinstance(value, (list, tuple)):
+        in_turn = len(value) > 2 and isinstance(value[1], str) and isinstance(value[0], dict)
+        return in_turn or (bool(value) and not isinstance(value[0], (list, tuple)) and _is_graph_object(value[0]))
+    if not isinstance(value, dict):
+        return isinstance(value, Described)
+    return isinstance(value.get("labels"), list) or isinstance(value.get("segments"), list) or is_relationship(value)
 
 
 def _neighbour(value: Mapping[str, Any], center: str, outward: bool | None) -> LoggedEdge | None:

@@ -10,6 +10,7 @@ import pytest
 from graphkit.readers.graph_results import graph_of_result
 from graphkit.readers.graph_values import UNREAD_EDGES
 from graphkit.readers.logged import LoggedAnswer
+from graphkit.readers.reprs import parse_repr
 from graphkit.readers.tool_calls import Trail, is_error
 from tests.readers.shared_logs import spoiled
 
@@ -40,6 +41,11 @@ A_B_C: list[Shown] = [("a", "CALLS", "b", False), ("b", "USES", "c", False)]
         [["a", "CALLS", "b"]],
         {"result": [{"subject": "a", "predicate": "CALLS", "object": "b"}]},
         [{"source": "a", "type(r)": "CALLS", "target": "b"}],
+        {"rows": [{"r": {"type": "CALLS", "start": {"id": "a"}, "end": {"id": "b"}}}]},
+        parse_repr(
+            "<Relationship nodes=(<Node element_id='1' labels=frozenset() properties={'id': 'a'}>, "
+            "<Node element_id='2' labels=frozenset() properties={'id': 'b'}>) type='CALLS' properties={}>"
+        ),
         {"node": "a", "neighbors": [{"id": "b", "relation": "CALLS", "direction": "out"}]},
         {"id": "a", "outgoing": [{"node": "b", "type": "CALLS"}]},
         {"id": "b", "callers": [{"id": "a", "relation": "CALLS"}]},
@@ -48,7 +54,7 @@ A_B_C: list[Shown] = [("a", "CALLS", "b", False), ("b", "USES", "c", False)]
     ],
 )
 def test_one_edge(value: Any) -> None:
-    """a calls b, in thirteen forms."""
+    """a calls b, in fifteen forms."""
     assert shown(value) == A_CALLS_B
 
 
