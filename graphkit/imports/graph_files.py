@@ -31,11 +31,11 @@ _LINKS = ("edges", "links")
 
 _AS_GRAPHML = 'Write it as GraphML: networkx.write_graphml({}, "graph.graphml").'
 _AS_TABLE = "Write its triples to a table with the columns source, relation and target, as rdflib lists them."
-_COMMENTS = rb"\s*(?:(?://|#)[^\n]*\s+)*"
+_COMMENTS = rb"\s*(?:(?://|#)[^\n]*\n\s*)*"
 #: Forms of graphs that aren't read, by how they begin, with a way to one that is.
 _UNREAD = {
     "GML": (
-        rb"\s*(?:(?:Creator|Version|comment)\b[^\n]*\s+)*graph\s*\[",
+        rb"\s*(?:(?:Creator|Version|comment)\b[^\n]*\n\s*)*graph\s*\[",
         _AS_GRAPHML.format("networkx.read_gml(FILE)"),
     ),
     "DOT": (
@@ -43,9 +43,9 @@ _UNREAD = {
         _AS_GRAPHML.format("networkx.nx_pydot.read_dot(FILE)"),
     ),
     "Turtle": (_COMMENTS + rb"@?(?:prefix|base)\s+[^\n]*<", _AS_TABLE),
-    "N-Triples": (_COMMENTS + rb"(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+\S[^\n]*\.\s*(?:\n|$)", _AS_TABLE),
+    "N-Triples": (_COMMENTS + rb"(?:<[^<>\s]+:[^<>\s]*>|_:\S+)\s+<[^<>\s]+:[^<>\s]*>\s+[<_\"]", _AS_TABLE),
     "Cypher": (
-        _COMMENTS + rb"(?:CREATE|MERGE|UNWIND|CALL|BEGIN|MATCH)\b[\s(:]",
+        _COMMENTS + rb"(?::?BEGIN\s+)?(?:CREATE|MERGE|MATCH|UNWIND|CALL)\b[^\n,;\t]{0,200}[(\[{]",
         "Load it into a database, and read it from there: graphkit import graph --uri bolt://... --query ...",
     ),
 }
@@ -238,7 +238,8 @@ def _are_triples(path: Path, columns: Sequence[str]) -> bool:
     if len(columns) != 3 or any(plain(one) in NAMES for one in columns):
         return False
     relations = [row.get(columns[1], "") for _, row in islice(read_table(path), _SAMPLE)]
-    return is_relation_type(columns[1]) or columns[1] in relations
+    ends_in_capitals = is_relation_type(columns[0]) or is_relation_type(columns[2])
+    return columns[1] in relations or (is_relation_type(columns[1]) and not ends_in_capitals)
 
 
 def _admin(columns: Sequence[str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:

@@ -241,6 +241,56 @@ def test_a_table_without_relations(data: Path, tmp_path: Path) -> None:
     assert records(data)[1] == [(X, "LINKED", Y)]
 
 
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        (f"{X}\tCALLS\t{Y}\n{Y}\tCALLS\t{Z}\n", [(X, "CALLS", Y), (Y, "CALLS", Z)]),
+        (f"{X},calls,{Y}\n{Y},calls,{Z}\n", [(X, "calls", Y), (Y, "calls", Z)]),  # it stands in another row, too
+        (f"{X}\tCALLS\t{Y}\n", [(X, "CALLS", Y)]),
+    ],
+)
+def test_triples_without_a_header(text: str, edges: list[tuple[str, str, str]], data: Path, tmp_path: Path) -> None:
+    """The first line is an edge like the others."""
+    package.import_graph(data, write(tmp_path / "g.tsv", text))
+    assert records(data)[1] == edges
+
+
+@pytest.mark.parametrize("header", ["FILE,KIND,OWNER", "file,kind,owner"])
+def test_a_table_of_nodes_is_no_triples(header: str, data: Path, tmp_path: Path) -> None:
+    """Names of columns in capitals are no relation."""
+    with pytest.raises(InputError, match="no edge"):
+        package.import_graph(data, write(tmp_path / "g.csv", f"{header}\n{X},file,web\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("# a\n# b\ngraph [\n  directed 1\n]\n", None),  # GML has no such comments
+        ('Creator "x"\nVersion 1\ngraph\n[\n node [ id 1 ] ]\n', "GML"),
+        ("// c\nstrict digraph G {\n a -> b;\n}\n", "DOT"),
+        ("PREFIX x: <http://x/>\nx:a x:b x:c .\n", "Turtle"),
+        ('# c\n_:a <http://x/b> "c" .\n', "N-Triples"),
+        ("// c\nCREATE (a:File {id: 'x'});\n", "Cypher"),
+        ("call id,source,target\n1,a,b\n", None),
+        ("# " * 20_000, None),
+        ("#\n" * 20_000, None),
+    ],
+)
+def test_forms_that_are_not_read(text: str, form: str | None, data: Path, tmp_path: Path) -> None:
+    """A form is refused by its name, and anything else for another reason."""
+    with pytest.raises(InputError) as refused:
+        package.import_graph(data, write(tmp_path / "g.txt", text))
+    assert (f"{form} isn't read" in refused.value.what) is (form is not None)
+
+
+def test_ids_that_are_numbers_are_no_places(data: Path, tmp_path: Path) -> None:
+    """Nodes whose ids are 0 and 1 are meant by these, also in another order than that of the list."""
+    nodes = [{"id": 1, "name": Y}, {"id": 0, "name": X}]
+    graph = {"nodes": nodes, "links": [{"source": 0, "target": 1, "type": "CALLS"}]}
+    package.import_graph(data, write(tmp_path / "g.json", json.dumps(graph)))
+    assert records(data)[1] == [(X, "CALLS", Y)]
+
+
 def test_unknown_columns(data: Path, tmp_path: Path) -> None:
     """A column that isn't there is reported with the closest one."""
     path = write(tmp_path / "g.csv", f"caller,kind,callee\n{X},CALLS,{Y}\n")
