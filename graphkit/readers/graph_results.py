@@ -34,6 +34,9 @@ from graphkit.readers.triples import edges_of_lines
 #: How deep a graph may lie within a result.
 DEPTH = 6
 
+#: A map of more lists is a table of them, and no path.
+_MOST_LISTS = 20
+
 #: The keys of edges in a graph, beside those of any list of edges.
 _LINKS = "links"
 
@@ -257,7 +260,7 @@ def _path_in_turn(value: Sequence[Any]) -> list[LoggedEdge]:
 def _path_of_names(value: Mapping[str, Any]) -> list[list[LoggedEdge]] | None:
     """Return the paths that lists of names hold, alone or beside the list of their relations; else None."""
     lists = {plain(key): part for key, part in value.items() if isinstance(part, list) and part}
-    for relations in lists.values():
+    for relations in lists.values() if len(lists) <= _MOST_LISTS else ():
         if all(map(is_relation_type, relations)):
             for nodes in lists.values():
                 ends = [end_of(one) for one in nodes]

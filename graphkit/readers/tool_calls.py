@@ -84,7 +84,7 @@ _SCRIPTS = ("script", "code", "input")
 _SOURCES = ("resource", "resource_link", "search_result", "web_search_result")
 _BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url", "document", "audio")
 
-_CYPHER = re.compile(r"\bMATCH\b.*\(", re.DOTALL | re.IGNORECASE)
+_CYPHER = re.compile(r"\bMATCH\s{0,9}[\w=\s]{0,99}\(", re.IGNORECASE)
 #: The results that are errors: how their text begins, and the keys of an object that holds nothing else.
 _ERROR_TEXT = re.compile(
     r"(?:<tool_use_error>|Traceback \(most recent call last\):|(?:[A-Za-z]*Error|Exception|ERROR|error|fatal)(?: \w+)?:"
