@@ -10,6 +10,7 @@ from typing import Any
 from graphkit.readers.logged import UnreadableLogError
 from graphkit.readers.model_messages import KNOWN, Message, parse_message, plain_message, unread_blocks
 from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, identifier, plain_key
+from graphkit.readers.tagged_calls import has_tagged_calls, with_tagged_calls
 from graphkit.readers.tool_calls import Trail
 from graphkit.records.words import shortened
 
@@ -73,12 +74,15 @@ class Conversation:
 def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "messages.") -> Conversation:
     """Return the content of a conversation."""
     found = Conversation()
+    messages = list(messages)
+    tagged = has_tagged_calls(messages)
     for value in messages:
         if isinstance(value, dict):
             plain = plain_message(value)
             count_unread(plain, KNOWN, unread, prefix)
             unread.update(f"{prefix}content of the type {shortened(kind)}" for kind in unread_blocks(plain))
-            found.add(parse_message(value))
+            message = parse_message(value)
+            found.add(with_tagged_calls(message) if tagged else message)
         else:
             unread[f"{prefix}({type(value).__name__})"] += 1
     found.close()

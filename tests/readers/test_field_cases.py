@@ -65,6 +65,13 @@ def test_parts_for_a_model_hold_calls_too(cases: Path) -> None:
     assert (call["seen"], call["result"]) == (["web:src/login.ts"], "x")
 
 
+def test_tools_in_tags(cases: Path) -> None:
+    """Cline's read_file of login.ts, and the answer that it handed in."""
+    (record,) = brought(cases / "cline-api-history", "cline.json", question="q1").records
+    assert record["answer"] == "By auth.py"
+    assert record["evidence_files"] == ["web:src/login.ts"]
+
+
 def test_results_that_are_errors_show_nothing(cases: Path) -> None:
     """Both calls failed, by a text and by an object: no edge, no file."""
     folder = cases / "error-text-counts-as-read"
