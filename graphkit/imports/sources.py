@@ -122,8 +122,11 @@ def _lines(path: Path, problems: Problems | None) -> Iterator[tuple[str, Any]]:
             try:
                 value = _leniently(path, number, line)
             except InputError as error:
-                if problems is None or problems.on_error != "skip":
+                if problems is None:
                     raise
+                if problems.on_error != "skip":
+                    remedy = "Correct it, or leave out such lines with --on-error skip."
+                    raise InputError(error.what, where=error.where, remedy=remedy) from None
                 problems.add(Problem(f"{path}:{number}", error.what))
                 continue
         yield f"{path}:{number}", value

@@ -61,10 +61,14 @@ def test_nothing_that_can_be_used(tmp_path: Path) -> None:
     assert "Traceback" not in done.err
 
 
-def test_an_import_does_not_offer_it(tmp_path: Path) -> None:
-    """An import writes whole runs, so it says to correct the record."""
-    run = tiny(tmp_path, answers=[*ANSWERS, '{"run": "r", "question_id": 1, "traversal": 3}'])
-    done = inside("import", "graphkit", run, "-d", tmp_path, "-o", tmp_path / "runs" / "s.jsonl", cwd=tmp_path, code=2)
+def test_an_import_skips_what_it_is_told_to(tmp_path: Path) -> None:
+    """A bad record and a line that a killed process has cut refuse an import, or are skipped and reported."""
+    run = tiny(tmp_path, answers=[*ANSWERS, '{"run": "r", "question_id": 1, "traversal": 3}', '{"run": "r", "quest'])
+    asked = ("import", "graphkit", run, "-d", tmp_path, "-o", tmp_path / "runs" / "s.jsonl")
+    done = inside(*asked, cwd=tmp_path, code=2)
     assert f"{run}:3" in done.err
-    assert "Correct them." in done.err
-    assert "--on-error" not in done.err
+    assert "--on-error skip" in done.err
+    done = inside(*asked, *SKIP, cwd=tmp_path, code=0)
+    assert f"skipped: {run}:3" in done.err
+    assert f"skipped: {run}:4" in done.err
+    assert len((tmp_path / "runs" / "s.jsonl").read_text().splitlines()) == 2
