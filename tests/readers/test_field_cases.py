@@ -204,3 +204,25 @@ def test_a_few_ids_of_another_form_are_told(cases: Path) -> None:
     folder = cases / "few-unknown-ids"
     shown = inside("evaluate", str(folder / "w_abs.jsonl"), "--dataset", str(folder / "ds"), "--no-store", cwd=folder)
     assert "hardly an id is known" in shown.err
+
+
+def test_other_prefixes_of_a_patch(cases: Path, tmp_path: Path) -> None:
+    """Git's mnemonicPrefix writes i/ and w/ before the path."""
+    rows = cases / "mnemonic-prefix-patch" / "swe_mnem.jsonl"
+    inside("import", "gold", "swe-bench", rows, "-o", tmp_path / "out", cwd=tmp_path, code=0)
+    (made,) = read_jsonl(tmp_path / "out" / "questions.jsonl")
+    assert made["expected_files"] == ["o/r:src/x.py"]
+
+
+def test_the_error_of_a_test_is_its_reason(cases: Path, tmp_path: Path) -> None:
+    """promptfoo's third row timed out."""
+    results = cases / "promptfoo-error-row" / "pf.json"
+    inside("import", "scores", results, "--run", "r", "-o", tmp_path / "s.jsonl", cwd=tmp_path, code=0)
+    assert [one["reason"] for one in read_jsonl(tmp_path / "s.jsonl")] == [None, None, "failed: timeout"]
+
+
+def test_scores_between_semicolons(cases: Path) -> None:
+    """A CSV as Excel writes it in Germany: the measure Mine is shown beside Recall."""
+    folder = cases / "scores-csv-semicolons"
+    asked = ("evaluate", "run.jsonl", "--dataset", "ds", "--no-store", "-m", "Recall@5", "--scores", "semi.csv")
+    assert "Mine" in inside(*asked, cwd=folder, code=0).out
