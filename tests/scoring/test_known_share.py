@@ -172,7 +172,7 @@ def test_one_of_chunks_and_edges_has_other_ids(
 
 
 def test_few_ids_mean_nothing(tmp_path: Path) -> None:
-    """Nothing is concluded from fewer than ten ids, and one known id of ten is enough."""
+    """Of fewer than ten ids, three that are all unknown mean something; of ten, one known id is enough."""
     artifacts = [{"id": "n0"}]
 
     def meaning(names: range) -> str | None:
@@ -180,7 +180,9 @@ def test_few_ids_mean_nothing(tmp_path: Path) -> None:
         found = of_tiny(tmp_path, answers=answers, artifacts=artifacts).meaning
         return found.what if found is not None else None
 
-    assert meaning(range(1, 10)) is None  # nine, none known
+    assert meaning(range(1, 3)) is None  # two, none known
+    assert meaning(range(1, 4)) == "hardly an id is known"  # three, none known
+    assert meaning(range(9)) is None  # one of nine
     assert meaning(range(1, 11)) == "hardly an id is known"
     assert meaning(range(10)) is None  # one of ten is 10 %
     assert meaning(range(11)) == "hardly an id is known"
