@@ -191,7 +191,9 @@ class Trail:
         if found is None:
             found = found_in(content) if _is_blocks(content) else _found_in_json(values[0], DEPTH)
         if graph:
-            found = list({chunk.name: chunk for chunk in (*(found or ()), *ends(graph))}.values())
+            own = found or []
+            named = {chunk.name for chunk in own}
+            found = [*own, *(chunk for chunk in ends(graph) if chunk.name not in named)]
         if found is not None:
             self._found.append(found)
             if index is not None:

@@ -150,6 +150,16 @@ def test_the_edges_of_a_query_are_walked() -> None:
     assert answer.listed == []
 
 
+def test_found_nodes_keep_their_texts() -> None:
+    """The nodes beside the edges are the ends of these, too."""
+    nodes = [{"id": "a", "text": "of a", "score": 0.5}, {"id": "b"}]
+    answer = trail(({"query": "x"}, {"nodes": nodes, "edges": [{"source": "a", "relation": "CALLS", "target": "b"}]}))
+    assert [(chunk.name, chunk.text, chunk.score) for chunk in answer.retrieved or ()] == [
+        ("a", "of a", 0.5),
+        ("b", None, None),
+    ]
+
+
 def test_the_edges_around_an_opened_node_are_seen() -> None:
     """Each touches a, which the call opened: a later call shows which was taken."""
     answer = trail(({"node": "a"}, [["a", "CALLS", "b"], ["c", "CALLS", "a"]]), ({"node": "b"}, []))
