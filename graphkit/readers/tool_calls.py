@@ -111,7 +111,7 @@ MANY = f"a call names more than {MOST_NAMES} things: what follows isn't read"
 SHELL = "some shell commands can't be read for certain: what else they opened isn't known"
 UNREAD_ARGUMENTS = "the arguments of a call are no JSON object: what it opened isn't known"
 FAILED = "a call that failed opened nothing"
-WITHOUT_RESULT = "calls without a result, where others have one, opened nothing: they were cancelled or killed"
+WITHOUT_RESULT = "calls without a result, where other calls have one, count as failed"
 PLAIN = "what a search gave back is plain text: what it found doesn't count as retrieved"
 
 
@@ -333,7 +333,16 @@ class Trail:
 
 def _touches(edge: LoggedEdge, name: str) -> bool:
     """Return whether an edge begins or ends at a thing, whose name may lack its repository or have its folder."""
-    return any(end.endswith(name) or name.endswith(end) for end in (edge.source, edge.target))
+    return any(_ends_with(end, name) or _ends_with(name, end) for end in (edge.source, edge.target))
+
+
+def _ends_with(long: str, short: str) -> bool:
+    """Return whether a name is another one, or ends with it as a whole part.
+
+    >>> _ends_with("web:src/a.ts", "src/a.ts"), _ends_with("schema", "a"), _ends_with("a", "a")
+    (True, False, True)
+    """
+    return long.endswith(short) and (len(long) == len(short) or long[-len(short) - 1] in "/:#.")
 
 
 def hands_in(name: str) -> bool:

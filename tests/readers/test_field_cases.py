@@ -81,7 +81,7 @@ def test_results_that_are_errors_show_nothing(cases: Path) -> None:
 
 
 def test_a_cancelled_call_shows_nothing(cases: Path) -> None:
-    """Of five calls two have a result that isn't an error; cart.ts was cancelled."""
+    """Two of the five calls succeeded, two returned an error, and the one of cart.ts was cancelled."""
     (record,) = brought(cases / "cancelled-call-counts-as-read", "mcp_reuse.jsonl").records
     assert record["evidence_files"] == ["web:src/login.ts", "api:app/auth.py"]
 

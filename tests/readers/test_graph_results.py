@@ -166,6 +166,12 @@ def test_the_edges_around_an_opened_node_are_seen() -> None:
     assert (answer.shown, len(answer.listed), answer.opened) == ([], 2, ["a", "b"])
 
 
+def test_a_name_within_another_is_no_opened_node() -> None:
+    """The call opened a; data and schema end with its letter, and are other nodes."""
+    answer = trail(({"node": "a"}, [["data", "CALLS", "schema"]]))
+    assert (len(answer.shown), answer.listed) == (1, [])
+
+
 def test_a_path_between_two_named_nodes_is_walked() -> None:
     """Its edges don't all touch one of the two."""
     answer = trail(({"source": "a", "target": "c"}, {"path": ["a", "CALLS", "b", "USES", "c"]}))

@@ -172,7 +172,7 @@ def test_one_of_chunks_and_edges_has_other_ids(
 
 
 def test_few_ids_mean_nothing(tmp_path: Path) -> None:
-    """Of fewer than ten ids, three that are all unknown mean something; of ten, one known id is enough."""
+    """Three to nine ids give a warning if none is known; of ten, one known id prevents it."""
     artifacts = [{"id": "n0"}]
 
     def meaning(names: range) -> str | None:

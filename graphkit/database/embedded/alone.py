@@ -21,7 +21,7 @@ _PATIENCE = GRACE_SECONDS + 15.0
 def work_alone(folder: Path, descriptor: int, what: str, work: Callable[[Layout, IO[bytes]], None]) -> NoReturn:
     """Work on the files of a folder with the server's lock, so that no server runs meanwhile, and end this process.
 
-    ``work`` writes its replies to the stream of the descriptor; those who wait for the files are told ``what`` it is. A
+    ``work`` writes its replies to the descriptor's stream; processes that wait for the files are told ``what`` it is. A
     server that goes on is the reply ``held``, other work its sentence in it, an exception the reply ``error``.
     """
     os.umask(0o077)
