@@ -11,7 +11,6 @@ from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, convers
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.model_messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
 from graphkit.readers.payloads import (
-    NOTHING,
     Wrapped,
     count_unread,
     each_unwrapped,
@@ -21,6 +20,7 @@ from graphkit.readers.payloads import (
     text,
 )
 from graphkit.readers.tool_calls import LACKS
+from graphkit.records.doubts import NOTHING
 
 _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost_usd", "input", "output")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.accounting import without
 from graphkit.readers.logged import UnreadableLogError
 from graphkit.readers.model_messages import KNOWN, Message, parse_message, plain_message, unread_blocks
 from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, identifier, plain_key
@@ -80,7 +81,9 @@ def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "m
         if isinstance(value, dict):
             plain = plain_message(value)
             count_unread(plain, KNOWN, unread, prefix)
-            unread.update(f"{prefix}content of the type {shortened(kind)}" for kind in unread_blocks(plain))
+            if kinds := unread_blocks(plain):
+                unread.update(f"{prefix}content of the type {shortened(kind)}" for kind in kinds)
+                found.trail.unread_part()
             message = parse_message(value)
             found.add(with_tagged_calls(message) if tagged else message)
         else:
@@ -103,9 +106,9 @@ def thread_of(
     """
     if named is not None:
         keys = ()
-    names = {plain_key(name): name for name in value}
+    names = {plain_key(name): name for name in value.keys()}  # noqa: SIM118 - no field is taken by its name
     key = next((names[name] for name in keys if name in names), None)
-    rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
+    rest = without(value, (key, "session_id", "sessionId"))
     session = identifier(value.get("session_id", value.get("sessionId")))
     if named is not None:
         return identifier(at(value, named)), session, rest

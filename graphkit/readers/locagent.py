@@ -18,6 +18,7 @@ class LocAgentReader(Reader):
 
     name = "locagent"
     priority = 60
+    finds_edges = False
     options = ()
     title = "LocAgent: loc_outputs.jsonl, with found_files, found_modules and found_entities"
     lacks = (

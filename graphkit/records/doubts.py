@@ -24,3 +24,7 @@ UNKNOWN_SHOWN = "results of calls hold edges, and the dataset knows none of thei
 ONLY_LISTED = (
     "results list edges of what was opened, and none of these was followed by a later call: the walk isn't known"
 )
+#: A list of parts, of calls or of what was found has a part of which nothing is read.
+UNREAD_PARTS = "parts of it aren't read, since their kind isn't known: what they hold is missing"
+#: Nothing of a record was read but its question.
+NOTHING = "nothing in them is what this format writes: only what stands around it was read"
