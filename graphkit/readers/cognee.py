@@ -78,8 +78,7 @@ class CogneeReader(SearchReader):
         *("importance_weight", "vector_distance", "edge_object_id", "edge_type_id", "status"),
         *("ontology_valid", "topological_rank", "feedback_weight", "document_id", "chunk_index"),
         *("source_id", "target_id", "node_id", "description", "relationship_name", "edge_text", "facts"),
-        *("chunk_summaries", "rank", "dataId", "datasetId", "chunkId", "assertionId", "sourceRefKey"),
-        *("chunkIndex"),
+        *("chunk_summaries", "chunkIndex", "rank", "dataId", "datasetId", "chunkId", "assertionId", "sourceRefKey"),
     )
     title = "cognee: results of search(), with verbose=True for edges, and of its HTTP interface"
     lacks = (

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from graphkit.readers.accounting import renamed
 from graphkit.readers.logged import LoggedChunk, LoggedEdge
 from graphkit.readers.payloads import identifier, number, text
 
@@ -49,7 +50,7 @@ def plain(name: str) -> str:
 def first_of(properties: Mapping[str, Any], names: Iterable[str]) -> tuple[str | None, Any]:
     """Return the first of some plain names whose value isn't null, as the key is spelled, with the value."""
     held: dict[str, str] = {}
-    for key, value in properties.items():
+    for key, value in dict.items(properties) if isinstance(properties, dict) else properties.items():
         if value is not None:
             held.setdefault(plain(key), key)
     found = next((held[name] for name in names if name in held), None)
@@ -102,7 +103,7 @@ def edge_of(value: Any) -> LoggedEdge | None:
         return None
     if not isinstance(value, Mapping):
         return None
-    held = {plain(key): part for key, part in value.items()}
+    held = renamed(value, plain) if isinstance(value, dict) else {plain(key): part for key, part in value.items()}
     for start, end in ENDS:
         source, target = end_of(held.get(start)), end_of(held.get(end))
         if source and target:

@@ -23,7 +23,7 @@ def is_relationship(value: Any) -> bool:
     """Return whether a value is a relationship as JSON, by its type and its ends."""
     if not isinstance(value, Mapping) or isinstance(value.get("labels"), list):
         return False
-    held = {plain(key) for key in value}
+    held = {*map(plain, value.keys())}
     return bool(held & {"type", "label"}) and any(
         ends <= held for ends in ({"start", "end"}, {"startnodeelementid", "endnodeelementid"})
     )
