@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, Reader
@@ -23,6 +24,9 @@ EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})
 #: The depth to which the objects in a value are accounted for.
 DEPTH = 40
 
+#: The values that a reader may hold before those of which all is taken are dropped.
+HELD = 100
+
 #: The keys that say nothing of a question in any format, without case, ``_`` and ``-``: ids, kinds and times of the
 #: parts of a log. What kind a part is, its other fields tell: they aren't taken where it isn't known.
 _BESIDE = frozenset(
@@ -34,6 +38,10 @@ _BESIDE = frozenset(
 )
 #: The same of parts of a number of tokens, whose sums are read.
 _PARTS_OF_TOKENS = ("tokens", "tokens_details")
+
+
+#: Bound once: a reader asks for millions of fields.
+_GET, _ITEM = dict.get, dict.__getitem__
 
 
 class Accounted(dict[str, Any]):
@@ -53,12 +61,12 @@ class Accounted(dict[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         self.taken.add(key)
-        return super().__getitem__(key)
+        return _ITEM(self, key)
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of a key, which is taken."""
         self.taken.add(key)
-        return super().get(key, default)
+        return _GET(self, key, default)
 
     def __iter__(self) -> Iterator[str]:
         self.taken.add(None)
@@ -175,9 +183,12 @@ def count_untaken(value: Any, unread: Counter[str], beside: Collection[str] = ()
 
 def says_nothing(key: str, value: Any) -> bool:
     """Return whether a field says nothing of a question in any format."""
-    return not isinstance(value, list) and (
-        key.endswith(_PARTS_OF_TOKENS) or _SEPARATORS.sub("", key).lower() in _BESIDE
-    )
+    return not isinstance(value, list) and _is_beside(key)
+
+
+@lru_cache(maxsize=4096)
+def _is_beside(key: str) -> bool:
+    return key.endswith(_PARTS_OF_TOKENS) or _SEPARATORS.sub("", key).lower() in _BESIDE
 
 
 def unread_parts(value: Any, beside: Collection[str] = ()) -> Iterator[bool]:
@@ -202,8 +213,10 @@ def unread_parts(value: Any, beside: Collection[str] = ()) -> Iterator[bool]:
 
 
 def _is_unread(one: Accounted) -> bool:
+    if None in one.taken:
+        return False
     keys = [key for key, held in dict.items(one) if held not in EMPTY_VALUES and not says_nothing(key, held)]
-    return bool(keys) and None not in one.taken and one.taken.isdisjoint(keys)
+    return bool(keys) and one.taken.isdisjoint(keys)
 
 
 class Account:
@@ -226,9 +239,7 @@ class Account:
         for where, value in values:
             self._held[where] = one = accounted(value)
             yield where, one
-            rest: Counter[str] = Counter()
-            count_untaken(one, rest, self._beside)
-            if not rest and where in self._held:
+            if len(self._held) > HELD and where in self._held and not self._untaken(one):
                 self._held[where] = None
         self._ended = True
 
@@ -258,6 +269,11 @@ class Account:
         if answer.retrieved == [] and answer.opened is None and answer.error is None and self._reader.finds_edges:
             answer.traversal = answer.traversal or []
         return answer
+
+    def _untaken(self, value: Any) -> bool:
+        rest: Counter[str] = Counter()
+        count_untaken(value, rest, self._beside)
+        return bool(rest)
 
     def _place(self, answer: LoggedAnswer) -> str:
         """Return the place of the value of an answer, which may name a part of it."""
