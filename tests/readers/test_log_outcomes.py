@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.imports.importer import AUTO, _reader
+from graphkit.imports.importer import AUTO, _reader, import_log
 from graphkit.imports.sources import values_of
 from graphkit.readers.accounting import Account, says_nothing
 from graphkit.readers.known_formats import formats, reader_of
@@ -197,3 +197,26 @@ def test_finding_nothing_is_the_same_in_every_search(name: str) -> None:
     assert any("1 of 2 found nothing" in line for line in got.found.summary)
     assert json.dumps(got.found.figures)
     assert reader_of(name).finds_edges
+
+
+#: How many answers found nothing, failed, have retrieved ids, and have edges, as the logs' own pages say.
+LIVE = {
+    "neo4j-graphrag/text2cypher": (12, 0, 0, 0),
+    "neo4j-graphrag/t2c-plain": (10, 0, 2, 1),
+    "llama-index/t2c": (6, 5, 1, 0),
+    "lightrag/data-local": (4, 0, 6, 6),
+    "lightrag/context-local": (4, 0, 6, 6),
+    "lightrag/data-mix": (2, 0, 8, 8),
+}
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_real_searches_that_found_nothing(name: str, real_logs: Path) -> None:
+    """A row that isn't there, LightRAG's no_results and an empty list are one state, whatever the format."""
+    log = real_logs.parent / "live" / f"{name}.jsonl.gz"
+    found = import_log(log, AUTO, ROOT / "fixtures" / "storefront")
+    empty = [one for one in found.records if one.get("retrieved") == [] and not one.get("traversal")]
+    assert all(one["traversal"] == [] and "error" not in one for one in empty)
+    held = (sum(bool(one.get(field)) for one in found.records) for field in ("retrieved", "traversal"))
+    assert (found.figures["found_nothing"], found.figures["failed"], *held) == LIVE[name]
+    assert len(empty) == LIVE[name][0]
