@@ -157,8 +157,7 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
             count_unread(payload, (*_USED, *keys, request or "", replied or "", *wrapped.names), unread)
         payload = [message for key in keys if key for message in around[key]] + gave.get("messages", [])
     dialogue = conversation(payload, unread)
-    dialogue.trail.into(answer, tools=bool(around.get("tools") or around.get("functions")))
-    answer.question_text = answer.question_text or dialogue.question
+    dialogue.into(answer, tools=bool(around.get("tools") or around.get("functions")))
     known = answer.answer is not None
     answer.answer = answer.answer if known else dialogue.answer
     answer.notes += [note for note in dialogue.notes if not (known and note == ENDS_WITH_CALL)]

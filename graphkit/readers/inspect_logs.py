@@ -181,6 +181,7 @@ def _answer(
     if isinstance(attached, dict) and attached:
         messages = _put_back(messages, attached, DEPTH)
     dialogue = conversation(messages, unread, "samples.messages.")
+    dialogue.close()
     dialogue.trail.into(answer, tools=False)
     completed = _completion(sample.get("output"), attached)
     if completed is not None and dialogue.thought is not None and completed.strip() == dialogue.thought.strip():

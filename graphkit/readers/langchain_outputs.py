@@ -334,8 +334,8 @@ def _add_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
     if isinstance(messages, list) and is_conversation(messages):
         dialogue = conversation(messages, Counter())
         answer.question_text = answer.question_text or question_in({"messages": messages})
-        if dialogue.trail.calls:
-            dialogue.trail.into(answer, tools=False)
+        if dialogue.trail.calls or len(dialogue.turns) > 1:
+            dialogue.into(answer, tools=False)
         calls = [usage_of(message) for message in messages if parse_message(message).role == "assistant"]
         if calls:
             answer.model_calls = len(calls)

@@ -89,6 +89,14 @@ class Message:
         Whether words follow the last call.
     submission
         The answer that the last message of mini-swe-agent hands in.
+    found
+        What the message names as found, apart from the results of calls.
+    reply
+        The id of the model's reply, of which the message may be a part.
+    time
+        The time in microseconds.
+    error
+        What the model's interface said instead of a reply.
     """
 
     role: str | None = None
@@ -100,6 +108,10 @@ class Message:
     model: str | None = None
     prompt_tokens: int | None = None
     output_tokens: int | None = None
+    found: list[LoggedChunk] = field(default_factory=list)
+    reply: str | None = None
+    time: int | None = None
+    error: str | None = None
 
     @property
     def text(self) -> str | None:
