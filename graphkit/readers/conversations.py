@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, UnreadableLogError
-from graphkit.readers.model_messages import KNOWN, Message, parse_message, plain_message, unread_blocks
+from graphkit.readers.model_messages import CUT, KNOWN, Message, parse_message, plain_message, unread_blocks
 from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, identifier, plain_key
 from graphkit.readers.tagged_calls import has_tagged_calls, with_tagged_calls
 from graphkit.readers.tool_calls import Trail
@@ -57,6 +57,8 @@ class Conversation:
         for result in message.results:
             self.trail.returned(result.content, result.call, result.failed, result.found)
         self.trail.submitted = message.submission or self.trail.submitted
+        if message.cut and CUT not in self.notes:
+            self.notes.append(CUT)
         words = message.text
         self.error = message.error or self.error
         if message.role == "assistant":

@@ -12,7 +12,7 @@ from typing import Any
 from graphkit.files.archives import Archive
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.model_messages import parse_message
+from graphkit.readers.model_messages import CUT, cut_short, parse_message
 from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
 from graphkit.readers.tool_calls import LACKS
 from graphkit.records.usage import added
@@ -193,6 +193,8 @@ def _answer(
     error = sample.get("error")
     if isinstance(error, dict):
         answer.error = text(error.get("message")) or "the sample failed"
+    if cut_short(sample.get("output")):
+        answer.notes.append(CUT)
     if sample.get("limit") is not None:
         answer.notes.append(LIMITED)
     if sample.get("invalidation") is not None:

@@ -244,7 +244,7 @@ def haystack(turns: list[tuple[str, str]]) -> list[Any]:
 
 
 def langchain(turns: list[tuple[str, str]]) -> list[Any]:
-    """The state of a graph with the messages of its thread, and its other channels."""
+    """A run of a graph whose state has the messages of its thread, of which the input is the last."""
     messages: list[dict[str, Any]] = []
     for who, words in turns:
         if who == "call":
@@ -253,7 +253,9 @@ def langchain(turns: list[tuple[str, str]]) -> list[Any]:
             messages.append({"type": "tool", "content": "x", "tool_call_id": words})
         else:
             messages.append({"type": "human" if who == "user" else "ai", "content": words})
-    return [{"outputs": {"messages": messages, "documents": None}}]
+    given = {"messages": [one for one in messages if one["type"] == "human"][-1:]}
+    run = {"id": "1", "trace_id": "1", "run_type": "chain", "name": "LangGraph", "start_time": "2026-01-01T10:00:00"}
+    return [{**run, "end_time": "2026-01-01T10:00:09", "inputs": given, "outputs": {"messages": messages}}]
 
 
 def ragas(turns: list[tuple[str, str]]) -> list[Any]:
