@@ -307,7 +307,7 @@ def _read_dataset(dataset: Dataset) -> tuple[Questions, Known, KnowledgeEdges]:
 
     def questions() -> Iterator[QuestionStruct]:
         for _, question in dataset.questions(Problems("skip")):
-            found.add(question.id, question.question, gold_ids(question))
+            found.add(question.id, question.question, (*gold_ids(question), *question.expected_files))
             yield question
 
     return found, *read_known(dataset, questions())

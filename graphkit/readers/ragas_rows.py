@@ -11,6 +11,7 @@ from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptio
 from graphkit.readers.model_messages import is_conversation
 from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, text, texts
 from graphkit.readers.reprs import printed
+from graphkit.readers.text_contexts import UNNAMED
 from graphkit.records.ids import id_of_text
 
 #: The columns that are read, each with its former name.
@@ -25,7 +26,6 @@ _QUESTION_IDS = ("question_id", "query_id", "qid", "id")
 LONGEST_TEXT = 1_000_000
 
 MISMATCH = "there are more or fewer ids than contexts: the ids are used, without texts"
-UNNAMED = "contexts have no ids: each is named by a digest of its text, as graphkit ragas import names gold contexts"
 
 
 class RagasReader(Reader):

@@ -40,6 +40,9 @@ KEYS: dict[str, tuple[str, ...]] = {
     "dspy": ("trajectory", "tool_name_0", "tool_args_0", "observation_0", "outputs", "kwargs", "response_model"),
     "graphiti": ("source_node_uuid", "target_node_uuid", "fact", "episodes", "edge_reranker_scores", "valid_at"),
     "cognee": ("search_result", "dataset_name", "objects_result", "context_result", "node_attributes", "chunk_index"),
+    "promptfoo": ("results", "vars", "testCase", "promptIdx", "response", "latencyMs", "gradingResult"),
+    "deepeval": ("test_results", "testCases", "input", "actual_output", "retrieval_context", "metrics_data"),
+    "swe-bench": ("instance_id", "model_patch", "model_name_or_path"),
     "beir": ("query_id", "doc_id", "corpus_id", "score", "results"),
 }
 
