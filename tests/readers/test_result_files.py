@@ -128,6 +128,36 @@ def test_a_recorded_log_of_promptfoo(dataset: Path) -> None:
     assert not any("error" in one for one in records)
 
 
+# RAGAS -------------------------------------------------------------------------------------------------------------
+
+TEST_SETS = [
+    ({"user_input": "?", "reference": "y", "reference_contexts": ["c"], "synthesizer_name": "s"}, []),
+    (
+        {"question": "?", "contexts": ["c"], "ground_truth": "y", "evolution_type": "simple"},
+        ["relevant_texts=contexts"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("row", "maps"), TEST_SETS)
+def test_test_sets_of_ragas_are_no_run(row: dict[str, Any], maps: list[str], dataset: Path) -> None:
+    """Generated test sets have references and no answers: refused by name, and the advice makes gold of them."""
+    with pytest.raises(InputError, match="test set of RAGAS") as refusal:
+        brought(dataset, [row])
+    assert "graphkit init DATASET FILE" in str(refusal.value.remedy)
+    create_dataset(dataset.parent / "made", dataset.parent / "log.json", map=maps)
+    (question,) = read_jsonl(dataset.parent / "made" / "questions.jsonl")
+    assert (question["gold_answer"], question["relevant_texts"]) == ("y", ["c"])
+
+
+def test_a_test_set_of_ragas_in_a_table(tmp_path: Path) -> None:
+    """to_csv() prints the list of contexts as Python does."""
+    table = tmp_path / "t.csv"
+    table.write_text("user_input,reference_contexts,reference\nWho?,\"['c, d', 'e']\",y\n")
+    create_dataset(tmp_path / "made", table)
+    assert read_jsonl(tmp_path / "made" / "questions.jsonl")[0]["relevant_texts"] == ["c, d", "e"]
+
+
 # deepeval ----------------------------------------------------------------------------------------------------------
 
 #: A test case of a test run, in camel case.
