@@ -75,8 +75,9 @@ def own_columns(path: Path, format: str) -> FieldMap | None:  # noqa: A002
 
 def run_of_table(path: Path) -> str | None:
     """Return the run that the first row of a table names; raise the errors of :func:`log_rows`."""
-    _, first = next(log_rows(path), ("", {}))
-    return id_of(next((first[name] for name in ("run", *ANSWER["run"]) if first.get(name)), None))
+    for _, first in log_rows(path):
+        return id_of(next((first[name] for name in ("run", *ANSWER["run"]) if first.get(name)), None))
+    return None
 
 
 def log_rows(path: Path, fields: FieldMap | None = None, problems: Problems | None = None) -> Iterator[tuple[str, Any]]:

@@ -50,11 +50,14 @@ class Questions(QuestionTexts):
         self.places = Places() if places is None else places
         #: By question, the files whose symbols are in the gold.
         self.files_of_symbols: dict[str, frozenset[str]] = {}
+        #: The repositories in the gold.
+        self.repositories: set[str] = set()
 
     def add(self, name: str, text: str, gold: Iterable[str] = ()) -> None:
         """Add a question with the ids in its gold."""
         super().add(name, text)
-        places = self.places
+        places, gold = self.places, list(gold)
+        self.repositories |= places.named(gold)
         files = frozenset(places.file_id(one) for one in gold if places.symbol(one) is not None)
         if files:
             self.files_of_symbols[name] = files
@@ -104,6 +107,7 @@ class Recorder:
         #: The records that can't be used.
         self.problems = Problems()
         self._folders: list[str] = []
+        self._repository: str | None = None
 
     def each_question(self, logged: LoggedAnswer) -> list[LoggedAnswer]:
         """Return the answers to the questions that a log asks in one conversation, or the logged answer alone."""
@@ -123,6 +127,7 @@ class Recorder:
             own = {**logged.record, **record}
             return self._renamed(own, logged.where) if self.renames else self._count(own)
         self._folders = sorted(logged.folders, key=len)
+        self._repository = logged.repository if logged.repository in self.questions.repositories else None
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.rankings:
             ranked = {
@@ -392,6 +397,8 @@ class Recorder:
 
     def _id(self, name: str, where: str, counted: bool = True, opened: bool = False) -> str | None:
         """Return the id of a name, or of an opened file; None if no record can hold it."""
+        if self._repository is not None and name and self._places.repo(name) is None:
+            name = f"{self._repository}:{name}"
         found = name
         if 0 < len(name) <= LONGEST_NAME:
             found = self._opened_name(name) if opened else self._names.id_of(name)

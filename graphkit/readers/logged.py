@@ -87,6 +87,9 @@ class LoggedAnswer:
         How many of the calls opened what isn't known: without an edge among what is known, the walk isn't known either.
     drawn_ids
         Whether names may be ids that the library drew: what the dataset doesn't know of these can't be compared.
+    repository
+        The repository of files that are named without one, where the log states it otherwise: it counts if the dataset
+        has it.
     folders
         The absolute folders in which an agent worked: a file's name may begin with one of them.
     tool_calls
@@ -122,6 +125,7 @@ class LoggedAnswer:
     listed: list[LoggedEdge] = field(default_factory=list)
     unknown_calls: int = 0
     drawn_ids: bool = False
+    repository: str | None = None
     folders: list[str] = field(default_factory=list)
     tool_calls: list[LoggedToolCall] | None = None
     answer: str | None = None
