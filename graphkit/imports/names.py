@@ -172,6 +172,11 @@ class Names:
         """Return a finder with the same table and pattern for other known ids."""
         return Names(known, self._table if self.given else None, self._pattern, self._places)
 
+    def is_id(self, value: str) -> bool:
+        """Return whether a value is an id of the dataset, or the table or the pattern makes one of it."""
+        made = (self._table.get(value), self._pattern.id_of(value) if self._pattern is not None else None)
+        return value in self.known or any(one in self.known for one in made if one is not None)
+
     def id_of(self, name: str) -> str:
         """Return the id of a name."""
         found = self._found.get(name)

@@ -10,6 +10,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import second_record
 from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
+from graphkit.readers.graph_names import is_element_id
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.readers.payloads import UUID
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
@@ -17,6 +18,9 @@ from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names
 from graphkit.records.doubts import (
     DRAWN_IDS,
+    NAMELESS,
+    NO_NAMES,
+    ONLY_ELEMENT_IDS,
     ONLY_LISTED,
     OPENED_FILES,
     OTHER_SHOWN,
@@ -172,8 +176,8 @@ class Recorder:
 
     def _add_retrieval(self, record: dict[str, Any], logged: LoggedAnswer, files_of_symbols: Collection[str]) -> None:
         """Add the retrieved ids and the traversal to a record."""
-        if logged.drawn_ids:
-            self._drop_drawn_ids(logged)
+        self._take_values(logged)
+        self._drop_drawn_ids(logged)
         if logged.retrieved is not None:
             found = [chunk for one in logged.retrieved if (chunk := self._chunk(one, logged.where))]
             if found or not logged.retrieved:  # names that no record can hold aren't an empty search result
@@ -189,21 +193,51 @@ class Recorder:
             if not logged.ordered:
                 record["ordered"] = False
 
+    def _take_values(self, logged: LoggedAnswer) -> None:
+        """Add the values of rows that are ids of the dataset to what was retrieved, whatever their columns are called.
+
+        They rank with their row, those of lists and beside edges behind everything.
+        """
+        names = self._names
+        chunks = logged.retrieved or []
+        if not logged.values and not any(chunk.values for chunk in chunks):
+            return
+        found: dict[str, LoggedChunk] = {}
+        for chunk in chunks:
+            known = [value for value in chunk.values if names.is_id(value)]
+            is_named = chunk.is_named and not (is_element_id(chunk.name) and not names.is_id(chunk.name))
+            its = [chunk] if is_named or not known else []
+            for one in (*its, *(LoggedChunk(value, score=chunk.score) for value in known)):
+                kept = found.setdefault(one.name, one)
+                if one.score is not None and (kept.score is None or one.score > kept.score):
+                    kept.score = one.score
+        for value in filter(names.is_id, logged.values):
+            found.setdefault(value, LoggedChunk(value))
+        named = any(chunk.is_named for chunk in found.values())
+        if not all(chunk.is_named for chunk in found.values()):
+            logged.notes.append(NAMELESS if named else NO_NAMES)
+        if named or logged.retrieved is not None:
+            logged.retrieved = list(found.values()) if named or not found else None
+
     def _drop_drawn_ids(self, logged: LoggedAnswer) -> None:
-        """Drop what has no other name than an id that the library drew and the dataset doesn't know.
+        """Drop what has no other name than an id that a library or a database drew and the dataset doesn't know.
 
         What remains of a list that was not empty is a list only if it isn't empty.
         """
-
-        def unknown(name: str) -> bool:
-            return UUID.fullmatch(name) is not None and self._names.id_of(name) not in self._names.known
-
         chunks, walks = logged.retrieved or [], logged.traversal or []
-        kept = [chunk for chunk in chunks if not unknown(chunk.name)]
-        paths = [[edge for edge in path if not (unknown(edge.source) or unknown(edge.target))] for path in walks]
+        names = (*(chunk.name for chunk in chunks), *_ends_in(walks))
+        drawn = {name for name in names if is_element_id(name) or (logged.drawn_ids and UUID.fullmatch(name))}
+        unknown = {name for name in drawn if self._names.id_of(name) not in self._names.known}
+        if not unknown:
+            return
+        kept = [chunk for chunk in chunks if chunk.name not in unknown]
+        paths = [[edge for edge in path if unknown.isdisjoint((edge.source, edge.target))] for path in walks]
+        if any(map(is_element_id, unknown)):
+            logged.notes.append(ONLY_ELEMENT_IDS)
         if len(kept) < len(chunks):
             logged.retrieved = kept or None
-            logged.notes.append(DRAWN_IDS)
+            if not all(map(is_element_id, unknown)):
+                logged.notes.append(DRAWN_IDS)
         if any(walks):
             logged.traversal = [path for path in paths if path] or None
 
@@ -287,8 +321,10 @@ class Recorder:
             record["result"] = call.result
         if call.failed:
             record["failed"] = True
-        if call.seen is not None:
-            ids = (self._id(name, where, counted=False, opened=True) for name in call.seen)
+        values = list(filter(self._names.is_id, call.values))
+        if call.seen is not None or values:
+            names = (*(call.seen or ()), *values)
+            ids = (self._id(name, where, counted=False, opened=True) for name in names)
             record["seen"] = list(dict.fromkeys(one for one in ids if one is not None))
         return record
 
@@ -409,6 +445,11 @@ class Recorder:
                         self._report.opened_files.add(found)
                     return found
         return self._names.id_of(name)
+
+
+def _ends_in(paths: Iterable[Iterable[LoggedEdge]]) -> Iterator[str]:
+    """Yield both ends of each edge."""
+    return (end for path in paths for edge in path for end in (edge.source, edge.target))
 
 
 def _edge_of(step: Mapping[str, Any]) -> tuple[Any, ...]:

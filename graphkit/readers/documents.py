@@ -111,4 +111,7 @@ def content_of_rows(rows: list[Any], query: str | None, options: ReadOptions) ->
         else:
             gathered.nameless()
     gathered.add_to(found)
+    if found.retrieved and found.values:
+        last = found.retrieved[-1]
+        last.values = (*last.values, *found.values)
     return found

@@ -165,9 +165,15 @@ class _ResultSearch:
         if center and keys.relation and (edge := _neighbour(value, center, None)) is not None:
             self.graph.edges.append(edge)
             return True
-        # Most maps in results are of files and passages: a row needs ends in columns, or something that holds an edge.
+        # Most maps in results are of files and passages: a row that no query gave needs ends in columns, or something
+        # that holds an edge.
         texts = (one for one in value.values() if isinstance(one, str))
-        if keys.ends or any(map(_is_graph_object, nested)) or any("->" in one or "<-" in one for one in texts):
+        if (
+            self.query is not None
+            or keys.ends
+            or any(map(_is_graph_object, nested))
+            or any("->" in one or "<-" in one for one in texts)
+        ):
             return self._row(value)
         return False
 

@@ -18,12 +18,23 @@ from graphkit.errors import InputError
 
 @dataclass(slots=True)
 class LoggedChunk:
-    """A retrieved item by its name in the log; the best item comes first."""
+    """A retrieved item by its name in the log; the best item comes first.
+
+    Attributes
+    ----------
+    values
+        What a row of a query holds beside a name. Those that are ids of the dataset are retrieved with the item, or
+        instead of one that isn't named.
+    is_named
+        Whether the name comes from the log. Otherwise the item only keeps its rank.
+    """
 
     name: str
     text: str | None = None
     score: float | None = None
     commit: str | None = None
+    values: tuple[str, ...] = field(default=(), compare=False)
+    is_named: bool = field(default=True, compare=False)
 
 
 @dataclass(slots=True)
@@ -50,7 +61,8 @@ class LoggedToolCall:
     """A tool that was called, with its arguments, and its result as text.
 
     ``seen`` holds the names of what it showed: opened by its arguments, or found in its result. None where that isn't
-    known, such as of a search whose result is plain text.
+    known, such as of a search whose result is plain text. ``values`` are what else the rows of its result hold, of
+    which ids of the dataset were seen, too.
     """
 
     name: str
@@ -58,6 +70,7 @@ class LoggedToolCall:
     result: str | None = None
     failed: bool = False
     seen: list[str] | None = None
+    values: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -103,6 +116,9 @@ class LoggedAnswer:
         Which of several answers to the question it is.
     scores
         What others scored the answer by, by measure.
+    values
+        What rows of queries hold in lists and beside edges: ids of the dataset among them were retrieved, too, without
+        a rank.
     rankings
         The names that the system ranked at the level of files or modules, where it ranked these itself.
     """
@@ -138,6 +154,7 @@ class LoggedAnswer:
     taken: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
     rankings: dict[str, list[str]] | None = None
+    values: list[str] = field(default_factory=list)
     trial: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
 

@@ -258,7 +258,6 @@ def test_names_of_several_files(data: Path) -> None:
 @pytest.mark.parametrize(
     ("log", "words"),
     [
-        ({"found": ["4:8718b093-462d-48a1-90a9-c49cd235a8be:141"]}, "these are elementIds of Neo4j"),
         ({"found": ["chunk-8e929de089fe6c07e3dc61c9230de7a8"]}, "ids that the system made for its own chunks"),
         ({"found": ["x " * 150]}, "these are texts, and no names"),
         (
