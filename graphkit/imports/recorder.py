@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphkit.files.problems import Problems
@@ -205,9 +206,10 @@ class Recorder:
         found: dict[str, LoggedChunk] = {}
         for chunk in chunks:
             known = [value for value in chunk.values if names.is_id(value)]
-            is_named = chunk.is_named and not (is_element_id(chunk.name) and not names.is_id(chunk.name))
+            is_named = chunk.is_named and not chunk.by_file
+            is_named = is_named and not (is_element_id(chunk.name) and not names.is_id(chunk.name))
             its = [chunk] if is_named or not known else []
-            for one in (*its, *(LoggedChunk(value, score=chunk.score) for value in known)):
+            for one in (*its, *(replace(chunk, name=value, is_named=True) for value in known)):
                 kept = found.setdefault(one.name, one)
                 if one.score is not None and (kept.score is None or one.score > kept.score):
                     kept.score = one.score

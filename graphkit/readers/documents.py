@@ -11,7 +11,7 @@ from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadO
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import text
 from graphkit.readers.reprs import printed
-from graphkit.readers.triples import SplitText, edges_in, relations_in, split_own_preambles
+from graphkit.readers.triples import JOINED_EDGES, SplitText, edges_in, facts_in, relations_in, split_own_preambles
 
 #: The beginning of a text that holds a query and its rows as LlamaIndex prints them, and what separates the two.
 CYPHER = "Generated Cypher query:"
@@ -60,6 +60,11 @@ def ranked_documents(
     """
     texts = [one.split for one in documents if one.rows is None and one.chunk is not None]
     split_own_preambles([one for one in texts if one.text and not one.parts], notes)
+    for one in documents:
+        if one.chunk is not None and not one.split.parts and (facts := facts_in(one.split.text or "")) is not None:
+            one.chunk.values = tuple(facts[0])
+            one.beside = [*(one.beside or ()), *facts[1]]
+            notes.add(JOINED_EDGES)
     relations |= relations_in([one.split for one in documents])
     ranking = Ranking()
     edges: list[LoggedEdge] | None = None

@@ -25,11 +25,11 @@ from graphkit.readers.graph_names import (
     variable,
 )
 from graphkit.readers.graph_objects import is_relationship
-from graphkit.readers.graph_values import JOINED_EDGES, UNREAD_EDGES, Gathered
+from graphkit.readers.graph_values import UNREAD_EDGES, Gathered
 from graphkit.readers.logged import LoggedEdge, ReadOptions
 from graphkit.readers.payloads import identifier, text
 from graphkit.readers.reprs import Described
-from graphkit.readers.triples import edges_of_lines
+from graphkit.readers.triples import JOINED_EDGES, edges_of_lines
 
 #: How deep a graph may lie within a result.
 DEPTH = 6

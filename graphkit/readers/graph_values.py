@@ -35,7 +35,7 @@ from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadO
 from graphkit.readers.logged_rankings import Ranking, distinct, ends
 from graphkit.readers.payloads import number
 from graphkit.readers.reprs import Described
-from graphkit.readers.triples import edges_of_lines
+from graphkit.readers.triples import JOINED_EDGES, edges_of_lines
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.doubts import NAMELESS, NO_NAMES
 
@@ -43,7 +43,6 @@ NAME_THE_COLUMNS = (
     "rows of a Cypher query were read without edges: name the columns of source, relation and target (--columns a,r,b)"
 )
 GUESSED_COLUMNS = "edges were read from the columns {}: name others with --columns source,relation,target"
-JOINED_EDGES = "edges were read from lines of text such as A - REL -> B, which a query joined"
 CHUNKS_ONLY = "edges were skipped: only what was retrieved was asked for"
 UNREAD_EDGES = "edges in a form that isn't known: write them as objects of source, relation and target"
 
@@ -211,7 +210,7 @@ class Gathered:
         elif columns or lines:
             self.triples(columns or lines, score)
             known = {one for edge in columns or lines for one in (edge.source, edge.relation, edge.target)}
-            listed |= {} if lines else {value: None for value in single if value not in known}
+            listed |= {value: None for value in single if value not in known}
         elif found.nodes:
             for node in found.nodes:
                 chunk = chunk_of(node.properties, node.name)
@@ -226,7 +225,7 @@ class Gathered:
         else:
             kept = bool(its_edges)
             self.nameless(its_edges, values or tuple(listed), score)
-            listed = listed if values or its_edges else {}
+            listed = {**single, **listed} if its_edges else listed if values else {}
         self.listed |= listed
         return kept
 

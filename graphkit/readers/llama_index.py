@@ -44,6 +44,7 @@ from graphkit.readers.triples import (
     UNSPLIT,
     SplitText,
     edges_of_metadata,
+    parts_of,
     split_text,
 )
 
@@ -52,6 +53,8 @@ _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")
 _SOURCE = ("1", "SOURCE", "NodeRelationship.SOURCE", "source")
 _PATHS = ("kg_rel_map", "kg_rel_texts", "kg_rel_text")  # the same, as data and as text
 _FILES = ("file_path", "file_name", "file")
+#: An id that says nothing, as a random one does.
+_NO_ID = "00000000-0000-0000-0000-000000000000"
 #: The end of the id of a part of a file whose id is its path.
 _PART = re.compile(r"_part_\d+$")
 
@@ -154,13 +157,23 @@ def _is_result(value: Any) -> bool:
 
 def _is_node(value: Any) -> bool:
     """Return whether a value is a node, a node with its score, or either as Python prints it."""
-    if isinstance(value, str) and value.startswith(_PRINTED):
+    if (isinstance(value, str) and value.startswith(_PRINTED)) or _of_text(value) is not None:
         return True
     value = json_within(value)
     if not isinstance(value, dict):
         return False
     node = _inner(value)
     return "id_" in node and bool({"text", "text_resource"} & node.keys())
+
+
+def _of_text(value: Any) -> Node | None:
+    """Return a node in the library's form, if only its text was kept: an edge, or the rows of Cypher."""
+    if isinstance(value, str) and value.startswith(CYPHER):
+        return {"id_": _NO_ID, "text": value}
+    if isinstance(value, dict) and "text" in value and value.keys() <= {"text", "score"}:
+        words = text(value["text"]) or ""
+        return {"id_": _NO_ID, **value} if words.startswith(CYPHER) or parts_of(words) is not None else None
+    return None
 
 
 def _written(value: Any) -> Node | None:
@@ -215,7 +228,7 @@ def _read_nodes(
     ``relations`` are those that the file was seen to have.
     """
     nodes = [json_within(node) for node in nodes]
-    nodes = [node if _is_node(node) else _written(node) or node for node in nodes]
+    nodes = [_of_text(node) or (node if _is_node(node) else _written(node) or node) for node in nodes]
     if any(isinstance(node, str) for node in nodes):
         raise UnreadableLogError(
             "its nodes are printed, which cuts their texts and omits where they come from",

@@ -27,6 +27,8 @@ class LoggedChunk:
         instead of one that isn't named.
     is_named
         Whether the name comes from the log. Otherwise the item only keeps its rank.
+    by_file
+        Whether only the name of its file names it: a value names it better.
     """
 
     name: str
@@ -35,6 +37,7 @@ class LoggedChunk:
     commit: str | None = None
     values: tuple[str, ...] = field(default=(), compare=False)
     is_named: bool = field(default=True, compare=False)
+    by_file: bool = field(default=False, compare=False)
 
 
 @dataclass(slots=True)

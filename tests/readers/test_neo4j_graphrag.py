@@ -10,13 +10,13 @@ import pytest
 from graphkit.readers.graph_objects import SHORT_PATHS, UNDIRECTED
 from graphkit.readers.graph_values import (
     CHUNKS_ONLY,
-    JOINED_EDGES,
     NAME_THE_COLUMNS,
     UNREAD_EDGES,
 )
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedChunk, ReadOptions, UnreadableLogError
 from graphkit.readers.neo4j_graphrag import NO_COLUMNS, NO_CONTEXT, UNPARSED
+from graphkit.readers.triples import JOINED_EDGES
 from graphkit.records.doubts import NAMELESS, NO_NAMES
 from tests.helpers.datasets import SharedLog
 from tests.readers.shared_logs import edges, names, read, survives
