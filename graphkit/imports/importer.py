@@ -443,7 +443,7 @@ def _check(report: ImportReport, paths: Sequence[Path], strict: bool, takes_key:
         return
     if report.answers:
         what = "the log holds only ids of questions, and nothing that this format writes"
-        remedy = "Name the right format; `auto` recognises each by its content."
+        remedy = "docs/importing.md shows what each format reads; --map FIELD=EXPRESSION reads other fields."
         raise InputError(what, where=where, remedy=remedy)
     reasons = "; ".join(report.skipped.reasons())
     what = f"the log holds no answer to a question of the dataset{f' ({reasons})' if reasons else ''}"

@@ -121,7 +121,7 @@ class Recorder:
         record: dict[str, Any] = {"run": self._run, "question_id": question}
         if logged.record is not None:
             own = {**logged.record, **record}
-            return self._renamed(own, logged.where) if self.renames else self._count(own)
+            return self._renamed(own, logged) if self.renames else self._count(own)
         self._folders = sorted(logged.folders, key=len)
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.rankings:
@@ -253,11 +253,11 @@ class Recorder:
         report.failed += "error" in record
         return record
 
-    def _renamed(self, record: dict[str, Any], where: str) -> dict[str, Any]:
-        """Return a record of graphkit with the dataset's ids, and no other change."""
+    def _renamed(self, record: dict[str, Any], logged: LoggedAnswer) -> dict[str, Any]:
+        """Return a record of graphkit with the dataset's ids, and the direction of edges in walking order."""
 
         def found(name: str, counted: bool = True) -> str:
-            return self._id(name, where, counted=counted) or name
+            return self._id(name, logged.where, counted=counted) or name
 
         for chunk in record.get("retrieved", ()):
             chunk["id"] = found(chunk["id"])
@@ -270,6 +270,11 @@ class Recorder:
                 if (commit := self._commit(step[end])) is not None:
                     step.setdefault(f"{end}_commit", commit)
             held = self._edges.held(step["source"], step.get("relation"), step["target"])
+            if logged.walked and held == "reversed":
+                ends = (("source", "target"), ("source_commit", "target_commit"))
+                step |= {to: step[of] for pair in ends for to, of in (pair, pair[::-1]) if of in step}
+                self._report.turned += 1
+                held = self._edges.held(step["source"], step.get("relation"), step["target"])
             self._report.count_edge(step["source"], step.get("relation"), step["target"], held)
         if "citations" in record:
             record["citations"] = [found(name, counted=False) for name in record["citations"]]

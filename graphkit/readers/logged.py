@@ -115,6 +115,9 @@ class LoggedAnswer:
         Each thing that was read beside the library's output, with the key that held it.
     record
         The whole record, where it is graphkit's own: then only its ids are looked up.
+    walked
+        Whether the edges of a whole record stand as they were walked: one that the knowledge graph holds only the other
+        way round is turned.
     trial
         Which of several answers to the question it is.
     scores
@@ -156,6 +159,7 @@ class LoggedAnswer:
     notes: list[str] = field(default_factory=list)
     taken: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
+    walked: bool = False
     rankings: dict[str, list[str]] | None = None
     values: list[str] = field(default_factory=list)
     trial: str | None = None
