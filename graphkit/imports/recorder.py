@@ -108,6 +108,7 @@ class Recorder:
         #: The records that can't be used.
         self.problems = Problems()
         self._folders: list[str] = []
+        self._symbols = False
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
         """Return the record of an answer, with only the fields that were logged.
@@ -123,6 +124,7 @@ class Recorder:
             own = {**logged.record, **record}
             return self._renamed(own, logged) if self.renames else self._count(own)
         self._folders = sorted(logged.folders, key=len)
+        self._symbols = logged.symbols
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.rankings:
             ranked = {
@@ -430,7 +432,7 @@ class Recorder:
         """Return the id of a name, or of an opened file; None if no record can hold it."""
         found = name
         if 0 < len(name) <= LONGEST_NAME:
-            found = self._opened_name(name) if opened else self._names.id_of(name)
+            found = self._opened_name(name) if opened else self._names.id_of(name, self._symbols)
         if not 0 < len(found) <= LONGEST_NAME:
             what = "names that are too long to be ids" if found else "names that are empty"
             self._report.skipped.add(what, f"{where}: {shortened(name)!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -107,7 +108,9 @@ def rows_in(content: str) -> tuple[str | None, list[Any] | None]:
     return text(asked.removeprefix(CYPHER).strip()) if below else None, rows if isinstance(rows, list) else None
 
 
-def content_of_rows(rows: list[Any], query: str | None, options: ReadOptions) -> LoggedAnswer:
+def content_of_rows(
+    rows: list[Any], query: str | None, options: ReadOptions, unread: Counter[str] | None = None
+) -> LoggedAnswer:
     """Return the content of the rows of a query: retrieved names, edges, and doubts about them."""
     gathered, found = Gathered(options, query=query, asked=True), LoggedAnswer("")
     for row in rows:
@@ -116,6 +119,8 @@ def content_of_rows(rows: list[Any], query: str | None, options: ReadOptions) ->
         else:
             gathered.nameless()
     gathered.add_to(found)
+    if unread is not None and query and not gathered.query_used:
+        unread["the Cypher of rows"] += 1
     if found.retrieved and found.values:
         last = found.retrieved[-1]
         last.values = (*last.values, *found.values)

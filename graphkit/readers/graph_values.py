@@ -66,6 +66,7 @@ class Gathered:
 
     options: ReadOptions
     query: str | None = None  # the Cypher whose rows these are
+    query_used: bool = False  # whether its pattern gave an edge its direction
     ranking: Ranking = field(default_factory=Ranking)
     named: bool = False  # whether anything retrieved has a name
     unnamed: int = 0
@@ -112,6 +113,7 @@ class Gathered:
 
     def add_to(self, answer: LoggedAnswer) -> None:
         """Add the gathered items to an answer."""
+        answer.symbols = True
         everything = distinct([*(edge for path in self.paths for edge in path), *self.edges])
         if not self.options.chunks_only:
             self.ranking.beside(everything)
@@ -274,6 +276,7 @@ class Gathered:
     def _pointed(self, edge: LoggedEdge, columns: Sequence[str]) -> LoggedEdge:
         """Give an edge the direction that its query asked for; without the query it has none."""
         found = arrows(self.query or "", *variables(columns, self.query))
+        self.query_used = self.query_used or found is not None
         if found is None or found[0] == found[1]:
             return LoggedEdge(edge.source, edge.relation, edge.target, directed=False)
         return edge if found[1] else LoggedEdge(edge.target, edge.relation, edge.source)

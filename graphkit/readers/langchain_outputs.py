@@ -137,6 +137,8 @@ def add_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Co
     if not gathered.asked and (found := artifacts(output.get("messages"))):
         add_documents(found, gathered, unread)
     _add_rows(output, gathered)
+    if gathered.query and not gathered.query_used:
+        unread[f"{_STEPS}.query"] += 1
 
 
 def answer_in(output: Any) -> str | None:

@@ -237,6 +237,7 @@ def _read_nodes(
         )
     notes: set[str] = set()
     read = [_read_node(node, options, notes, unread) for node in nodes]
+    logged.symbols = True
     ranking, edges = ranked_documents(read, relations, notes)
     if edges:
         logged.traversal, logged.ordered = [distinct(edges)], False
@@ -265,7 +266,7 @@ def _read_node(value: Node, options: ReadOptions, notes: set[str], unread: Count
     count_unread(object_of(node.get("relationships")), _SOURCE, unread, "node.relationships.")
     rows_as_text = content.startswith("[{") and not metadata and _source(node) is None
     if content.startswith(CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
-        return Document(None, SplitText(None), score, rows=_rows(content, metadata, options, notes))
+        return Document(None, SplitText(None), score, rows=_rows(content, metadata, options, notes, unread))
     count_unread(metadata, (*_FILES, *_PATHS, *KEYS), unread, "node.metadata.")
     beside, name = edges_of_metadata(metadata, notes), _name(node, metadata)
     if isinstance(metadata.get("kg_rel_map"), dict):
@@ -278,7 +279,9 @@ def _read_node(value: Node, options: ReadOptions, notes: set[str], unread: Count
     return Document(LoggedChunk(name, score=score) if is_chunk else None, split, score, beside=beside)
 
 
-def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: set[str]) -> LoggedAnswer:
+def _rows(
+    content: str, metadata: dict[str, Any], options: ReadOptions, notes: set[str], unread: Counter[str]
+) -> LoggedAnswer:
     """Return the content of the rows of Cypher that a node's text or metadata hold."""
     query, rows = rows_in(content)
     response = metadata.get("response", rows)
@@ -286,7 +289,7 @@ def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: s
         notes.add(_ROWS_AS_TEXT)
         return LoggedAnswer("")
     found = response if isinstance(response, list) else [response]
-    from_rows = content_of_rows(found, text(metadata.get("query")) or query, options)
+    from_rows = content_of_rows(found, text(metadata.get("query")) or query, options, unread)
     if not found and options.columns is not None and from_rows.traversal is None:
         from_rows.traversal = []
     return from_rows

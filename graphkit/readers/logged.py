@@ -103,6 +103,8 @@ class LoggedAnswer:
         How many of the calls opened what isn't known: without an edge among what is known, the walk isn't known either.
     drawn_ids
         Whether names may be ids that the library drew: what the dataset doesn't know of these can't be compared.
+    symbols
+        Whether names are those that a graph gives its nodes: a symbol then may stand without its file.
     folders
         The absolute folders in which an agent worked: a file's name may begin with one of them.
     tool_calls
@@ -141,6 +143,7 @@ class LoggedAnswer:
     listed: list[LoggedEdge] = field(default_factory=list)
     unknown_calls: int = 0
     drawn_ids: bool = False
+    symbols: bool = False
     folders: list[str] = field(default_factory=list)
     tool_calls: list[LoggedToolCall] | None = None
     answer: str | None = None
