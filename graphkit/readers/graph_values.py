@@ -61,7 +61,8 @@ class Gathered:
     cut, all_paths
         How many paths were cut to their ends, and how many there are.
     edge_columns, null_columns
-        The columns of rows that held edges, and those that held nothing: a null is no path where others hold one.
+        The columns of rows that held edges, and those that held nothing: a null or an empty list is no path where
+        others hold one.
     """
 
     options: ReadOptions
@@ -181,7 +182,7 @@ class Gathered:
         single: dict[str, None] = {}
         listed: dict[str, None] = {}
         for key, value in rest.items():
-            if value is None:
+            if value is None or (isinstance(value, list | tuple) and not value):
                 self.null_columns.add(key)
             elif key in edges:
                 continue
