@@ -289,7 +289,7 @@ class LogCoverage:
         if not self.known.has_edges or edges < fewest:
             return None
         if self.held["reversed"] > edges * _MIXED and self.held["forward"] > edges * _MIXED:
-            what = f"{self.held['forward']} edges point along the graph and {self.held['reversed']} against it"
+            what = f"{counted(self.held['forward'], 'edge')} along the graph, {self.held['reversed']} against it"
             such = f"the walk may stand in the order in which it was walked, as in {self._shown('reversed')}"
             remedy = "write ~ before the relation of each that was walked backwards"
             remedy += ", or let `graphkit import graphkit` turn lists of triples" * (command is not None)
@@ -307,7 +307,7 @@ class LogCoverage:
             return Meaning("edges", "hardly an edge is right", f"{what} {self._shown('other')}; {remedy}")
         held = "unknown" if self.held["unknown"] else "other"
         if self.between < edges:
-            what = f"{self.between} of {counted(edges, 'edge')} have two known ends, as in {self._shown(held)}"
+            what = f"both ends are known of {self.between} of {counted(edges, 'edge')}, as in {self._shown(held)}"
             return Meaning("edges", "hardly an edge is known", f"{what}; give a table of the others, --ids")
         what = f"their ends are known, but not what lies between, as in {self._shown(held)}"
         return Meaning("edges", "hardly an edge is known", f"{what}; check that the log is of this graph")

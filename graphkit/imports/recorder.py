@@ -31,6 +31,7 @@ from graphkit.records.doubts import (
 )
 from graphkit.records.ids import Places
 from graphkit.records.question_texts import QuestionTexts
+from graphkit.records.shapes import forwards
 from graphkit.records.words import shortened
 
 #: The reason of answers that are skipped since nothing says what they answer.
@@ -410,6 +411,8 @@ class Recorder:
         if source is None or target is None:
             return
         relation = edge.relation or None
+        if (along := forwards(relation)) is not None:
+            source, relation, target = target, along, source
         if relation is not None and len(relation) > LONGEST_NAME:
             self._report.skipped.add("relations that are too long", f"{where}: {shortened(relation)}")
             relation = None

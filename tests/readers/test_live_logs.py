@@ -150,7 +150,7 @@ def test_texts_of_facts(name: str, live_logs: Path) -> None:
         (FIND_CUSTOMER, "CALLS", CONNECT),
         ("api:api/auth.py", "DEFINES", FIND_CUSTOMER),
     }
-    assert (ids(found, "sf-02") or ())[0] == FIND_CUSTOMER
+    assert (ids(found, "sf-02") or [])[:1] == [FIND_CUSTOMER]
     assert found.figures["edges"]["unknown"] == found.figures["edges"]["reversed"] == 0
 
 
@@ -179,7 +179,7 @@ def test_light_rag_needs_no_table(form: str, live_logs: Path) -> None:
     assert found.records == table.records
     assert any("by the name of a symbol" in line for line in found.summary)
     pairs = {"data-local": 32, "context-local": 32}.get(form, 39)
-    assert found.summary[-1].startswith(f"hardly an edge is known: 0 of {pairs} edges have two known ends")
+    assert found.summary[-1].startswith(f"hardly an edge is known: both ends are known of 0 of {pairs} edges")
 
 
 #: EdgeRecall of the walks, by hand: the gold edges that each took.
@@ -215,4 +215,5 @@ def test_walks(name: str, options: dict[str, Any], turned: int, live_logs: Path)
 def test_walks_that_are_runs(form: str, live_logs: Path) -> None:
     """As runs they are evaluated as they stand."""
     found = evaluate(live_logs / "agent" / f"{form}-run.jsonl.gz", STOREFRONT, measures=("EdgeRecall",))
-    assert {row.question: row.values[0] for row in found.rows if row.values[0] != 0.0} == RECALL
+    values = {row.question: row.values[0] for row in found.rows if isinstance(row.values[0], float)}
+    assert {question: value for question, value in values.items() if value} == RECALL
