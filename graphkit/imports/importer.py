@@ -35,6 +35,7 @@ from graphkit.readers.known_formats import reader_of, readers, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
 from graphkit.readers.own_records import OwnRecordsReader, records_of_file
 from graphkit.readers.payloads import EMPTY, NOTHING
+from graphkit.readers.refused_forms import refuse_database
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
@@ -271,6 +272,7 @@ def run_name_of(path: Path) -> str:
 
 def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader, str]:  # noqa: A002
     """Return the reader of a file, and a sentence that says how it was chosen."""
+    refuse_database(path)
     if format != AUTO:
         reader = reader_of(format)
         return reader, f"{path.name}: read as {reader.title}"
