@@ -12,9 +12,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.openinference import OpenInferenceConventions
 from graphkit.readers.payloads import each_unwrapped, holds, json_within, nothing_known, object_of, objects_of, text
-from graphkit.readers.traced_functions import KINDS, OTHER, json_within_text, observed
+from graphkit.readers.traced_functions import (
+    KINDS,
+    LACKS,
+    OTHER,
+    TracedFunctionConventions,
+    json_within_text,
+    observed,
+)
 from graphkit.readers.traces import read_traces
 
 _OWN = "mlflow."
@@ -29,9 +35,7 @@ class MlflowReader(Reader):
     priority = 115
     title = "MLflow: traces (Trace.to_json(), and rows of mlflow.search_traces())"
     lacks = (
-        "The format has no edges: they are read from the texts of documents, from their metadata, and from what tools "
-        "returned.",
-        "Documents have scores only in their metadata, so that they rank by their places.",
+        *LACKS,
         "A question's id is read from the tags and the metadata of a trace; else the question is known by its text.",
     )
 
@@ -39,7 +43,7 @@ class MlflowReader(Reader):
         return holds(value, _is_trace)
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
-        return read_traces(_translated(values, unread), options, unread, OpenInferenceConventions())
+        return read_traces(_translated(values, unread), options, unread, TracedFunctionConventions())
 
 
 def _spans_in(trace: dict[str, Any]) -> Any:

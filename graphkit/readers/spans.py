@@ -403,7 +403,7 @@ def _raw_spans(payload: Any, where: str, unread: Counter[str]) -> Iterator[dict[
         return
     key = next((key for key in _RESOURCES if key in payload), None)
     if key is None and "traceID" in payload and _JAEGER in payload:
-        yield from (_of_jaeger(one) for one in _objects(payload[_JAEGER], where, _JAEGER))
+        yield from map(_of_jaeger, objects_of(payload[_JAEGER]))
         return
     if key is None:
         yield payload

@@ -1,16 +1,63 @@
-"""Spans of traced functions, as MLflow and Weave log them by input and output, under the names of OpenInference."""
+"""Spans of traced functions, as MLflow, Weave and Langfuse log them by input and output, as those of OpenInference."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
-from graphkit.readers.model_messages import plain_message, reply
+from graphkit.readers.model_messages import Call, parse_message, plain_message, reply
+from graphkit.readers.openinference import OpenInferenceConventions
 from graphkit.readers.payloads import object_of, objects_of, text
+from graphkit.readers.spans import Span
+from graphkit.readers.tool_calls import searches
+from graphkit.readers.traces import TracedRetrieval, Tree
 
 #: The kinds of spans that OpenInference has, too.
 KINDS = ("LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "AGENT")
 OTHER = "CHAIN"
+
+#: What no format of traced functions has.
+LACKS = (
+    "The format has no edges: they are read from the texts of documents, from their metadata, and from what tools "
+    "returned.",
+    "Documents rank by their places: whether a higher score is better isn't said.",
+)
+
+
+class TracedFunctionConventions(OpenInferenceConventions):
+    """The meaning of the attributes, where documents are what a function returned, in its order."""
+
+    def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
+        """Return the documents by their places."""
+        found = super().retrieved(tree, unread, notes)
+        found.by_score = False
+        return found
+
+
+def replied(output: Any) -> tuple[bool, list[Call]]:
+    """Return whether an output is the reply of a model, and the calls that it asks for."""
+    given = reply(output)
+    messages = [parse_message(one) for one in objects_of((given or {}).get("messages"))]
+    return given is not None, [call for message in messages for call in message.calls]
+
+
+def kind_of(name: str, output: Any, asked: set[Any]) -> str:
+    """Return the kind of a function of which its log says none.
+
+    Parameters
+    ----------
+    asked
+        The names of the tools for which models asked.
+    """
+    if replied(output)[0]:
+        return "LLM"
+    if name in asked:
+        return "TOOL"
+    items = objects_of(output)
+    documents = bool(items) and all("page_content" in one for one in items)
+    named = isinstance(output, list) and (searches(name) or "retriev" in name.lower())
+    return "RETRIEVER" if documents or named else OTHER
 
 
 def json_within_text(value: Any) -> Any:

@@ -30,6 +30,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "cursor": ("tool_call", "call_id", "model_call_id", "timestamp_ms", "session_id", "subtype"),
     "aider": (),
     "mlflow": ("info", "data", "spans", "trace_metadata", "mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs"),
+    "langfuse": ("observations", "traceId", "parentObservationId", "statusMessage", "usageDetails", "costDetails"),
     "weave": ("op_name", "project_id", "trace_id", "parent_id", "started_at", "inputs", "wb_user_id"),
     "mcp": ("jsonrpc", "method", "params", "result", "structuredContent", "isError"),
     "openhands": ("kind", "source", "llm_message", "tool_call_id", "observation", "action_id", "history", "args"),

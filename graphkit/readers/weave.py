@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.model_messages import parse_message, reply
-from graphkit.readers.openinference import OpenInferenceConventions
 from graphkit.readers.payloads import (
     QUESTION_IDS,
     TASK_IDS,
@@ -22,12 +20,17 @@ from graphkit.readers.payloads import (
     nothing_known,
     number,
     object_of,
-    objects_of,
     plain_key,
     text,
 )
-from graphkit.readers.tool_calls import searches
-from graphkit.readers.traced_functions import OTHER, observed
+from graphkit.readers.traced_functions import (
+    LACKS,
+    OTHER,
+    TracedFunctionConventions,
+    kind_of,
+    observed,
+    replied,
+)
 from graphkit.readers.traces import read_traces
 from graphkit.records.words import shortened
 
@@ -48,8 +51,7 @@ class WeaveReader(Reader):
     priority = 116
     title = "W&B Weave: calls, as calls/stream_query and the export of traces write them"
     lacks = (
-        "The format has no edges: they are read from the texts of documents, from their metadata, and from what tools "
-        "returned.",
+        *LACKS,
         "What a function did is known if its op states a kind, if a model asked for it, if it returned a model's reply "
         "or documents, or if its name says that it searches; other functions are steps of the program.",
         "A question's id is read from the attributes and the inputs of a call; else the question is known by its text.",
@@ -66,23 +68,16 @@ class WeaveReader(Reader):
                     raise nothing_known(value, where)
                 unread.update(one.rest)
                 calls.append((one.answer.where or where, one.payload))
-        asked = {call.name for _, one in calls for call in _replied(one.get("output"))[1]}
+        asked = {call.name for _, one in calls for call in replied(one.get("output"))[1]}
         parents = {identifier(one.get("parent_id")) for _, one in calls}
         spans = ((where, _span(one, asked, one["id"] in parents, unread)) for where, one in calls)
-        return read_traces(spans, options, unread, OpenInferenceConventions())
+        return read_traces(spans, options, unread, TracedFunctionConventions())
 
 
 def _is_call(value: Any) -> bool:
     if not isinstance(value, dict) or not {"op_name", "trace_id", "started_at"} <= value.keys():
         return False
     return isinstance(value.get("id"), str) and isinstance(value.get("inputs"), dict)
-
-
-def _replied(output: Any) -> tuple[bool, list[Any]]:
-    """Return whether an output is the reply of a model, and the calls that it asks for."""
-    given = reply(output)
-    messages = [parse_message(one) for one in objects_of((given or {}).get("messages"))]
-    return given is not None, [call for message in messages for call in message.calls]
 
 
 def _span(call: dict[str, Any], asked: set[Any], is_parent: bool, unread: Counter[str]) -> dict[str, Any]:
@@ -124,14 +119,7 @@ def _kind(name: str, attributes: dict[str, Any], output: Any, asked: set[Any]) -
     stated = object_of(attributes.get("weave")).get("kind", attributes.get("kind"))
     if isinstance(stated, str) and stated in _KINDS:
         return _KINDS[stated]
-    if _replied(output)[0]:
-        return "LLM"
-    if name in asked:
-        return "TOOL"
-    items = objects_of(output)
-    documents = bool(items) and all("page_content" in one for one in items)
-    named = isinstance(output, list) and (searches(name) or "retriev" in name.lower())
-    return "RETRIEVER" if documents or named else OTHER
+    return kind_of(name, output, asked)
 
 
 def _add_usage(found: dict[str, Any], summary: dict[str, Any]) -> None:
