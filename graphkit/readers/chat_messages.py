@@ -181,6 +181,9 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
             count_unread(payload, (*_USED, *own, *keys, request or "", replied or "", *wrapped.names), unread)
             if own:
                 _add_goose(answer, payload)
+                if answer.taken.get("question id") == "id":  # that of the session
+                    answer.question = None
+                    del answer.taken["question id"]
         payload = [message for key in keys if key for message in around[key]] + gave.get("messages", [])
     dialogue = conversation(payload, unread)
     dialogue.trail.into(answer, tools=bool(around.get("tools") or around.get("functions")))

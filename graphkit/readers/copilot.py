@@ -138,7 +138,7 @@ def _follow(
     elif kind == "assistant.usage":
         session.add_usage(whole(data.get("inputTokens")), None)
     elif kind == "user.message":
-        unread["files that the user attached"] += len(objects_of(data.get("attachments")))
+        unread.update("files that the user attached" for _ in objects_of(data.get("attachments")))
         typed = data.get("source") in (None, "user") and data.get("isAutopilotContinuation") is not True
         words = text(data.get("content"))
         message = Message("user", [words] if words and typed else [])

@@ -26,6 +26,7 @@ from graphkit.readers.traces import read_traces
 _OWN = "mlflow."
 _BESIDE = ("traceRequestId", "experimentId", "spanFunctionName", "spanType", "spanInputs", "spanOutputs", "chat.tools")
 _USED = ("chat.tokenUsage", "llm.cost", "llm.model")
+_VERSIONS = ("otel_trace_id", "mlflow_span_version")
 
 
 class MlflowReader(Reader):
@@ -100,4 +101,4 @@ def _span(raw: dict[str, Any]) -> dict[str, Any]:
     }
     if (model := text(own.get("llm.model"))) is not None:
         attributes["llm.model_name"] = model
-    return {**raw, "attributes": attributes}
+    return {**{key: value for key, value in raw.items() if key not in _VERSIONS}, "attributes": attributes}

@@ -426,7 +426,7 @@ def _of_jaeger(raw: dict[str, Any]) -> dict[str, Any]:
         "name": raw.get("operationName"),
         "trace_id": raw.get("traceID"),
         "span_id": raw.get("spanID"),
-        "parent_id": references[0].get("spanID") if references else None,
+        "parent_id": references[0].get("spanID") if references else raw.get("parentSpanID"),
         "start_time_unix_nano": None if start is None else start * 1000,
         "end_time_unix_nano": None if start is None or took is None else (start + took) * 1000,
         "attributes": {name: value for name, value in tags.items() if name not in _STATUS_TAGS},
