@@ -70,7 +70,7 @@ class CopilotReader(Reader):
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         held: Wrapped | None = None
         for where, value in values:
-            if not _is_event(value):
+            if not _is_event(value) and not _is_beside(value):
                 for one in each_unwrapped(value, _is_session, options, where, lists=True):
                     yield _answer(one, unread)
                 continue
@@ -95,6 +95,11 @@ def _is_event(value: Any) -> bool:
     return known and isinstance(value.get("data"), dict) and isinstance(value.get("timestamp"), str) and "id" in value
 
 
+def _is_beside(value: Any) -> bool:
+    """Return whether a value may be a further event of a session."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("data"), dict)
+
+
 def _is_session(value: Any) -> bool:
     return isinstance(value, list) and any(map(_is_event, value[:5]))
 
@@ -106,7 +111,7 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
     session = AgentSession()
     asked: dict[str, str] = {}
     for event in wrapped.payload:
-        if not _is_event(event):
+        if not _is_event(event) and not _is_beside(event):
             unread["lines that are no event"] += 1
         elif event["type"] in _READ:
             _follow(event, event["data"], session, asked, unread)
@@ -123,7 +128,7 @@ def _follow(
     event: dict[str, Any], data: dict[str, Any], session: AgentSession, asked: dict[str, str], unread: Counter[str]
 ) -> None:
     """Add an event to its session."""
-    kind, time = event["type"], microseconds_of(event["timestamp"])
+    kind, time = event["type"], microseconds_of(event.get("timestamp"))
     inner = any(text(one) is not None for one in (event.get("agentId"), data.get("parentToolCallId")))
     if inner:
         session.notes[SUBAGENT_COSTS] = None
@@ -172,9 +177,9 @@ def _asked(name: Any, given: dict[str, Any], session: AgentSession, asked: dict[
 
 
 def _result(data: dict[str, Any], asked: dict[str, str]) -> Result:
-    key, gave, error = data.get("toolCallId"), object_of(data.get("result")), object_of(data.get("error"))
+    key, gave, error = data.get("toolCallId"), object_of(data.get("result")), data.get("error")
     if data.get("success") is not True:
-        return Result(error.get("message", gave.get("content")), key, True)
+        return Result(object_of(error).get("message", error or gave.get("content")), key, True)
     content: Any = gave.get("structuredContent") or gave.get("content")
     name = asked.get(identifier(key) or "")
     if name in _SHELLS and isinstance(content, str) and (ended := _EXIT.search(content)) is not None:

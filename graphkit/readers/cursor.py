@@ -34,7 +34,8 @@ from graphkit.records.words import shortened
 
 WITHOUT_RESULTS = "a transcript has no results of tools: whether a call failed, and what a search found, isn't known"
 
-_STREAM = ("system", "user", "assistant", "thinking", "tool_call", "result", "interaction_query")
+#: Lines of the connection.
+_BESIDE = ("connection", "retry", "system")
 
 _TYPED = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _SEARCHED = re.compile(r'<search_result path="([^"]{1,4096})"')
@@ -62,7 +63,7 @@ class CursorReader(Reader):
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         sessions: dict[tuple[str | None, str | None], _CursorSession] = {}
         for where, value in values:
-            if _is_line(value):
+            if _is_line(value) or _is_beside(value):
                 question, name, _ = thread_of(value, QUESTION_IDS, options.question_key)
                 session = sessions.setdefault(
                     (question, name), _CursorSession(Wrapped(LoggedAnswer(where, question), []))
@@ -70,7 +71,8 @@ class CursorReader(Reader):
                 session.lines.append(value)
                 continue
             for one in each_unwrapped(value, _is_session, options, where, lists=True):
-                yield _answer(_CursorSession(one, [line for line in one.payload or () if _is_line(line)]), unread)
+                lines = [line for line in one.payload or () if _is_line(line) or _is_beside(line)]
+                yield _answer(_CursorSession(one, lines), unread)
         first = next((found.wrapped.answer.where for found in sessions.values()), "")
         refuse_unnamed((question for question, _ in sessions), options.question_key, first)
         for found in sessions.values():
@@ -113,8 +115,13 @@ def _is_streamed(value: Any) -> bool:
     if kind == "system":
         return value.get("subtype") == "init" and "permissionMode" in value and "tools" not in value
     if kind == "result":
-        return "request_id" in value and "num_turns" not in value
+        return "result" in value and not value.keys() & {"num_turns", "total_cost_usd"}
     return kind == "interaction_query" or (kind == "thinking" and isinstance(value.get("subtype"), str))
+
+
+def _is_beside(value: Any) -> bool:
+    """Return whether a value may be a further line of a session, such as that a connection was lost."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("session_id"), str)
 
 
 def _is_session(value: Any) -> bool:
@@ -132,8 +139,10 @@ def _answer(found: _CursorSession, unread: Counter[str]) -> LoggedAnswer:
     for line in found.lines:
         if _is_transcript(line):
             _transcribed(line, session)
-        else:
+        elif _is_streamed(line):
             _streamed(line, session)
+        elif line["type"] not in _BESIDE:
+            unread[f"lines of the type {shortened(line['type'])}"] += 1
     session.into(answer)
     return answer
 
@@ -186,6 +195,8 @@ def _use(line: dict[str, Any], session: AgentSession) -> None:
         held = object_of(given)
         if not name.endswith(_SUFFIX) and name != "function":
             continue
+        if key is None and line.get("subtype") == "started":
+            continue  # it comes again with its result
         message = Message()
         called, arguments = name.removesuffix(_SUFFIX), held.get("args", held.get("arguments"))
         if name == "function":

@@ -342,15 +342,14 @@ def _block_of_goose(block: Any) -> Any:
     kind = _label(block.get("type")) if isinstance(block, dict) else ""
     if kind in _GOOSE_CALLS:
         call = object_of(block.get("toolCall"))
-        given = object_of(call.get("value"))
+        given = object_of(call.get("value")) or call
         return {"type": "tool_use", "name": given.get("name"), "input": given.get("arguments"), "id": block.get("id")}
     if kind == _GOOSE_RESULT:
-        gave = object_of(block.get("toolResult"))
-        value, failed = gave.get("value"), gave.get("status") != "success"
-        held = object_of(value)
-        content = held.get("structuredContent") or held.get("content", value)
-        failed = failed or held.get("isError") is True
-        content = gave.get("error") if "error" in gave else content
+        gave = object_of(block.get("toolResult")) or {"value": block.get("toolResult")}
+        held = object_of(gave.get("value"))
+        failed = gave.get("status") == "error" or "error" in gave or held.get("isError") is True
+        content = held.get("structuredContent") or held.get("content", gave.get("value"))
+        content = gave.get("error", content)
         return {"type": "tool_result", "tool_use_id": block.get("id"), "content": content, "is_error": failed}
     return block
 

@@ -22,6 +22,7 @@ from graphkit.readers.agent_sessions import ABORTED
 from graphkit.readers.aider import AiderReader
 from graphkit.readers.conversations import MANY_QUESTIONS
 from graphkit.readers.cursor import WITHOUT_RESULTS
+from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.tool_calls import FAILED, WITHOUT_RESULT
 from tests.helpers.datasets import write_jsonl
@@ -233,30 +234,21 @@ def test_a_tool_may_return_a_graph(name: str) -> None:
 
 @each_form
 def test_unknown_parts_are_reported(name: str) -> None:
-    """A part, an event or a line of an unknown type is counted, or keeps the log from being recognised."""
+    """A part, an event or a line of an unknown type is counted."""
     values = FORMS[name](Use(CART))
     if name == "opencode":
         values[0]["messages"][1]["parts"].append({"type": "hologram"})
     elif name == "messages":
         values[0]["conversation"][1]["content"].append({"type": "hologram"})
     elif name == "copilot":
-        values.append({**values[0], "type": "factory.hologram"})
+        values.append({**values[0], "type": "hologram.shown"})
     else:
         values.insert(-1, {"type": "hologram", "session_id": "s"})
-        assert not read_all(name, values)
-        return
     unread: Counter[str] = Counter()
-    read(name, values, unread=unread)
+    numbered = [(f"log:{number}", value) for number, value in enumerate(values, 1)]
+    (answer,) = reader_of(name).read(numbered, ReadOptions(), unread)
+    assert answer.opened == [CART]
     assert any("hologram" in field for field in unread), unread
-
-
-def read_all(name: str, values: list[Any]) -> bool:
-    """Return whether a reader recognises all values."""
-    try:
-        read(name, values)
-    except AssertionError:
-        return False
-    return True
 
 
 @each_form
@@ -405,6 +397,18 @@ def test_a_file_of_goose() -> None:
     (answer,) = read("messages", [session, *messages])
     assert (answer.question_text, answer.answer, answer.opened) == (QUESTION, ANSWER, [CART])
     assert (answer.folders, answer.prompt_tokens) == (["/w"], 200)
+
+
+def test_results_of_goose_without_a_status() -> None:
+    """A call may stand by itself, and a result be its value alone; what a shell printed is in fields of its own."""
+    session = goose(Use("cat src/stock.py", tool="shell"))
+    call, result = (session[0]["conversation"][place]["content"][-1] for place in (1, 2))
+    call["toolCall"] = {"name": "shell", "arguments": {"command": "cat src/stock.py"}}
+    result["toolResult"] = {
+        "value": {"structuredContent": {"stdout": "def", "stderr": "", "exit_code": 0}, "content": []}
+    }
+    (answer,) = read("messages", session)
+    assert (answer.opened, [one.failed for one in answer.tool_calls or ()]) == (["src/stock.py"], [False])
 
 
 # Aider ---------------------------------------------------------------------------------------------------------------

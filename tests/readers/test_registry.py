@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import graphkit
 from graphkit.readers.known_formats import formats, reader_of, recognised
 from graphkit.readers.logged import UnreadableLogError, UnrecognisedLogError
 from graphkit.readers.unrecognised import described
