@@ -63,11 +63,17 @@ class OpenCodeReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        return _is_event(value) or holds(value, _is_export)
+        return _is_event(value) or _is_message(value) or holds(value, _is_export)
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         runs: dict[str, _OpenCodeRun] = {}
+        sessions: dict[str | None, Wrapped] = {}  # of which the messages stand alone, as the server lists them
         for where, value in values:
+            if _is_message(value):
+                session = identifier(value["info"].get("sessionID"))
+                listed = sessions.setdefault(session, Wrapped(LoggedAnswer(where), {"info": {}, "messages": []}))
+                listed.payload["messages"].append(value)
+                continue
             if _is_event(value):
                 run = runs.setdefault(value["sessionID"], _OpenCodeRun(LoggedAnswer(where)))
                 run.events.append(value)
@@ -76,6 +82,8 @@ class OpenCodeReader(Reader):
                 continue
             for one in each_unwrapped(value, _is_export, options, where):
                 yield _exported(one, unread)
+        for one in sessions.values():
+            yield _exported(one, unread)
         first = next((run.answer.where for run in runs.values()), "")
         refuse_unnamed((run.answer.question for run in runs.values()), options.question_key, first)
         for run in runs.values():
@@ -128,24 +136,25 @@ def _exported(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
 def _printed(run: _OpenCodeRun, unread: Counter[str]) -> LoggedAnswer:
     """Return the answer of a session of which ``run`` printed the parts, those of a reply one after the other."""
     session = AgentSession()
-    replies: dict[str | None, list[dict[str, Any]]] = {}
-    failed: list[dict[str, Any]] = []
-    for event in run.events:
+    replies: dict[Any, list[dict[str, Any]]] = {}  # in the order in which they ended, and errors among them
+    for place, event in enumerate(run.events):
         if event["type"] in _PARTS:
-            replies.setdefault(identifier(event["part"].get("messageID")), []).append(event)
+            reply = identifier(event["part"].get("messageID"))
+            replies[reply] = replies.pop(reply, [])
+            replies[reply].append(event)
         elif event["type"] == "error":
-            failed.append(object_of(event.get("error")))
-    first = microseconds_of(run.events[0].get("timestamp"), 1e3)
+            replies[place] = [event]
     for events in replies.values():
+        if events[0]["type"] == "error":
+            _fail(object_of(events[0].get("error")), session)
+            continue
         parts = [event["part"] for event in events]
-        finished = [one for one in parts if one.get("type") == "step-finish"]
         info = {"role": "assistant", "time": {"completed": events[-1].get("timestamp")}}
         _add(info, parts, session, unread)
-        for one in finished:
-            _add_costs(one, session, unread)
-    session.begun = first
-    for error in failed:
-        _fail(error, session)
+        for one in parts:
+            if one.get("type") == "step-finish":
+                _add_costs(one, session, unread)
+    session.begun = microseconds_of(run.events[0].get("timestamp"), 1e3)
     session.into(run.answer)
     return run.answer
 
@@ -224,4 +233,4 @@ def _fail(error: dict[str, Any], session: AgentSession) -> None:
     if name == "MessageAbortedError":
         session.notes[ABORTED] = None
         return
-    session.fail(object_of(error.get("data")).get("message") or name, name)
+    session.fail(object_of(error.get("data")).get("message") or error.get("message") or name, name)

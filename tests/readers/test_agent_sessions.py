@@ -279,6 +279,15 @@ def test_the_parts_that_opencode_prints() -> None:
     failed = {"type": "error", "timestamp": 1700000002000, "sessionID": "s", "error": error}
     (answer,) = read("opencode", [*events[:2], failed])
     assert (answer.answer, answer.error, answer.error_type) == (None, "overloaded", "APIError")
+    (answer,) = read("opencode", [*events[:2], failed, events[2]])  # it was asked again
+    assert (answer.answer, answer.error) == (ANSWER, None)
+
+
+def test_messages_that_the_server_of_opencode_lists() -> None:
+    """A session is its messages, without what stands around them in an export."""
+    messages = [{**one, "info": {**one["info"], "sessionID": "s"}} for one in opencode(Use(CART))[0]["messages"]]
+    (answer,) = read("opencode", messages)
+    assert (answer.question_text, answer.answer, answer.opened) == (QUESTION, ANSWER, [CART])
 
 
 def test_what_opencode_searches_and_runs() -> None:
