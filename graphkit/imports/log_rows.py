@@ -63,7 +63,7 @@ def own_columns(path: Path, format: str) -> FieldMap | None:  # noqa: A002
         relation = next((f"relation: {name}, " for name in _RELATIONS if name in columns), "")
         fields[STEP] = f"{{source: source, {relation}target: target}}"
     elif walk := next((name for name in _PATHS if name in columns), None):
-        fields["traversal"] = f"arrows({walk})"
+        fields["traversal"] = f"arrows({walk} || '')"
     if listed := next((name for name in ("retrieved", *ANSWER["retrieved"]) if name in columns), None):
         fields["retrieved"] = f"split({listed}, ';')"
     answered = columns & {"answer", *ANSWER["answer"]}
