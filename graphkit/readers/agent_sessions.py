@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, added
+from graphkit.readers.conversations import Conversation, added
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk
 from graphkit.readers.model_messages import Message, Result
 from graphkit.readers.payloads import identifier, text
@@ -56,7 +56,9 @@ class AgentSession:
         return posixpath.normpath(given)
 
     def add(self, message: Message, time: int | None = None) -> None:
-        """Add a message; the time runs from the first question to the last reply."""
+        """Add a message with the tokens of its reply; the time runs from the first question to the last reply."""
+        message.time = time
+        self.add_usage(message.prompt_tokens, message.output_tokens)
         if message.role == "user" and message.text is not None and self.begun is None:
             self.begun = time
         elif message.role == "assistant":
@@ -74,7 +76,7 @@ class AgentSession:
         self.dialogue.add(message)
 
     def add_usage(self, prompt: int | None, output: int | None, cost: float | None = None) -> None:
-        """Add the tokens and the cost of a reply."""
+        """Add the tokens and the cost of replies, where these stand apart from them."""
         self.prompt_tokens, self.output_tokens = added(self.prompt_tokens, prompt), added(self.output_tokens, output)
         self.costs += [cost] if cost is not None else []
 
@@ -85,6 +87,7 @@ class AgentSession:
     def fail(self, said: Any, kind: Any = None) -> None:
         """Note that a reply failed; the session failed if no other one follows."""
         self.failure, self.failure_type = text(said) or "the session failed", text(kind) or "api_error"
+        self.dialogue.add(Message(error=self.failure))
 
     def into(self, answer: LoggedAnswer) -> None:
         """Add the session to an answer. Calls whose result never came were cancelled, or killed."""
@@ -92,14 +95,10 @@ class AgentSession:
             self.dialogue.add(Message(results=[Result(None, key, True) for key in missing]))
             self.notes[WITHOUT_RESULT] = None
         dialogue = self.dialogue
-        dialogue.close()
-        dialogue.trail.into(answer, tools=self.model_calls > 0)
+        dialogue.into(answer, tools=self.model_calls > 0)
         answer.folders = list(dict.fromkeys([*answer.folders, *self.folders]))
-        answer.question_text = answer.question_text or dialogue.question
-        known = answer.answer is not None
         answer.answer = answer.answer or dialogue.answer
-        answer.notes += [note for note in dialogue.notes if not (known and note == ENDS_WITH_CALL)]
-        answer.notes += self.notes
+        answer.notes += [*dialogue.notes, *self.notes]
         if self.failure is not None:
             answer.answer, answer.error, answer.error_type = None, self.failure, self.failure_type
         answer.model = next(iter(self.models)) if len(self.models) == 1 else None

@@ -73,8 +73,7 @@ def _answer(where: str, chat: str, unread: Counter[str]) -> LoggedAnswer | None:
         if role == "user":
             _typed(words, session, unread)
         elif role == "assistant":
-            answer.answer = words.strip()  # edits and commands follow the reply that asks for them
-            session.add(Message("assistant", [answer.answer]))
+            session.add(Message("assistant", [words.strip()]))
         else:
             _note(words.strip(), noted, session)
             noted = words.strip()
@@ -106,7 +105,7 @@ def _typed(words: str, session: AgentSession, unread: Counter[str]) -> None:
     """Add what the user typed: a question, or a command of which some run a program."""
     words = words.strip()
     if run := _RUN.fullmatch(words):
-        session.add(Message(calls=[Call("shell", {"command": run[1]}, folder="")]))
+        _ran(run[1], session)
     elif words.startswith("/") and (asked := _SAID.fullmatch(words)) is None:
         name = words.split()[0]
         if name not in ("/add", "/read-only", "/drop"):
@@ -125,7 +124,7 @@ def _note(line: str, former: str, session: AgentSession) -> None:
     elif edited := _EDITED.fullmatch(line):
         _opened("edit", edited[1], session)
     elif running := _RUNNING.fullmatch(line):
-        session.add(Message(calls=[Call("shell", {"command": running[1]}, folder="")]))
+        _ran(running[1], session)
     elif model := _MODEL.fullmatch(line):
         session.models[model[1]] = None
     elif used := _TOKENS.match(line):
@@ -140,4 +139,14 @@ def _note(line: str, former: str, session: AgentSession) -> None:
 
 def _opened(name: str, path: str, session: AgentSession) -> None:
     """Add that a file was added to the chat, or edited."""
-    session.add(Message(calls=[Call(name, {"path": path})], results=[Result("")]))
+    _noted(Call(name, {"path": path}), [Result("")], session)
+
+
+def _ran(command: str, session: AgentSession) -> None:
+    """Add that a command ran."""
+    _noted(Call("shell", {"command": command}, folder=""), [], session)
+
+
+def _noted(call: Call, results: list[Result], session: AgentSession) -> None:
+    """Add what Aider did around the replies of the model, which no reply waits for."""
+    session.add(Message(None, [call.name], [call], results, ends_in_words=True))

@@ -13,7 +13,7 @@ from typing import Any
 from graphkit.readers.agent_sessions import ABORTED, ENDED, AgentSession, as_inner, listed_files, shell_result
 from graphkit.readers.atif import SUBAGENT_COSTS
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.model_messages import Call, Message, Result
+from graphkit.readers.model_messages import Call, Message, Result, cut_short
 from graphkit.readers.payloads import (
     Wrapped,
     at,
@@ -142,6 +142,7 @@ def _follow(
         _total(data, session)
     elif kind == "assistant.usage":
         session.add_usage(whole(data.get("inputTokens")), None)
+        session.add(Message(cut=cut_short({"finish_reason": data.get("finishReason")})))
     elif kind == "user.message":
         unread.update("files that the user attached" for _ in objects_of(data.get("attachments")))
         typed = data.get("source") in (None, "user") and data.get("isAutopilotContinuation") is not True
@@ -159,8 +160,8 @@ def _follow(
 def _reply(data: dict[str, Any], session: AgentSession, asked: dict[str, str], inner: bool, time: int | None) -> None:
     words = text(data.get("content"))
     message = Message("assistant", [words] if words else [], model=text(data.get("model")))
+    message.output_tokens = whole(data.get("outputTokens"))
     session.add(as_inner(message) if inner else message, time)
-    session.add_usage(None, whole(data.get("outputTokens")))
     for one in objects_of(data.get("toolRequests")):
         _asked(one.get("name"), one, session, asked)
 

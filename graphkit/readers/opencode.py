@@ -14,9 +14,9 @@ from typing import Any
 
 from graphkit.readers.agent_sessions import ABORTED, AgentSession, chunks, listed_files, shell_result
 from graphkit.readers.atif import SUBAGENT
-from graphkit.readers.conversations import refuse_unnamed
+from graphkit.readers.conversations import added, refuse_unnamed
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.model_messages import Call, Message, Result
+from graphkit.readers.model_messages import Call, Message, Result, cut_short
 from graphkit.readers.payloads import (
     Wrapped,
     at,
@@ -151,9 +151,6 @@ def _printed(run: _OpenCodeRun, unread: Counter[str]) -> LoggedAnswer:
         parts = [event["part"] for event in events]
         info = {"role": "assistant", "time": {"completed": events[-1].get("timestamp")}}
         _add(info, parts, session, unread)
-        for one in parts:
-            if one.get("type") == "step-finish":
-                _add_costs(one, session, unread)
     session.begun = microseconds_of(run.events[0].get("timestamp"), 1e3)
     session.into(run.answer)
     return run.answer
@@ -185,8 +182,10 @@ def _add(info: dict[str, Any], parts: list[Any], session: AgentSession, unread: 
     message.texts = message.texts or before
     if role == "assistant":
         message.model = text(info.get("modelID"))
-        if "cost" in info or "tokens" in info:
-            _add_costs(info, session, unread)
+        ended = [one for one in (info, *objects_of(parts)) if one is info or one.get("type") == "step-finish"]
+        message.cut = cut_short(*({"finish_reason": one.get("finish", one.get("reason"))} for one in ended))
+        for one in ended[:1] if "tokens" in info or "cost" in info else ended[1:]:
+            _add_costs(one, message, session, unread)
     session.add(message, microseconds_of(times.get("completed", times.get("created")), 1e3))
     if error:
         _fail(error, session)
@@ -217,7 +216,7 @@ def _found(name: str, output: Any) -> list[LoggedChunk] | None:
     )
 
 
-def _add_costs(given: dict[str, Any], session: AgentSession, unread: Counter[str]) -> None:
+def _add_costs(given: dict[str, Any], message: Message, session: AgentSession, unread: Counter[str]) -> None:
     """Add the cost and the tokens of a reply, with those of the prompt that a cache had or keeps."""
     used = object_of(given.get("tokens"))
     cache = object_of(used.get("cache"))
@@ -225,7 +224,9 @@ def _add_costs(given: dict[str, Any], session: AgentSession, unread: Counter[str
     known = [one for one in prompt if one is not None]
     if used.get("reasoning"):
         unread["tokens.reasoning"] += 1
-    session.add_usage(sum(known) if known else None, whole(used.get("output")), number(given.get("cost")))
+    message.prompt_tokens = added(message.prompt_tokens, sum(known) if known else None)
+    message.output_tokens = added(message.output_tokens, whole(used.get("output")))
+    session.add_usage(None, None, number(given.get("cost")))
 
 
 def _fail(error: dict[str, Any], session: AgentSession) -> None:

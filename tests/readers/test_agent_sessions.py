@@ -20,10 +20,11 @@ from graphkit.errors import InputError
 from graphkit.imports.importer import import_log
 from graphkit.readers.agent_sessions import ABORTED
 from graphkit.readers.aider import AiderReader
-from graphkit.readers.conversations import MANY_QUESTIONS
+from graphkit.readers.conversations import MANY_QUESTIONS, each_question
 from graphkit.readers.cursor import WITHOUT_RESULTS
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
+from graphkit.readers.model_messages import CUT
 from graphkit.readers.tool_calls import FAILED, WITHOUT_RESULT
 from tests.helpers.datasets import write_jsonl
 from tests.readers.recordings import BY_HAND, QUESTION, imported, record_of, scores, shop
@@ -31,6 +32,7 @@ from tests.readers.shared_logs import read, survives
 
 CART, ORDERS = "/w/src/cart.py", "/w/src/orders.py"
 ANSWER = "It takes them from the orders."
+OTHER = "Which stock is taken by the orders?"
 
 
 @dataclass(frozen=True)
@@ -252,6 +254,21 @@ def test_unknown_parts_are_reported(name: str) -> None:
 
 
 @each_form
+def test_two_questions_of_a_session(name: str) -> None:
+    """Each has its own call and its own answer."""
+    first, other = FORMS[name](Use(CART)), json.dumps(FORMS[name](Use(ORDERS)))
+    second = json.loads(other.replace(QUESTION, OTHER).replace(ANSWER, "The stock.").replace('"c0"', '"d0"'))
+    if name in ("opencode", "messages"):
+        key = "messages" if name == "opencode" else "conversation"
+        first[0][key] += second[0][key]
+    else:
+        first += second[1:]
+    (answer,) = read(name, first)
+    parts = each_question(answer, {QUESTION: "q1", OTHER: "q2"}.get)
+    assert [(one.answer, one.opened) for one in parts] == [(ANSWER, [CART]), ("The stock.", [ORDERS])]
+
+
+@each_form
 def test_a_session_survives(name: str) -> None:
     """Whatever stands in its place."""
     for value in FORMS[name](Use(CART), Use("x", None), Use("y", "no", failed=True)):
@@ -303,6 +320,14 @@ def test_what_opencode_searches_and_runs() -> None:
     state["metadata"]["exit"] = 1
     (answer,) = read("opencode", export)
     assert (answer.opened, (answer.tool_calls or [])[2].failed) == ([], True)
+
+
+def test_a_reply_that_was_cut() -> None:
+    """OpenCode says why a reply ended."""
+    export = opencode(Use(CART))
+    export[0]["messages"][-1]["info"]["finish"] = "length"
+    (answer,) = read("opencode", export)
+    assert CUT in answer.notes
 
 
 def test_opencode_speaks_for_the_user() -> None:
@@ -481,6 +506,9 @@ def test_what_a_chat_leaves_open() -> None:
     (answer,) = chats(CHAT.replace(f"#### {QUESTION}", f"#### /ask {QUESTION}") + more, unread)
     assert (answer.question_text, answer.unknown_calls) == (QUESTION, 2)
     assert any("rounded" in note for note in answer.notes)
+    chat = CHAT + f"\n#### {OTHER}  \n\nThe stock.\n\n> Applied edit to src/stock.py\n"
+    first, second = each_question(chats(chat)[0], {QUESTION: "q1", OTHER: "q2"}.get)
+    assert (first.answer, second.answer, second.opened) == (ANSWER, "The stock.", ["src/stock.py"])
     assert MANY_QUESTIONS in chats(f"{CHAT}\n#### And the stock?  \n\nIt too.\n")[0].notes
 
 
