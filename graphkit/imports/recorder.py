@@ -114,11 +114,11 @@ class Recorder:
         self.problems = Problems()
         self._folders: list[str] = []
         self._repository: str | None = None
+        self._symbols = False
 
     def each_question(self, logged: LoggedAnswer) -> list[LoggedAnswer]:
         """Return the answers to the questions that a log asks in one conversation, or the logged answer alone."""
         return [logged] if self._question else each_question(logged, self.questions.id_of)
-        self._symbols = False
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
         """Return the record of an answer, with only the fields that were logged.

@@ -74,8 +74,13 @@ _SUBMIT = frozenset(
 _STRUCTURED = "finalresult"
 _ANSWERS = ("answer", "final_answer", "message", "result", "output", "text", "submission")
 
-#: Tools that keep an agent's thoughts and plans: their results show nothing.
-_SHOW_NOTHING = frozenset(("think", "todowrite", "updateplan", "tasktracker"))
+#: Tools that keep an agent's thoughts and plans: they open nothing, and their results show nothing.
+_SHOW_NOTHING = frozenset(
+    (
+        *("think", "todowrite", "todoread", "updateplan", "tasktracker", "updatetodos", "updatetodolist"),
+        *("reportintent",),
+    )
+)
 
 #: Tools that run a command line, by the words of their names, and the arguments that hold it.
 _SHELLS = frozenset(("bash", "shell", "sh", "zsh", "terminal", "console"))
@@ -283,7 +288,8 @@ class Trail:
             answer.opened = [name for names in opened for name in names]
             answer.shown, answer.listed = self._edges, self._listed
             answer.unknown_calls = sum(call.seen is None for call in self.calls)
-            answer.folders = list(dict.fromkeys(one for each in self._shells.values() for one in each.folders))
+            gone = (one for each in self._shells.values() for one in each.folders)
+            answer.folders = list(dict.fromkeys([*answer.folders, *gone]))
             answer.ordered = True
         answer.notes += self.notes
 
@@ -313,7 +319,7 @@ class Trail:
             applies = {SHELL: not reading.certain, FAILED: reading.failed, MANY: len(reading.opened) > MOST_NAMES}
             self.notes |= dict.fromkeys(note for note, holds in applies.items() if holds)
             return reading.opened[:MOST_NAMES]
-        if searches(call.name) or _is_structured(call.name):
+        if searches(call.name) or _is_structured(call.name) or plain_key(call.name) in _SHOW_NOTHING:
             return []
         names = list(islice(_names(call.arguments, DEPTH), MOST_NAMES + 1))
         if call.failed:
