@@ -22,11 +22,19 @@ from graphkit.readers.graph_names import (
 )
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.model_messages import Message, is_conversation, parse_message, plain_message, tokens_of
+from graphkit.readers.model_messages import (
+    CUT,
+    Message,
+    cut_short,
+    is_conversation,
+    parse_message,
+    plain_message,
+    tokens_of,
+)
 from graphkit.readers.payloads import UUID, at, identifier, number, object_of, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail
-from graphkit.readers.triples import edges_in, relations_in, split_text
+from graphkit.readers.triples import JOINED_EDGES, edges_in, facts_in, relations_in, split_text
 
 #: The keys of a chain's output that hold documents, the earlier one is believed; and, as plain keys, answers.
 DOCUMENTS = (
@@ -137,6 +145,8 @@ def add_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Co
     if not gathered.asked and (found := artifacts(output.get("messages"))):
         add_documents(found, gathered, unread)
     _add_rows(output, gathered)
+    if gathered.query and not gathered.query_used:
+        unread[f"{_STEPS}.query"] += 1
 
 
 def answer_in(output: Any) -> str | None:
@@ -188,6 +198,7 @@ def usage_of(output: Any) -> Message:
         while isinstance(held, list) and held:
             held = held[0]
         message = parse_message(_fields_of(held).get("message"))
+        message.cut = message.cut or cut_short(_fields_of(held).get("generation_info"))
         message.model = message.model or text(at(output, "llm_output.model_name"))
         if message.prompt_tokens is message.output_tokens is None:
             message.prompt_tokens, message.output_tokens = tokens_of(at(fields, "llm_output.token_usage"))
@@ -209,18 +220,25 @@ def add_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]
         before = len(gathered.edges)
         read = gathered.metadata(metadata)
         content = text(document.get("page_content"))
-        name = _name(document, metadata, content)
+        name, by_file = _name(document, metadata, content)
         triples, content = _triples(content, name, gathered)
+        above: tuple[str, ...] = ()
+        if not triples and (facts := facts_in(content or "")) is not None:
+            above = tuple(facts[0])
+            gathered.edges += facts[1]
+            gathered.walked = True
+            gathered.note(JOINED_EDGES)
         known = {*NAMES, *ELEMENT_IDS, *SCORES, *COMMITS, *TEXTS}
         for key, value in metadata.items():
             if key not in read and plain(key) not in known and not (plain(key) in FILES and identifier(value) == name):
                 unread[f"metadata.{key}"] += 1
         if name is None:
-            gathered.nameless(gathered.edges[before:])
+            gathered.nameless(gathered.edges[before:], above)
             continue
         chunk = chunk_of(metadata, name)
         score = number(document.get("score"))
-        whole = LoggedChunk(name, content, chunk.score if score is None else score, chunk.commit)
+        score = chunk.score if score is None else score
+        whole = LoggedChunk(name, content, score, chunk.commit, values=above, by_file=by_file)
         gathered.retrieved(whole, triples)
 
 
@@ -238,14 +256,18 @@ def _triples(content: str | None, name: str | None, gathered: Gathered) -> tuple
     return triples, split.text
 
 
-def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str | None) -> str | None:
-    """Return the name of a document: its metadata's name, its own id, its file, or last an id drawn at random."""
+def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str | None) -> tuple[str | None, bool]:
+    """Return the name of a document, and whether only its file names it.
+
+    It is its metadata's name, its own id, its file, or last an id drawn at random.
+    """
     named, own = name_of(metadata), identifier(document.get("id"))
     if named is not None and not is_element_id(named):
-        return named
+        return named, False
     chosen = own if own is not None and UUID.fullmatch(own) is None else None
     file = identifier(first_of(metadata, FILES)[1])
-    return _written_name(content) or named or chosen or file or own
+    better = _written_name(content) or named or chosen
+    return better or file or own, better is None
 
 
 def _written_name(content: str | None) -> str | None:
@@ -334,14 +356,15 @@ def _add_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
     if isinstance(messages, list) and is_conversation(messages):
         dialogue = conversation(messages, Counter())
         answer.question_text = answer.question_text or question_in({"messages": messages})
-        if dialogue.trail.calls:
-            dialogue.trail.into(answer, tools=False)
+        if dialogue.trail.calls or len(dialogue.turns) > 1:
+            dialogue.into(answer, tools=False)
         calls = [usage_of(message) for message in messages if parse_message(message).role == "assistant"]
         if calls:
             answer.model_calls = len(calls)
             answer.prompt_tokens = sum_of_all(call.prompt_tokens for call in calls)
             answer.output_tokens = sum_of_all(call.output_tokens for call in calls)
             answer.model = next((call.model for call in calls if call.model), None)
+            answer.notes += [CUT] if any(call.cut for call in calls) else []
     elif isinstance(steps, list) and steps and all(map(_is_action, steps)):
         trail = Trail()
         for step in steps:

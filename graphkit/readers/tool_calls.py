@@ -11,12 +11,14 @@ import re
 import shlex
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from graphkit.readers.accounting import EMPTY_VALUES, kept
+from graphkit.readers.documents import content_of_rows
 from graphkit.readers.graph_results import graph_of_result
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall, ReadOptions
 from graphkit.readers.logged_rankings import distinct, ends
 from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
 from graphkit.readers.reprs import printed
@@ -74,8 +76,13 @@ _SUBMIT = frozenset(
 _STRUCTURED = "finalresult"
 _ANSWERS = ("answer", "final_answer", "message", "result", "output", "text", "submission")
 
-#: Tools that keep an agent's thoughts and plans: their results show nothing.
-_SHOW_NOTHING = frozenset(("think", "todowrite", "updateplan", "tasktracker"))
+#: Tools that keep an agent's thoughts and plans: they open nothing, and their results show nothing.
+_SHOW_NOTHING = frozenset(
+    (
+        *("think", "todowrite", "todoread", "updateplan", "tasktracker", "updatetodos", "updatetodolist"),
+        *("reportintent",),
+    )
+)
 
 #: Tools that run a command line, by the words of their names, and the arguments that hold it.
 _SHELLS = frozenset(("bash", "shell", "sh", "zsh", "terminal", "console"))
@@ -125,10 +132,13 @@ class Trail:
     ----------
     each_result
         Whether the log holds the result of each call that has one, so that one without a result failed.
+    moved
+        Whether an earlier command may have left the shell in another folder.
     """
 
-    def __init__(self, *, each_result: bool = True) -> None:
-        self._each_result = each_result
+    def __init__(self, *, each_result: bool = True, moved: bool = False) -> None:
+        self.each_result = each_result
+        self.moved = moved
         self.calls: list[LoggedToolCall] = []
         self.notes: dict[str, None] = {}
         self.submitted: str | None = None
@@ -200,6 +210,8 @@ class Trail:
         graph = self._graph(values, index)
         if found is None:
             found = found_in(content) if _is_blocks(content) else _found_in_json(values[0], DEPTH)
+        if found is None and index is not None and (query := _query_of(self.calls[index])) is not None:
+            found = self._found_in_rows(values, query, index)
         if graph:
             own = found or []
             named = {chunk.name for chunk in own}
@@ -217,7 +229,7 @@ class Trail:
         Edges that all touch what the call opened are the ways on from there: which one was taken, later calls show.
         """
         given = self.calls[index].arguments if index is not None else {}
-        query = next((one for one in given.values() if isinstance(one, str) and _CYPHER.search(one)), None)
+        query = _query_of(self.calls[index]) if index is not None else None
         opened = list(islice(_names(given, DEPTH), MOST_NAMES)) if query is None else []
         center = opened[0] if len(opened) == 1 else None
         found: list[LoggedEdge] = []
@@ -233,6 +245,21 @@ class Trail:
                 self._edges += [*graph.paths, *([graph.edges] if graph.edges else [])]
                 found += edges
         return distinct(found)
+
+    def _found_in_rows(self, values: list[Any], query: str, index: int) -> list[LoggedChunk] | None:
+        """Return what the rows of a query hold whose columns say nothing: the import looks for ids among the values."""
+        lists = (part for value in values for part in (value.values() if isinstance(value, dict) else (value,)))
+        rows = [row for one in lists if isinstance(one, list) for row in one if isinstance(row, dict)]
+        rows = rows or [value for value in values if isinstance(value, dict)]
+        if not rows:
+            return None
+        read = content_of_rows(rows, query, ReadOptions())
+        chunks = read.retrieved or []
+        self.calls[index].values = [one for chunk in chunks for one in chunk.values]
+        for chunk in chunks:
+            if not chunk.is_named:
+                chunk.name = f"{chunk.name} of call {index + 1}"
+        return read.retrieved
 
     def _read_shell(self, index: int, line: str) -> ShellReading:
         """Read the command line of a call, with its result if there is one."""
@@ -265,7 +292,7 @@ class Trail:
         tools
             Whether the log says that there were tools: then no call is a walk of nothing, else it is not known.
         """
-        answer.retrieved = self._retrieved()
+        answer.retrieved = self.retrieved()
         if self.calls or tools:
             answer.tool_calls = self.calls
             self._fail_without_result()
@@ -276,7 +303,8 @@ class Trail:
             answer.opened = [name for names in opened for name in names]
             answer.shown, answer.listed = self._edges, self._listed
             answer.unknown_calls = sum(call.seen is None for call in self.calls) + self._lost
-            answer.folders = list(dict.fromkeys(one for each in self._shells.values() for one in each.folders))
+            gone = (one for each in self._shells.values() for one in each.folders)
+            answer.folders = list(dict.fromkeys([*answer.folders, *gone]))
             answer.ordered = True
         answer.notes += self.notes
 
@@ -287,9 +315,9 @@ class Trail:
         for index, call in enumerate(self.calls):
             if not self._returned or index not in without - self._returned or hands_in(call.name):
                 continue
-            if index in self._shells and (self._shells[index].submits or not self._each_result):
+            if index in self._shells and (self._shells[index].submits or not self.each_result):
                 continue
-            if not self._each_result:
+            if not self.each_result:
                 self.notes[UNLOGGED_RESULT] = None
                 continue
             call.failed = True
@@ -299,13 +327,12 @@ class Trail:
 
     def _place_shells(self) -> None:
         """Drop names that depend on the folder in which an earlier command may have left the shell."""
-        moved = False
         for index in sorted(self._shells):
             reading = self._shells[index]
-            if moved and not reading.entered and any(not name.startswith("/") for name in reading.opened):
+            if self.moved and not reading.entered and any(not name.startswith("/") for name in reading.opened):
                 reading.opened = [name for name in reading.opened if name.startswith("/")]
                 reading.certain = False
-            moved = moved or reading.moved
+            self.moved = self.moved or reading.moved
 
     def _opened(self, index: int) -> list[str]:
         call = self.calls[index]
@@ -315,7 +342,7 @@ class Trail:
             applies = {SHELL: not reading.certain, FAILED: reading.failed, MANY: len(reading.opened) > MOST_NAMES}
             self.notes |= dict.fromkeys(note for note, holds in applies.items() if holds)
             return reading.opened[:MOST_NAMES]
-        if searches(call.name) or _is_structured(call.name):
+        if searches(call.name) or _is_structured(call.name) or plain_key(call.name) in _SHOW_NOTHING:
             return []
         names = list(islice(_names(call.arguments, DEPTH), MOST_NAMES + 1))
         if call.failed:
@@ -339,19 +366,25 @@ class Trail:
         elif found is None and not opened:
             # An empty result shows nothing; any other text may show something.
             return [] if index not in self._unread and call.result is not None and not call.result.strip() else None
+        elif not all(chunk.is_named for chunk in found or ()):
+            return None  # the import knows which of its values name something
         return list(dict.fromkeys([*opened, *(chunk.name for chunk in found or ())]))
 
-    def _retrieved(self) -> list[LoggedChunk] | None:
+    def retrieved(self) -> list[LoggedChunk] | None:
         """Return the found chunks, each at its first place. Scores of several searches can't be compared."""
         if not self._found:
             return None
         first: dict[str, LoggedChunk] = {}
         for found in self._found:
             for chunk in found:
-                if len(self._found) > 1:
-                    chunk.score = None
                 first.setdefault(chunk.name, chunk)
-        return list(first.values())
+        several = len(self._found) > 1
+        return [replace(chunk, score=None) if several else chunk for chunk in first.values()]
+
+
+def _query_of(call: LoggedToolCall) -> str | None:
+    """Return the Cypher among a call's arguments."""
+    return next((one for one in call.arguments.values() if isinstance(one, str) and _CYPHER.search(one)), None)
 
 
 def _touches(edge: LoggedEdge, name: str) -> bool:
