@@ -11,6 +11,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import second_record
 from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
+from graphkit.readers.conversations import each_question
 from graphkit.readers.graph_names import is_element_id
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.readers.payloads import UUID
@@ -55,11 +56,14 @@ class Questions(QuestionTexts):
         self.places = Places() if places is None else places
         #: By question, the files whose symbols are in the gold.
         self.files_of_symbols: dict[str, frozenset[str]] = {}
+        #: The repositories in the gold.
+        self.repositories: set[str] = set()
 
     def add(self, name: str, text: str, gold: Iterable[str] = ()) -> None:
         """Add a question with the ids in its gold."""
         super().add(name, text)
-        places = self.places
+        places, gold = self.places, list(gold)
+        self.repositories |= places.named(gold)
         files = frozenset(places.file_id(one) for one in gold if places.symbol(one) is not None)
         if files:
             self.files_of_symbols[name] = files
@@ -109,7 +113,12 @@ class Recorder:
         #: The records that can't be used.
         self.problems = Problems()
         self._folders: list[str] = []
+        self._repository: str | None = None
         self._symbols = False
+
+    def each_question(self, logged: LoggedAnswer) -> list[LoggedAnswer]:
+        """Return the answers to the questions that a log asks in one conversation, or the logged answer alone."""
+        return [logged] if self._question else each_question(logged, self.questions.id_of)
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
         """Return the record of an answer, with only the fields that were logged.
@@ -122,9 +131,11 @@ class Recorder:
             return None
         record: dict[str, Any] = {"run": self._run, "question_id": question}
         if logged.record is not None:
+            self._report.notes.update(dict.fromkeys(logged.notes, 1))
             own = {**logged.record, **record}
             return self._renamed(own, logged) if self.renames else self._count(own)
         self._folders = sorted(logged.folders, key=len)
+        self._repository = logged.repository if logged.repository in self.questions.repositories else None
         self._symbols = logged.symbols
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.rankings:
@@ -249,9 +260,11 @@ class Recorder:
     def _count(self, record: dict[str, Any]) -> dict[str, Any]:
         report = self._report
         report.answers += 1
-        report.rankings += "retrieved" in record
-        report.traversals += "traversal" in record
-        report.unordered += "traversal" in record and not record.get("ordered", True)
+        walked, retrieved = record.get("traversal"), record.get("retrieved")
+        report.rankings += bool(retrieved)
+        report.traversals += bool(walked)
+        report.found_nothing += retrieved == [] and not walked and "error" not in record
+        report.unordered += bool(walked) and not record.get("ordered", True)
         report.with_calls += "tool_calls" in record
         report.failed += "error" in record
         return record
@@ -272,6 +285,8 @@ class Recorder:
                 step[end] = found(step[end])
                 if (commit := self._commit(step[end])) is not None:
                     step.setdefault(f"{end}_commit", commit)
+            if step.get("relation") is not None:
+                step["relation"] = self._edges.spelled(step["relation"])
             held = self._edges.held(step["source"], step.get("relation"), step["target"])
             if logged.walked and held == "reversed":
                 ends = (("source", "target"), ("source_commit", "target_commit"))
@@ -433,6 +448,8 @@ class Recorder:
 
     def _id(self, name: str, where: str, counted: bool = True, opened: bool = False) -> str | None:
         """Return the id of a name, or of an opened file; None if no record can hold it."""
+        if self._repository is not None and name and self._places.repo(name) is None:
+            name = f"{self._repository}:{name}"
         found = name
         if 0 < len(name) <= LONGEST_NAME:
             found = self._opened_name(name) if opened else self._names.id_of(name, self._symbols)

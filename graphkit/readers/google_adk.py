@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from typing import Any
 
+from graphkit.readers.accounting import renamed
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.model_messages import Call, Message, Result
+from graphkit.readers.model_messages import Call, Message, Result, cut_short
 from graphkit.readers.payloads import count_unread, identifier, object_of, objects_of, text, whole
+from graphkit.readers.times import microseconds_of
 
 #: The keys of a session beside its events, and those of an event that are read or say nothing of a question.
 _SESSION = ("events", "id", "app_name", "user_id", "state", "last_update_time")
@@ -35,6 +37,7 @@ class GoogleAdkReader(FrameworkReader):
 
     name = "google-adk"
     priority = 118
+    beside = ("actions", "node_info", "nodeInfo", "name")
     title = "Google ADK: events of a runner or a session, as model_dump() writes them"
     lacks = (*FRAMEWORK_LACKS, NO_QUESTION_TIME)
 
@@ -77,7 +80,7 @@ class GoogleAdkReader(FrameworkReader):
 
 def _plain(value: Any) -> dict[str, Any]:
     """Return an object by its keys in snake case."""
-    return {_CAPITAL.sub("_", key).lower(): one for key, one in object_of(value).items() if isinstance(key, str)}
+    return renamed(object_of(value), lambda key: _CAPITAL.sub("_", key).lower())
 
 
 def _message(event: dict[str, Any]) -> Message:
@@ -104,6 +107,8 @@ def _message(event: dict[str, Any]) -> Message:
     if message.results and not message.texts and not message.calls:
         message.role = "tool"
     usage = _plain(event.get("usage_metadata"))
+    message.cut = cut_short(event)
+    message.time = microseconds_of(event.get("timestamp"))
     message.prompt_tokens = whole(usage.get("prompt_token_count"))
     message.output_tokens = whole(usage.get("candidates_token_count"))
     return message

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.readers.accounting import renamed, without
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.documents import Document, ranked_documents
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation
 from graphkit.readers.graph_names import name_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk
 from graphkit.readers.logged_rankings import distinct
-from graphkit.readers.model_messages import ROLES, Call, Message, Result, tokens_of
+from graphkit.readers.model_messages import CUT, ROLES, Call, Message, Result, cut_short, tokens_of
 from graphkit.readers.payloads import count_unread, identifier, number, object_of, objects_of, text
 from graphkit.readers.tool_calls import found_in
 from graphkit.readers.triples import NOT_AN_EDGE, UNSPLIT, edges_of_metadata, split_text
@@ -34,6 +35,7 @@ class HaystackReader(FrameworkReader):
 
     name = "haystack"
     priority = 121
+    beside = ("origin", "answers", "last_message", "tool_call_counts", "token_usage")
     title = "Haystack: outputs of pipelines (documents, answers, replies) and of agents, with to_dict()"
     lacks = (
         *FRAMEWORK_LACKS,
@@ -117,7 +119,7 @@ def _inside(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _messages(part: dict[str, Any]) -> Iterator[Message]:
     for one in objects_of(part.get("messages")):
-        plain = {key.removeprefix("_"): held for key, held in one.items()}
+        plain = renamed(one, lambda key: key.removeprefix("_"))
         message = Message(ROLES.get(text(plain.get("role")) or ""))
         for block in objects_of(plain.get("content")):
             call, gave = object_of(block.get("tool_call")), object_of(block.get("tool_call_result"))
@@ -129,7 +131,7 @@ def _messages(part: dict[str, Any]) -> Iterator[Message]:
             elif (words := text(block.get("text"))) is not None:
                 message.texts.append(words)
         meta = object_of(plain.get("meta"))
-        message.model = text(meta.get("model"))
+        message.model, message.cut = text(meta.get("model")), cut_short(meta)
         message.prompt_tokens, message.output_tokens = tokens_of(meta.get("usage"))
         yield message
 
@@ -150,6 +152,8 @@ def _add_answers(answer: LoggedAnswer, components: dict[str, dict[str, Any]]) ->
             meta = next(iter(objects_of(part.get("meta"))), {})
             if message.prompt_tokens is message.output_tokens is None:
                 message.prompt_tokens, message.output_tokens = tokens_of(meta.get("usage"))
+            if (message.cut or cut_short(meta)) and CUT not in answer.notes:
+                answer.notes.append(CUT)
             answer.answer = answer.answer or message.text
             if answer.prompt_tokens is answer.output_tokens is None:
                 answer.prompt_tokens, answer.output_tokens = message.prompt_tokens, message.output_tokens
@@ -178,7 +182,7 @@ def _add_documents(answer: LoggedAnswer, components: dict[str, dict[str, Any]]) 
 
 
 def _document(value: dict[str, Any], notes: set[str]) -> Document:
-    meta = object_of(value.get("meta")) or {key: one for key, one in value.items() if key not in _DOCUMENT}
+    meta = object_of(value.get("meta")) or without(value, _DOCUMENT)
     made, score = identifier(value.get("id")) or "", number(value.get("score"))
     named = found_in([meta])
     name = made if made and not _MADE.fullmatch(made) else named[0].name if named else name_of(meta)

@@ -103,6 +103,9 @@ class LoggedAnswer:
         How many of the calls opened what isn't known: without an edge among what is known, the walk isn't known either.
     drawn_ids
         Whether names may be ids that the library drew: what the dataset doesn't know of these can't be compared.
+    repository
+        The repository of files that are named without one, where the log states it otherwise: it counts if the dataset
+        has it.
     symbols
         Whether names are those that a graph gives its nodes: a symbol then may stand without its file.
     folders
@@ -129,6 +132,9 @@ class LoggedAnswer:
         a rank.
     rankings
         The names that the system ranked at the level of files or modules, where it ranked these itself.
+    dialogue
+        The conversation, if the user speaks more than once: each time may be another question of the dataset. It is a
+        :class:`graphkit.readers.conversations.Conversation`, which knows its parts.
     """
 
     where: str
@@ -143,6 +149,7 @@ class LoggedAnswer:
     listed: list[LoggedEdge] = field(default_factory=list)
     unknown_calls: int = 0
     drawn_ids: bool = False
+    repository: str | None = None
     symbols: bool = False
     folders: list[str] = field(default_factory=list)
     tool_calls: list[LoggedToolCall] | None = None
@@ -167,6 +174,7 @@ class LoggedAnswer:
     values: list[str] = field(default_factory=list)
     trial: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    dialogue: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +203,10 @@ class UnreadableLogError(InputError):
     """A log that can't be read, or that could only mislead."""
 
 
+class UnrecognisedLogError(UnreadableLogError):
+    """A log that no reader knows, or in which its reader found nothing but questions."""
+
+
 #: The values of a file, each with its ``file:line``.
 Values = Iterable[tuple[str, Any]]
 
@@ -214,6 +226,10 @@ class Reader(ABC):
         Whether a file is lines of text. Otherwise it is JSON: lines, one document, or an array.
     options
         The fields of :class:`ReadOptions` that the reader uses.
+    beside
+        The keys that say nothing of a question, wherever they stand: an import counts every other that isn't read.
+    finds_edges
+        Whether a search that found nothing walked nothing: not where the format has a ranking and nothing else.
     priority
         If several readers recognise equally many values of a file, the one with the highest priority reads it.
         graphkit's own have 10 to 140, more for a more specific format; the default puts another package's first.
@@ -224,6 +240,8 @@ class Reader(ABC):
     lacks: ClassVar[tuple[str, ...]] = ()
     lines: ClassVar[bool] = False
     options: ClassVar[tuple[str, ...]] = ("question_key",)
+    beside: ClassVar[tuple[str, ...]] = ()
+    finds_edges: ClassVar[bool] = True
     priority: ClassVar[int] = 1000
 
     @abstractmethod

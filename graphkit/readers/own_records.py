@@ -26,7 +26,7 @@ _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_
 _KNOWN = frozenset(one for names in _NAMES.values() for one in names) | BESIDE_ANSWER
 #: A traversal of lists in the JSON of a record.
 _LISTED = re.compile(
-    rb'"(?:' + "|".join(_NAMES["traversal"]).encode() + rb')"\s*:\s*(?:\{\s*"(?:triples|paths)"\s*:\s*)?\[\s*\['
+    rb'"(?:' + "|".join(_NAMES["traversal"]).encode() + rb')"\s*:\s*(?:\{\s*"(?:triples|paths)"\s*:\s*)?\[\s*\[\s*"'
 )
 _CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings", "evidence_files")
 

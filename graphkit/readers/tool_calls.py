@@ -11,17 +11,20 @@ import re
 import shlex
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from graphkit.readers.accounting import EMPTY_VALUES, kept
 from graphkit.readers.documents import content_of_rows
 from graphkit.readers.graph_results import graph_of_result
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall, ReadOptions
 from graphkit.readers.logged_rankings import distinct, ends
-from graphkit.readers.payloads import EMPTY_VALUES, identifier, json_within, number, plain_key, text
+from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
 from graphkit.readers.reprs import printed
 from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
+from graphkit.records.doubts import UNREAD_PARTS
 
 #: Limits of one call: its names, and the depth in its arguments or its result at which they are looked for.
 MOST_NAMES = 100
@@ -73,8 +76,13 @@ _SUBMIT = frozenset(
 _STRUCTURED = "finalresult"
 _ANSWERS = ("answer", "final_answer", "message", "result", "output", "text", "submission")
 
-#: Tools that keep an agent's thoughts and plans: their results show nothing.
-_SHOW_NOTHING = frozenset(("think", "todowrite", "updateplan", "tasktracker"))
+#: Tools that keep an agent's thoughts and plans: they open nothing, and their results show nothing.
+_SHOW_NOTHING = frozenset(
+    (
+        *("think", "todowrite", "todoread", "updateplan", "tasktracker", "updatetodos", "updatetodolist"),
+        *("reportintent",),
+    )
+)
 
 #: Tools that run a command line, by the words of their names, and the arguments that hold it.
 _SHELLS = frozenset(("bash", "shell", "sh", "zsh", "terminal", "console"))
@@ -113,6 +121,7 @@ SHELL = "some shell commands can't be read for certain: what else they opened is
 UNREAD_ARGUMENTS = "the arguments of a call are no JSON object: what it opened isn't known"
 FAILED = "a call that failed opened nothing"
 WITHOUT_RESULT = "calls without a result, where other calls have one, count as failed"
+UNLOGGED_RESULT = "calls without a result, where other calls have one: what they gave isn't known"
 PLAIN = "what a search gave back is plain text: what it found doesn't count as retrieved"
 
 
@@ -123,10 +132,13 @@ class Trail:
     ----------
     each_result
         Whether the log holds the result of each call that has one, so that one without a result failed.
+    moved
+        Whether an earlier command may have left the shell in another folder.
     """
 
-    def __init__(self, *, each_result: bool = True) -> None:
-        self._each_result = each_result
+    def __init__(self, *, each_result: bool = True, moved: bool = False) -> None:
+        self.each_result = each_result
+        self.moved = moved
         self.calls: list[LoggedToolCall] = []
         self.notes: dict[str, None] = {}
         self.submitted: str | None = None
@@ -139,6 +151,8 @@ class Trail:
         self._unread: set[int] = set()
         self._shells: dict[int, ShellReading] = {}
         self._returned: set[int] = set()
+        self._silent: set[int | None] = set()  # the calls whose result has no content
+        self._lost = False
         self._folders: dict[int, str] = {}
 
     def called(self, name: Any, arguments: Any, call: Any = None, folder: str | None = None) -> None:
@@ -149,7 +163,9 @@ class Trail:
                 self.notes[UNREAD_ARGUMENTS] = None
                 self._unread.add(len(self.calls))
             given = {}
-        one = LoggedToolCall(text(name) or "unnamed", given)
+        if text(name) is None:
+            self.unread_part()
+        one = LoggedToolCall(text(name) or "unnamed", kept(given))
         key = identifier(call)
         if key is None:
             self._waiting.append(len(self.calls))
@@ -179,6 +195,9 @@ class Trail:
         values = _values_in(content)
         key = identifier(call)
         index = self._by_id.get(key) if key is not None else self._waiting.popleft() if self._waiting else None
+        if content is found is None and not failed:
+            self._silent |= {index} - {None}
+            return
         if index is not None:
             self._returned.add(index)
             failed = failed or (index not in self._shells and found is None and _are_errors(values))
@@ -249,6 +268,11 @@ class Trail:
         self.submitted = reading.submitted or self.submitted
         return reading
 
+    def unread_part(self) -> None:
+        """Note that a part of the log isn't read, which may be a call or a result."""
+        self._lost = True
+        self.notes[UNREAD_PARTS] = None
+
     @property
     def handed_in(self) -> bool:
         """Whether the last call hands in the answer, be its text known or not."""
@@ -268,7 +292,7 @@ class Trail:
         tools
             Whether the log says that there were tools: then no call is a walk of nothing, else it is not known.
         """
-        answer.retrieved = self._retrieved()
+        answer.retrieved = self.retrieved()
         if self.calls or tools:
             answer.tool_calls = self.calls
             self._fail_without_result()
@@ -278,29 +302,37 @@ class Trail:
                 self.calls[index].seen = self._seen(index, names)
             answer.opened = [name for names in opened for name in names]
             answer.shown, answer.listed = self._edges, self._listed
-            answer.unknown_calls = sum(call.seen is None for call in self.calls)
-            answer.folders = list(dict.fromkeys(one for each in self._shells.values() for one in each.folders))
+            answer.unknown_calls = sum(call.seen is None for call in self.calls) + self._lost
+            gone = (one for each in self._shells.values() for one in each.folders)
+            answer.folders = list(dict.fromkeys([*answer.folders, *gone]))
             answer.ordered = True
         answer.notes += self.notes
 
     def _fail_without_result(self) -> None:
         """Mark calls without a result as failed where the log holds results; what hands in the answer has none."""
-        named = set(self._by_id.values())  # others may have their results joined into one
+        named = {*self._by_id.values()}  # others may have their results joined into one
+        without = self._silent | (named if self._returned & named else set())
         for index, call in enumerate(self.calls):
-            ended = index in self._returned or index in self._shells or hands_in(call.name)
-            if self._each_result and index in named and self._returned & named and not ended:
-                call.failed = True
-                self.notes[WITHOUT_RESULT] = None
+            if not self._returned or index not in without - self._returned or hands_in(call.name):
+                continue
+            if index in self._shells and (self._shells[index].submits or not self.each_result):
+                continue
+            if not self.each_result:
+                self.notes[UNLOGGED_RESULT] = None
+                continue
+            call.failed = True
+            self.notes[WITHOUT_RESULT] = None
+            if index in self._shells:
+                self._read_shell(index, command_line(call) or "")
 
     def _place_shells(self) -> None:
         """Drop names that depend on the folder in which an earlier command may have left the shell."""
-        moved = False
         for index in sorted(self._shells):
             reading = self._shells[index]
-            if moved and not reading.entered and any(not name.startswith("/") for name in reading.opened):
+            if self.moved and not reading.entered and any(not name.startswith("/") for name in reading.opened):
                 reading.opened = [name for name in reading.opened if name.startswith("/")]
                 reading.certain = False
-            moved = moved or reading.moved
+            self.moved = self.moved or reading.moved
 
     def _opened(self, index: int) -> list[str]:
         call = self.calls[index]
@@ -310,7 +342,7 @@ class Trail:
             applies = {SHELL: not reading.certain, FAILED: reading.failed, MANY: len(reading.opened) > MOST_NAMES}
             self.notes |= dict.fromkeys(note for note, holds in applies.items() if holds)
             return reading.opened[:MOST_NAMES]
-        if searches(call.name) or _is_structured(call.name):
+        if searches(call.name) or _is_structured(call.name) or plain_key(call.name) in _SHOW_NOTHING:
             return []
         names = list(islice(_names(call.arguments, DEPTH), MOST_NAMES + 1))
         if call.failed:
@@ -338,17 +370,16 @@ class Trail:
             return None  # the import knows which of its values name something
         return list(dict.fromkeys([*opened, *(chunk.name for chunk in found or ())]))
 
-    def _retrieved(self) -> list[LoggedChunk] | None:
+    def retrieved(self) -> list[LoggedChunk] | None:
         """Return the found chunks, each at its first place. Scores of several searches can't be compared."""
         if not self._found:
             return None
         first: dict[str, LoggedChunk] = {}
         for found in self._found:
             for chunk in found:
-                if len(self._found) > 1:
-                    chunk.score = None
                 first.setdefault(chunk.name, chunk)
-        return list(first.values())
+        several = len(self._found) > 1
+        return [replace(chunk, score=None) if several else chunk for chunk in first.values()]
 
 
 def _query_of(call: LoggedToolCall) -> str | None:
@@ -540,10 +571,11 @@ def _names(value: Any, depth: int) -> Iterator[str]:
     if not isinstance(value, dict):
         return
     named: dict[str, list[str]] = {"ids": [], "files": [], "within": []}
-    for key, held in value.items():
+    for key, held in dict.items(value):
         plain = plain_key(key)
         kind = "ids" if plain in IDS else "files" if plain in FILES else "within" if plain in WITHIN else None
         if kind is not None:
+            value.get(key)
             many = held if isinstance(held, list) else [held]
             for one in many:
                 name = identifier(one) if kind == "ids" else text(one)
@@ -558,8 +590,9 @@ def _names(value: Any, depth: int) -> Iterator[str]:
     else:
         yield from files
         yield from within
-    for held in value.values():
+    for key, held in dict.items(value):
         if isinstance(held, dict | list):
+            value.get(key)
             yield from _names(held, depth - 1)
 
 

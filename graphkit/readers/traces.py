@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking, distinct
+from graphkit.readers.model_messages import CUT
 from graphkit.readers.payloads import identifier
 from graphkit.readers.spans import Operation, Span, SpanReading, ToolUse
 from graphkit.readers.tool_calls import Trail
@@ -244,6 +245,8 @@ class _Part:
             self.notes.append("there are several outermost spans: latency is from the first's start to the last's end")
         if self.failed is None and any(span.failed for span in self.tree.spans):
             self.notes.append("a span failed within a question that was answered")
+        if any(span.operation.cut for span in self.calls):
+            self.notes.append(CUT)
         if any(span.dropped for span in self.tree.spans):
             self.notes.append("spans lost attributes, though none of a retrieval")
 
@@ -274,8 +277,7 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     trail = Trail(each_result=False)  # an instrumentation may leave contents out
     for use in (use for part in parts for use in part.tools):
         trail.called(use.name, use.arguments, use.call)
-        if use.result is not None or use.failed:
-            trail.returned(use.result, use.call, use.failed)
+        trail.returned(use.result, use.call, use.failed)
     if trail.calls:
         trail.into(logged, tools=False)
     _add_retrieved(logged, [part.found for part in parts])
