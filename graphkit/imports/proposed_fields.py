@@ -395,6 +395,10 @@ def _counted(one: WalkField) -> str:
     else:
         held = one.forward + one.backward + one.both
         stand = f"{held} of {counted(one.edges, 'pair')} of neighbours are edges of the graph"
+        if one.typed and one.backward:
+            stand += (
+                f", {one.forward + one.both} along and {one.backward} against, in the order in which they were walked"
+            )
     return f"{_fields(one)}: {one.known} of {counted(one.ends, 'end')} are known, {stand}"
 
 

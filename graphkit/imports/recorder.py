@@ -288,11 +288,15 @@ class Recorder:
             if step.get("relation") is not None:
                 step["relation"] = self._edges.spelled(step["relation"])
             held = self._edges.held(step["source"], step.get("relation"), step["target"])
-            if logged.walked and held == "reversed":
+            either = step.get("directed") is False
+            if (logged.walked or either) and held == "reversed":
                 ends = (("source", "target"), ("source_commit", "target_commit"))
                 step |= {to: step[of] for pair in ends for to, of in (pair, pair[::-1]) if of in step}
                 self._report.turned += 1
                 held = self._edges.held(step["source"], step.get("relation"), step["target"])
+            if either and self._edges.placed(step["source"], step.get("relation"), step["target"], False).directed:
+                del step["directed"]
+            self._report.directionless += step.get("directed") is False
             self._report.count_edge(step["source"], step.get("relation"), step["target"], held)
         if "citations" in record:
             record["citations"] = [found(name, counted=False) for name in record["citations"]]

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, pairwise, permutations
 from typing import Any
@@ -207,6 +207,16 @@ def _pairs(
             yield _pointed(one, values, vocabulary, of)
 
 
+#: The field of a step whose edge gets the direction of the graph, and how many steps show that they stand as walked.
+_EITHER_WAY, _MOST_JOINTS_BY_CHANCE = "directed: `false`", 2
+
+
+def _stands_as_walked(one: WalkField) -> bool:
+    """Return whether the graph holds nearly all edges, and each step begins where the one before it ended."""
+    joints = [first[2] == second[0] for walk in one.walks.values() for first, second in pairwise(walk)]
+    return one.held >= KNOWN and len(joints) > _MOST_JOINTS_BY_CHANCE and all(joints)
+
+
 def _pair(of: FieldPath, source: FieldPath, relation: FieldPath | None, target: FieldPath) -> WalkField:
     roles = {source: "source", target: "target"} | ({relation: "relation"} if relation else {})
     parts = {"source": source, "relation": relation, "target": target}
@@ -225,18 +235,36 @@ def _pointed(one: WalkField, values: RowValues, vocabulary: Vocabulary, of: Fiel
         one = _pair(of, target, relation, source)
         _measure(one, values, vocabulary)
     least, most = sorted((one.forward, one.backward))
-    if least > STRAY * (least + most):
-        one.doubt = "which of both fields is the source isn't known"
+    mixed = least > STRAY * (least + most)
+    other = _pair(of, source, relation, target)
+    if one.roles[source] == "source":
+        other = _pair(of, target, relation, source)
+    if mixed:
+        _measure(other, values, vocabulary)
+        if (walked := next(filter(_stands_as_walked, (one, other)), None)) is not None:
+            one = replace(walked, expression=f"{walked.expression[:-1]}, {_EITHER_WAY}}}", directed=False)
+        else:
+            one.doubt = "which of both fields is the source isn't known"
     elif not most and not _named_back(target, source):
         one.doubt = "the graph holds none of the edges in one direction only: which field is the source isn't known"
     if one.doubt:
-        one.turned = [
-            _pair(of, *((target, relation, source) if one.roles[source] == "source" else (source, relation, target)))
-        ]
-        _measure(one.turned[0], values, vocabulary)
+        one.turned = [other]
+        _measure(other, values, vocabulary)
+    if of and _lacks_ends(one, values):
+        ends = " && ".join(expression_of(path[len(of) :]) for path, role in one.roles.items() if role != "relation")
+        steps, opened, rest = one.expression.rpartition(".{")
+        one.expression = f"{steps.removesuffix('[]')}[?{ends}][]{opened}{rest}"
     keys = [path for path in values.within(of) if path not in one.roles] if of else []
     one.flags = tuple(path for path in keys if _is_flag(values, path, of, source, target))
     return one
+
+
+def _lacks_ends(one: WalkField, values: RowValues) -> bool:
+    """Return whether some steps have no end, as the last one of a walk that went no further."""
+    fields = FieldMap([one.assignment])
+    walks = (_walk_of(fields, row) for row in values.rows)
+    steps = (step for walk in walks if isinstance(walk, list) for step in walk if isinstance(step, dict))
+    return any(not step.get("source") or not step.get("target") for step in steps)
 
 
 def _named_back(source: FieldPath, target: FieldPath) -> bool:
@@ -381,7 +409,10 @@ def _triples(
         return
     best = max(tried, key=lambda one: (one.held, one.forward - one.backward))
     least, most = sorted((best.forward, best.backward))
-    if least > STRAY * (least + most) or not most:
+    as_walked = (one for one in tried if one.held == best.held and _stands_as_walked(one))
+    if least > STRAY * (least + most) and (walked := next(as_walked, None)) is not None:
+        best = replace(walked, expression=f"{walked.expression[:-1]}, {_EITHER_WAY}}}", directed=False)
+    elif least > STRAY * (least + most) or not most:
         best.doubt = "which place of the lists is the source isn't known"
     yield best
 

@@ -164,6 +164,33 @@ def test_a_direction_that_the_graph_does_not_decide_is_asked(data: Path) -> None
     assert proposed(data, back).assignments[-1] == "traversal=x[].{source: t, target: f}"
 
 
+@pytest.mark.parametrize("as_lists", [True, False])
+def test_a_walk_in_its_order_has_the_directions_of_the_graph(as_lists: bool, data: Path) -> None:
+    """Each step begins where the one before it ended, some against the graph: no field is the source of them all.
+
+    From d over c and b to a, all three against the edges, and on over b to c; and from a to b and d along them, of
+    which the last step has no end.
+    """
+    walks = {
+        "q1": [(D, "READS", C), (C, "CALLS", B), (B, "CALLS", A), (A, "CALLS", B), (B, "CALLS", C)],
+        "q2": [(A, "CALLS", B), (B, "IMPORTS", D)],
+    }
+    steps: dict[str, list[Any]] = {
+        one: [list(step) if as_lists else dict(zip("frt", step, strict=True)) for step in its]
+        for one, its in walks.items()
+    }
+    if not as_lists:
+        steps["q2"].append({"f": D, "n": 0})
+    proposal = proposed(data, [{"case": one, "x": its} for one, its in steps.items()])
+    assert any("4 along and 3 against, in the order in which they were walked" in one for one in proposal.evidence)
+    assert walks_by(data, proposal) == {
+        "q1": [(C, "READS", D), (B, "CALLS", C), (A, "CALLS", B), (A, "CALLS", B), (B, "CALLS", C)],
+        "q2": walks["q2"],
+    }
+    made = import_log(proposal.path, "auto", data, map=proposal.assignments)
+    assert made.figures["turned"] == 3
+
+
 def test_unknown_names_are_named_with_the_nearest(data: Path) -> None:
     """The question is known and no name: the error says which field, an example and the nearest id."""
     rows = [{"q": TEXTS[one], "visited": [{"from": "a.js#a", "to": "b.js#b"}]} for one in TEXTS]
