@@ -238,6 +238,8 @@ class Recorder:
                 step[end] = found(step[end])
                 if (commit := self._commit(step[end])) is not None:
                     step.setdefault(f"{end}_commit", commit)
+            if step.get("relation") is not None:
+                step["relation"] = self._edges.spelled(step["relation"])
             held = self._edges.held(step["source"], step.get("relation"), step["target"])
             self._report.count_edge(step["source"], step.get("relation"), step["target"], held)
         if "citations" in record:

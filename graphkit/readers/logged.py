@@ -172,6 +172,10 @@ class UnreadableLogError(InputError):
     """A log that can't be read, or that could only mislead."""
 
 
+class UnrecognisedLogError(UnreadableLogError):
+    """A log that no reader knows, or in which its reader found nothing but questions."""
+
+
 #: The values of a file, each with its ``file:line``.
 Values = Iterable[tuple[str, Any]]
 

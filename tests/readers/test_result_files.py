@@ -23,7 +23,7 @@ from graphkit.readers.text_contexts import UNNAMED
 from graphkit.records.ids import id_of_text
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import score
-from tests.helpers.cli import QUESTIONS, write_lines
+from tests.helpers.cli import QUESTIONS, inside, write_lines
 from tests.helpers.datasets import read_jsonl
 
 
@@ -377,3 +377,39 @@ def test_agentless_in_a_dataset_of_several_repositories(instances: Path) -> None
     assert [one["id"] for one in record["retrieved"]] == ["p/s:src/a.py#load"]
     assert record["rankings"]["file"] == ["p/s:src/a.py"]
     assert values(instances, record) == {"FileRecall": 1.0, "FilePrecision": 1.0, "SymbolRecall": 1.0}
+
+
+# Parquet -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["ragas", "own", "beir"])
+def test_rows_of_parquet_are_read_as_json_lines_are(form: str, dataset: Path) -> None:
+    """The same rows give the same run; a null of a column is a field that isn't there."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    rows: dict[str, list[dict[str, Any]]] = {
+        "ragas": [
+            {"user_input": "Who calls z?", "retrieved_contexts": ["y calls z"], "response": "y"},
+            {"user_input": "What does x call?", "retrieved_contexts": [], "response": None},
+        ],
+        "own": [
+            {"run": "r", "question_id": "q1", "retrieved": [{"id": "a:m.py#x", "score": 0.5}], "latency_ms": 1.5},
+            {"run": "r", "question_id": "q2", "retrieved": [{"id": "a:m.py#w", "score": None}], "latency_ms": None},
+        ],
+        "beir": [
+            {"query_id": "q1", "doc_id": "a:m.py#x", "score": 0.5},
+            {"query_id": "q1", "doc_id": "b:n.py#z", "score": 0.7},
+        ],
+    }
+    folder = dataset.parent
+    parquet.write_table(pyarrow.Table.from_pylist(rows[form]), folder / "r.parquet")
+    write_lines(folder / "r.jsonl", [{key: one for key, one in row.items() if one is not None} for row in rows[form]])
+    lines, table = (import_log(folder / name, "auto", dataset, run="r").records for name in ("r.jsonl", "r.parquet"))
+    first = {"ragas": id_of_text("y calls z"), "own": "a:m.py#x", "beir": "b:n.py#z"}[form]
+    assert table == lines
+    assert table[0]["retrieved"][0]["id"] == first
+    done = inside("import", "auto", "r.parquet", "-d", dataset, "-o", "out.jsonl", cwd=folder)
+    assert (done.code, [one["question_id"] for one in read_jsonl(folder / "out.jsonl")][:1]) == (0, ["q1"])
+    refused = inside("evaluate", "r.parquet", "-d", dataset, "--no-store", cwd=folder, code=2)
+    assert "graphkit import auto FILE" in refused.err
