@@ -166,6 +166,30 @@ def _keep_scores(made: ImportedLog, scores: Sequence[Score]) -> list[str]:
     return lines
 
 
+def _tables(files: Sequence[Path], dataset: Path | None) -> bool:
+    """Return whether runs are tables, which are read as records first.
+
+    Raises
+    ------
+    InputError
+        A file is one JSON document, and so no run.
+    """
+    from graphkit.files.assets import command_text, option_text
+    from graphkit.files.intake import is_pipe
+    from graphkit.imports.log_rows import is_log_table
+    from graphkit.imports.sources import is_document
+
+    held = [file for file in files if file.is_file() and not is_pipe(file)]
+    for file in held:
+        if not is_log_table(file) and is_document(file):
+            again = command_text(
+                "import auto", file, options=option_text("dataset", dataset or "DIR") + " -o RUN.jsonl"
+            )
+            what = "this is one JSON document, and a run has a record on each line"
+            raise InputError(what, where=str(file), remedy=f"`{again}` finds the fields of any log by their values.")
+    return any(map(is_log_table, held))
+
+
 imports.command("gold")(import_gold)
 imports.command("graph")(import_graph)
 imports.command("scores")(import_scores)
@@ -193,7 +217,7 @@ def as_runs(
             )
         from graphkit.files.run_files import has_trials
 
-        if not logs.given() and not any(map(has_trials, files)):
+        if not (logs.given() or _tables(files, given) or any(map(has_trials, files))):
             yield [RunSource(file, file) for file in files], given
             return
         dataset = Dataset.of_runs(files).folder if given is None else given

@@ -102,7 +102,7 @@ def keep_grade(run_file: Path, grade: Score) -> None:
 def is_graded(path: Path) -> bool:
     """Return whether one of a log's first records has a field for a grade.
 
-    False for a pipe, which is read once, and for workbooks and Parquet, whose rows aren't lines.
+    A table has none, nor a pipe, which is read once.
     """
     if not path.is_file() or is_pipe(path) or is_table(path):
         return False

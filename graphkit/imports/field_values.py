@@ -144,6 +144,7 @@ class RowValues:
     lists: dict[FieldPath, list[tuple[int, list[Any]]]] = field(default_factory=dict)
     keys: dict[FieldPath, list[tuple[int, list[str]]]] = field(default_factory=dict)
     rows: list[Any] = field(default_factory=list)
+    table: bool = False  # whether rows are those of a table, in which an empty cell is null
 
     def add(self, row: Any) -> None:
         """Add a row."""
@@ -157,7 +158,7 @@ class RowValues:
             if isinstance(value, dict):
                 self.keys.setdefault(path, []).append((number, [str(key) for key in value]))
                 if len(path) < _DEEPEST:
-                    waiting.extend(((*path, str(key)), one) for key, one in value.items())
+                    waiting.extend(((*path, str(key)), one) for key, one in reversed(value.items()))
             elif isinstance(value, list):
                 self.lists.setdefault(path, []).append((number, value))
                 if len(path) < _DEEPEST:

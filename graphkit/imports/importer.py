@@ -434,7 +434,8 @@ def _records(
         report.readers.append(how)
         report.lacks.update(dict.fromkeys(reader.lacks))
         empty: list[LoggedAnswer] = []  # which wait for other records of their questions
-        for logged in _named_by_file(answers, path, recorder.questions):
+        each = (one for answer in answers for one in recorder.each_question(answer))
+        for logged in _named_by_file(each, path, recorder.questions):
             if NOTHING in logged.notes:
                 empty.append(logged)
             elif logged.error is not None and logged.trial is None and logged.record is None:

@@ -13,6 +13,7 @@ from graphkit.imports.field_maps import STEP, FieldMap
 from graphkit.imports.question_rows import json_rows
 from graphkit.imports.sources import is_json, text_of
 from graphkit.records.aliases import ANSWER, EDGE, QUESTION
+from graphkit.records.ids import id_of
 
 #: The endings of tables that are text.
 _TABLES = (".csv", ".tsv", ".tab")
@@ -63,13 +64,20 @@ def own_columns(path: Path, format: str) -> FieldMap | None:  # noqa: A002
         relation = next((f"relation: {name}, " for name in _RELATIONS if name in columns), "")
         fields[STEP] = f"{{source: source, {relation}target: target}}"
     elif walk := next((name for name in _PATHS if name in columns), None):
-        fields["traversal"] = f"arrows({walk})"
+        fields["traversal"] = f"arrows({walk} || '')"
     if listed := next((name for name in ("retrieved", *ANSWER["retrieved"]) if name in columns), None):
         fields["retrieved"] = f"split({listed}, ';')"
     answered = columns & {"answer", *ANSWER["answer"]}
     if not fields and not answered:
         return None
     return FieldMap(fields or {"answer": next(iter(answered))})
+
+
+def run_of_table(path: Path) -> str | None:
+    """Return the run that the first row of a table names; raise the errors of :func:`log_rows`."""
+    for _, first in log_rows(path):
+        return id_of(next((first[name] for name in ("run", *ANSWER["run"]) if first.get(name)), None))
+    return None
 
 
 def log_rows(path: Path, fields: FieldMap | None = None, problems: Problems | None = None) -> Iterator[tuple[str, Any]]:

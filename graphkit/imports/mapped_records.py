@@ -24,7 +24,7 @@ from graphkit.records.words import shortened
 #: The fields of a record that name its question.
 _QUESTION = ("question_id", "question")
 
-#: What makes rows of text those of another answer: a row with a question and none of these, after a row with one.
+#: What makes lines those of another answer: one with the text of a question and none of these, after a row with one.
 _CONTENT = ("traversal", "answer")
 
 
@@ -114,7 +114,8 @@ def joined_rows(rows: Iterator[RowRecord], fields: FieldMap, problems: Problems)
         if named is not None:
             key = (str(named), given.get("run"), trial_of(given), session)
             found = by_question.get(key)
-            if found is None or (fields.patterns and not any(map(given.get, _CONTENT)) and _has_content(found)):
+            asked_again = fields.patterns and "question" in given and not any(map(given.get, _CONTENT))
+            if found is None or (asked_again and _has_content(found)):
                 found = by_question[key] = _Joined(where)
                 records.append(found)
             if session is not None:

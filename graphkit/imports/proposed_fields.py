@@ -157,9 +157,8 @@ def propose(
     vocabulary = _vocabulary(Dataset.of(dataset), ids, id_pattern)
     if not is_json(path) and not is_log_table(path):
         return _of_lines(path, vocabulary)
-    raw = RowValues()
-    table = is_log_table(path)
-    source = log_rows(path) if table else json_rows(path, lambda value: [value])
+    raw = RowValues(table=is_log_table(path))
+    source = log_rows(path) if raw.table else json_rows(path, lambda value: [value])
     for _, value in islice(source, _ROWS):
         raw.add(value)
     asked = _question_fields(raw, vocabulary)
@@ -206,6 +205,7 @@ class QuestionField:
 
     @property
     def assignments(self) -> list[str]:
+        """The assignments that find the rows and name their questions."""
         name = "question" if self.by_text else "question_id"
         return [*([f"rows={self.rows}"] if self.rows else []), f"{name}={expression_of(self.path)}"]
 
@@ -291,8 +291,18 @@ def _choose(proposal: ProposedMap, candidates: list[WalkField], vocabulary: Voca
     rest = [one for one in candidates if one not in gold and one not in same]
     for one in same:
         proposal.evidence.append(f"{_fields(one)}: the same edges in all rows, so no walk")
+    pairs = [one for one in rest if one.name == "step" and one.is_one_each()]
+    if len(pairs) < len(rest):
+        rest = [one for one in rest if one not in pairs]
+        proposal.evidence += [f"{_fields(one)}: one pair a row beside a longer walk, so no walk" for one in pairs]
+    rest = [one for one in rest if not any(one.misnames(other) for other in rest)]
     best = max((one.held for one in rest), default=0.0)
-    weak = [one for one in rest if one.held < best * _WEAK]
+    typed = any(one.typed for one in rest)
+    weak = [
+        one
+        for one in rest
+        if one.held < best * _WEAK or (typed and not one.typed and not one.directed and one.held < KNOWN)
+    ]
     rest = [one for one in rest if one not in weak]
     for one in weak:
         stand = one.forward + one.backward + one.both
@@ -301,7 +311,8 @@ def _choose(proposal: ProposedMap, candidates: list[WalkField], vocabulary: Voca
         )
     rest = _distinct(rest)
     gold = _distinct(gold)
-    if rest and gold and not any(one.holds(known) for one in rest for known in gold):
+    plainer = gold and any(one.typed for one in gold) and not any(one.typed for one in rest)
+    if rest and gold and not plainer and not any(one.holds(known) for one in rest for known in gold):
         proposal.evidence += [f"{_fields(one)}: the gold of each row's question, so not the walk" for one in gold]
         gold = []
     if len(rest) == 1 and not gold:
@@ -323,7 +334,7 @@ def _choose(proposal: ProposedMap, candidates: list[WalkField], vocabulary: Voca
     proposal.choices = [(one.assignment, _counted(one)) for one in rest]
     proposal.choices += [(one.assignment, f"{_counted(one)}; equals the gold of each question") for one in gold]
     if rest and gold:
-        proposal.doubts.append("one field equals the gold of each question, and another holds all of it and more")
+        proposal.doubts.append("one field equals the gold of each question: it is the gold, or a perfect run")
     elif gold:
         proposal.doubts.append(
             "the field with edges equals the gold of each question: it is the gold, or a perfect run"
@@ -514,15 +525,12 @@ def _of_lines(path: Path, vocabulary: Vocabulary) -> ProposedMap:
             fields = FieldMap([*base, f"line={text}"])
             rows = [(str(number), row) for number, line in enumerate(lines, 1) if (row := fields.row_of(line))]
             records = list(joined_rows(iter(_given(fields, rows)), fields, Problems("skip")))
-            values = RowValues()
-            for _, given, _scores in records:
-                values.add(given)
             questions = [
                 vocabulary.question(next((given[n] for n in ("question_id", "question") if given.get(n)), None))
                 for _, given, _scores in records
             ]
             one = WalkField("line", text, {})
-            measured(one, values, vocabulary, lambda row: row.get("traversal"))
+            measured(one, (given.get("traversal") for _, given, _scores in records), vocabulary)
             tried.append(one)
         first, second = tried
         one = second if second.forward > first.forward else first

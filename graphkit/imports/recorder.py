@@ -10,6 +10,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import second_record
 from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
+from graphkit.readers.conversations import each_question
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.readers.payloads import UUID
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
@@ -107,6 +108,10 @@ class Recorder:
         self.problems = Problems()
         self._folders: list[str] = []
         self._repository: str | None = None
+
+    def each_question(self, logged: LoggedAnswer) -> list[LoggedAnswer]:
+        """Return the answers to the questions that a log asks in one conversation, or the logged answer alone."""
+        return [logged] if self._question else each_question(logged, self.questions.id_of)
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
         """Return the record of an answer, with only the fields that were logged.

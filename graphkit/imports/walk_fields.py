@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise, permutations
@@ -36,7 +37,7 @@ _SEPARATORS = (" -> ", " => ", " > ", "; ", " | ", ", ", "->", "=>", ">", ";", "
 _MOST_ENDS, _LONGEST_TRIPLE = 6, 6
 
 #: The share of edges that may stand the other way round in the graph.
-_STRAY = 0.2
+STRAY = 0.2
 
 
 @dataclass
@@ -111,6 +112,16 @@ class WalkField:
         rows = self.walks.keys() | other.walks.keys()
         return all(ends_of(self.walks.get(row, [])) == ends_of(other.walks.get(row, [])) for row in rows)
 
+    def is_one_each(self) -> bool:
+        """Return whether rows of several questions hold one edge each at most."""
+        named = [one for one in self.questions if one]
+        return len(named) == len(set(named)) and all(len(walk) < 2 for walk in self.walks.values())
+
+    def misnames(self, other: WalkField) -> bool:
+        """Return whether the relations are none of the graph's edges, which another reads without them."""
+        stand = self.forward + self.backward + self.both
+        return self.typed and not other.typed and 2 * self.exact < stand and self.has_walks_of(other)
+
     def holds(self, other: WalkField) -> bool:
         """Return whether each row has all edges of another's, and some have more."""
         rows = other.walks.keys()
@@ -128,7 +139,7 @@ class WalkField:
         return (
             len({self.questions[row] for row in rows}) > 1
             and bool(self.walks.get(rows[0]))
-            and len({tuple(self.walks.get(row, ())) for row in rows}) == 1
+            and len({ends_of(self.walks.get(row, [])) for row in rows}) == 1
         )
 
 
@@ -137,9 +148,8 @@ def walk_fields(values: RowValues, vocabulary: Vocabulary, questions: Sequence[s
 
     Where several rows have the same question, a row may hold a step.
     """
-    named = [one for one in questions if one]
     found: list[WalkField] = []
-    for one in _enumerated(values, vocabulary, joined=len(named) > len(set(named))):
+    for one in _enumerated(values, vocabulary, questions):
         one.questions = questions
         _measure(one, values, vocabulary)
         if one.edges and one.known >= SOME_KNOWN * one.ends:
@@ -147,7 +157,9 @@ def walk_fields(values: RowValues, vocabulary: Vocabulary, questions: Sequence[s
     return sorted(found, key=lambda one: (not one.typed, -one.held))
 
 
-def _enumerated(values: RowValues, vocabulary: Vocabulary, *, joined: bool) -> Iterator[WalkField]:
+def _enumerated(values: RowValues, vocabulary: Vocabulary, questions: Sequence[str | None]) -> Iterator[WalkField]:
+    named = [one for one in questions if one]
+    joined = len(named) > len(set(named))
     nodes = scalars(values, vocabulary.node, SOME_KNOWN)
     relations = [path for path in scalars(values, vocabulary.relation, KNOWN) if path not in nodes]
     lists = {path[: _last_item(path) + 1] for path in nodes if ITEM in path}
@@ -169,7 +181,7 @@ def _enumerated(values: RowValues, vocabulary: Vocabulary, *, joined: bool) -> I
             yield WalkField("step", expression_of(inside[0]), {inside[0]: "node"}, directed=False)
     for path in nodes:
         names, total = values.share(path, vocabulary.relation)
-        if path and path[-1] is ITEM and names < _STRAY * total:
+        if path and path[-1] is ITEM and names < STRAY * total:
             yield from _sequences(values, path, path, [], relations)
     for path in values.leaves:
         if path not in nodes and path not in relations:
@@ -190,7 +202,7 @@ def _pairs(
     best = max((one.held for one in tried), default=0.0)
     kept: list[WalkField] = []
     for one in sorted(tried, key=lambda one: (-one.held, -one.exact, not one.typed)):
-        if one.held >= best * (1 - _STRAY) and not any(one.has_walks_of(other) for other in kept):
+        if one.held >= best * (1 - STRAY) and not any(one.has_walks_of(other) for other in kept):
             kept.append(one)
             yield _pointed(one, values, vocabulary, of)
 
@@ -213,7 +225,7 @@ def _pointed(one: WalkField, values: RowValues, vocabulary: Vocabulary, of: Fiel
         one = _pair(of, target, relation, source)
         _measure(one, values, vocabulary)
     least, most = sorted((one.forward, one.backward))
-    if least > _STRAY * (least + most):
+    if least > STRAY * (least + most):
         one.doubt = "which of both fields is the source isn't known"
     elif not most and not _named_back(target, source):
         one.doubt = "the graph holds none of the edges in one direction only: which field is the source isn't known"
@@ -249,8 +261,8 @@ def _is_flag(values: RowValues, path: FieldPath, of: FieldPath, source: FieldPat
 
     Its words say so; or the steps of one value are a chain in each row, and all steps are none.
     """
-    found = {json.dumps(value) for _, value in values.leaves[path] if not isinstance(value, list | dict)}
-    if len(found) != 2:
+    found = {json.dumps(value) for _, value in values.leaves[path]}
+    if len(found) != 2 or not (found == {"0", "1"} or all(one[0] in 'tf"' for one in found)):  # true, false or texts
         return False
     words = {re.sub(r"\W|_", "", one).casefold() for one in (*found, str(path[-1]))}
     if words & _CHOICE:
@@ -369,10 +381,7 @@ def _triples(
         return
     best = max(tried, key=lambda one: (one.held, one.forward - one.backward))
     least, most = sorted((best.forward, best.backward))
-    usual = ends == [0, 2] and kinds == [1]
-    if not most and usual:
-        best = tried[0]
-    elif least > _STRAY * (least + most) or not most:
+    if least > STRAY * (least + most) or not most:
         best.doubt = "which place of the lists is the source isn't known"
     yield best
 
@@ -389,7 +398,7 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
     def made(call: str, *, flat: bool, directed: bool) -> WalkField:
         name = "step" if by_step else "traversal"
         if ITEM not in path:
-            text = call.replace("@", start)
+            text = call.replace("@", f"{start} || ''" if values.table else start)  # an empty cell is an empty walk
         else:
             text = f"{start}.{call}"
             text += "[]" if flat and call.startswith(("walk", "arrows")) else ""
@@ -398,10 +407,13 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
     if any(map(has_arrow, texts)):
         one = made("arrows(@)", flat=True, directed=True)
         _measure(one, values, vocabulary)
-        if one.edges and one.known >= SOME_KNOWN * one.ends:
+        names = [end for walk in one.walks.values() for source, _, target in walk for end in (source, target)]
+        if one.edges and one.known >= SOME_KNOWN * one.ends and not any(map(vocabulary.relation, names)):
             least, most = sorted((one.forward, one.backward))
-            if one.backward > one.forward or least > _STRAY * max(most, 1):
+            if one.backward > one.forward or least > STRAY * max(most, 1):
                 one.doubt = f"{one.backward} of {one.edges} arrows point against the edges of the graph"
+            elif not most and not one.both:
+                one.doubt = "the graph holds none of the edges"
             yield one
             return
     for separator in _SEPARATORS:
@@ -439,18 +451,35 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
 def _measure(one: WalkField, values: RowValues, vocabulary: Vocabulary) -> None:
     """Count the edges that an expression reads from the rows."""
     fields = FieldMap([one.assignment])
-    by_step = one.name == "step"
-    measured(one, values, vocabulary, lambda row: fields.steps(row) if by_step else fields.answer(row).get("traversal"))
+    if one.name != "step":
+        measured(one, (_walk_of(fields, row) for row in values.rows), vocabulary)
+        return
+    first: dict[str, int] = {}
+    steps: list[list[Any]] = []
+    for number, row in enumerate(values.rows):
+        place = first.setdefault(one.questions[number] or f"\0{number}", number) if one.questions else number
+        steps.append([])
+        with suppress(InputError):
+            steps[place] += fields.steps(row) or ()
+    measured(one, steps, vocabulary)
 
 
-def measured(one: WalkField, values: RowValues, vocabulary: Vocabulary, walk_of: Callable[[Any], Any]) -> None:
-    """Count the edges in the walks that a function reads from rows."""
+def _walk_of(fields: FieldMap, row: Any) -> Any:
+    """Return the walk that a row holds; None where the expression can't be applied."""
+    try:
+        return fields.answer(row).get("traversal")
+    except InputError:
+        return None
+
+
+def measured(one: WalkField, walks: Iterable[Any], vocabulary: Vocabulary) -> None:
+    """Count the edges in the walks of rows, as a record may have them."""
     edges = vocabulary.all_edges
     one.walks, one.ends, one.known, one.forward, one.backward, one.both, one.exact = {}, 0, 0, 0, 0, 0, 0
     one.__dict__.pop("edges", None)
-    for number, row in enumerate(values.rows):
+    for number, walk in enumerate(walks):
         found = []
-        for source, relation, target in _edges_in(walk_of, row):
+        for source, relation, target in _edges_in(walk):
             ids = [vocabulary.node(end) for end in (source, target)]
             one.ends += 2
             one.known += sum(end is not None for end in ids)
@@ -474,11 +503,11 @@ def measured(one: WalkField, values: RowValues, vocabulary: Vocabulary, walk_of:
             one.backward += back and not there
 
 
-def _edges_in(walk_of: Callable[[Any], Any], row: Any) -> Iterator[Edge]:
-    """Yield the edges that a row holds; none where the record's check would refuse them."""
+def _edges_in(walk: Any) -> Iterator[Edge]:
+    """Yield the edges of a walk; none where the record's check would refuse it."""
     try:
-        steps = traversal_steps(walk_of(row))
-    except (InputError, ValueError, TypeError):
+        steps = traversal_steps(walk)
+    except (ValueError, TypeError):
         return
     if isinstance(steps, list) and all(isinstance(step, str) for step in steps):
         steps = steps_between(steps)

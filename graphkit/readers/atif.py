@@ -106,14 +106,12 @@ def _read(answer: LoggedAnswer, trajectory: dict[str, Any], unread: Counter[str]
     read = _Trajectory()
     _follow(trajectory, read, unread, DEPTH)
     dialogue = read.dialogue
-    dialogue.close()
     agent = object_of(trajectory.get("agent"))
-    dialogue.trail.into(answer, tools=bool(agent.get("tool_definitions")))
+    dialogue.into(answer, tools=bool(agent.get("tool_definitions")))
     session = text(trajectory.get("session_id"))
     if answer.question is None and session is not None and not _MADE_UP.search(session):
         answer.question = session
         answer.taken["question id"] = "session_id"
-    answer.question_text = answer.question_text or dialogue.question
     known = {MANY_QUESTIONS}
     if answer.answer is None:
         answer.answer = dialogue.answer
@@ -148,8 +146,8 @@ def _follow(trajectory: dict[str, Any], read: _Trajectory, unread: Counter[str],
             _count(step, message, read, default, unread)
         else:
             message.role = None  # a subagent neither asks nor answers
+        message.found = list(_sources(results))
         read.dialogue.add(message)
-        read.dialogue.trail.found(list(_sources(results)))
         # After all results of the step: a subagent's calls may have the same ids.
         for ref in (ref for result in results for ref in _objects(result.get("subagent_trajectory_ref"))):
             # Each is read once, so that trajectories that name each other end.
@@ -187,7 +185,8 @@ def _count(
     step: dict[str, Any], message: Message, read: _Trajectory, default: str | None, unread: Counter[str]
 ) -> None:
     """Add the times, the calls of the model and their costs."""
-    if (time := microseconds_of(step.get("timestamp"))) is not None:
+    message.time = time = microseconds_of(step.get("timestamp"))
+    if time is not None:
         read.times.append(time)
     if message.role == "user" and message.text and read.dialogue.question is None:
         read.begin = len(read.times) - 1 if time is not None else None

@@ -10,6 +10,7 @@ from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, ad
 from graphkit.readers.logged import LoggedAnswer, UnreadableLogError
 from graphkit.readers.model_messages import Call, Message, Result, tokens_of
 from graphkit.readers.payloads import count_unread, object_of, objects_of, text
+from graphkit.readers.times import microseconds_of
 from graphkit.readers.tool_calls import content_text, found_in
 
 #: The types by what they are.
@@ -103,6 +104,7 @@ def _add(read: Conversation, one: dict[str, Any], notes: dict[str, None], unread
     """Add a message or an event to the conversation."""
     kind, content = _kind(one), one.get("content")
     message = Message("user" if one.get("source") == "user" else "assistant")
+    message.time = microseconds_of(one.get("created_at"))
     message.prompt_tokens, message.output_tokens = tokens_of(one.get("models_usage"))
     if kind in _CALLS and isinstance(content, list):
         message.role = "assistant"
@@ -118,11 +120,11 @@ def _add(read: Conversation, one: dict[str, Any], notes: dict[str, None], unread
         message.texts = [words for part in parts if (words := text(part) or (part and content_text(part)))]
     elif kind == _MEMORY:
         found = [chunk for held in objects_of(content) for chunk in found_in([object_of(held.get("metadata"))]) or ()]
-        read.trail.found(found)
+        read.add(Message(found=found))
         return
     elif kind in _CODE:
         if kind == _CODE[0]:
-            read.trail.called("code", None)
+            read.add(Message(calls=[Call("code", None)]))
         notes[CODE] = None
         return
     else:

@@ -9,7 +9,15 @@ from typing import Any
 
 from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation, refuse_unnamed, thread_of
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.model_messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
+from graphkit.readers.model_messages import (
+    CUT,
+    is_conversation,
+    is_message,
+    parse_message,
+    plain_message,
+    reply,
+    tokens_of,
+)
 from graphkit.readers.payloads import (
     NOTHING,
     Wrapped,
@@ -157,11 +165,12 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
             count_unread(payload, (*_USED, *keys, request or "", replied or "", *wrapped.names), unread)
         payload = [message for key in keys if key for message in around[key]] + gave.get("messages", [])
     dialogue = conversation(payload, unread)
-    dialogue.trail.into(answer, tools=bool(around.get("tools") or around.get("functions")))
-    answer.question_text = answer.question_text or dialogue.question
+    dialogue.into(answer, tools=bool(around.get("tools") or around.get("functions")))
     known = answer.answer is not None
     answer.answer = answer.answer if known else dialogue.answer
     answer.notes += [note for note in dialogue.notes if not (known and note == ENDS_WITH_CALL)]
+    if gave.get("cut") and CUT not in answer.notes:
+        answer.notes.append(CUT)
     if gave and dialogue.model_calls > 1:
         gave = {key: one for key, one in gave.items() if key != "usage"}
         answer.notes.append(LAST_CALL)

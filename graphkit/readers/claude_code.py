@@ -132,8 +132,8 @@ class _ClaudeReading:
 
     dialogue: Conversation
     end: dict[str, Any] = field(default_factory=dict)
-    #: The tokens of each reply by its id: it is written in several lines, each with the tokens so far.
-    used: dict[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    #: The last line of each reply by its id: it is written in several lines, each with the tokens so far.
+    used: dict[str, Message] = field(default_factory=dict)
     folders: dict[str, None] = field(default_factory=dict)
     #: The times of the question and of the last reply, and the replies of which a call was placed.
     begun: int | None = None
@@ -183,7 +183,7 @@ def _add(line: dict[str, Any], read: _ClaudeReading, inner: bool) -> None:
     folder = _folder(line)
     if folder is not None and len(read.folders) < MOST_FOLDERS:
         read.folders[folder] = None
-    time = microseconds_of(line.get("timestamp"))
+    message.time = time = microseconds_of(line.get("timestamp"))
     if inner:
         read.subagents, message.role = True, None
     elif line["type"] == "user":
@@ -222,13 +222,16 @@ def _reply(line: dict[str, Any], message: Message, read: _ClaudeReading) -> None
     if message.model == "<synthetic>":
         message.model = None
         read.failure = message.text if line.get("isApiErrorMessage") is True else None
-        message.role, message.texts = None, []
+        message.role, message.texts, message.error = None, [], read.failure
         return
     read.failure = None
     raw = object_of(line["message"])
     name = text(raw.get("id")) or f"line {len(read.used)}"
-    message.role = "assistant"
-    read.used[name] = tokens_of(raw.get("usage"))
+    message.role, message.reply = "assistant", name
+    if (former := read.used.get(name)) is not None:
+        former.prompt_tokens = former.output_tokens = None
+    message.prompt_tokens, message.output_tokens = tokens_of(raw.get("usage"))
+    read.used[name] = message
 
 
 def _found(gave: dict[str, Any]) -> list[LoggedChunk] | None:
@@ -244,10 +247,8 @@ def _found(gave: dict[str, Any]) -> list[LoggedChunk] | None:
 def _conclude(answer: LoggedAnswer, read: _ClaudeReading) -> None:
     """Add the calls, the answer and the costs, of which those of the end are of the whole."""
     dialogue, end = read.dialogue, read.end
-    dialogue.close()
-    dialogue.trail.into(answer, tools=dialogue.model_calls > 0)
+    dialogue.into(answer, tools=dialogue.model_calls > 0)
     answer.folders = list(dict.fromkeys([*answer.folders, *read.folders]))[:MOST_FOLDERS]
-    answer.question_text = answer.question_text or dialogue.question
     said = text(end.get("result"))
     ended = text(end.get("subtype"))
     if end.get("is_error") is True and said is not None:
@@ -265,9 +266,9 @@ def _conclude(answer: LoggedAnswer, read: _ClaudeReading) -> None:
         answer.notes.append(SUBAGENT)
     answer.model = dialogue.models[0] if len(dialogue.models) == 1 else None
     answer.model_calls = len(read.used) or None
-    for prompt, output in read.used.values():
-        answer.prompt_tokens = added(answer.prompt_tokens, prompt)
-        answer.output_tokens = added(answer.output_tokens, output)
+    for reply in read.used.values():
+        answer.prompt_tokens = added(answer.prompt_tokens, reply.prompt_tokens)
+        answer.output_tokens = added(answer.output_tokens, reply.output_tokens)
     if end.get("usage"):
         answer.prompt_tokens, answer.output_tokens = tokens_of(end["usage"])
     answer.cost = number(end.get("total_cost_usd"))

@@ -134,10 +134,8 @@ def _answer(session: _CodexSession, unread: Counter[str]) -> LoggedAnswer:
         elif line["type"] not in (*_ROLLOUT_BESIDE, *_STREAM_BESIDE):
             unread[f"lines of the type {shortened(line['type'])}"] += 1
     dialogue = read.dialogue
-    dialogue.close()
-    dialogue.trail.into(answer, tools=dialogue.model_calls > 0)
+    dialogue.into(answer, tools=dialogue.model_calls > 0)
     answer.folders = list(dict.fromkeys([*answer.folders, *read.folders]))
-    answer.question_text = answer.question_text or dialogue.question
     answer.answer = answer.answer or dialogue.answer
     answer.notes += [*dialogue.notes, *read.notes]
     if answer.answer is None and read.failure is not None:
@@ -181,11 +179,16 @@ def _follow(line: dict[str, Any], payload: dict[str, Any], read: _CodexReading, 
         elif event == "turn_aborted":
             read.notes[ABORTED] = None
         elif event == "error":
-            read.failure = text(payload.get("message"))
+            _fail(payload.get("message"), read)
         elif event == "task_complete":
             read.done = microseconds_of(line.get("timestamp")) or read.done
     else:
         _item(line, payload, read, unread)
+
+
+def _fail(words: Any, read: _CodexReading) -> None:
+    read.failure = text(words)
+    read.dialogue.add(Message(error=read.failure))
 
 
 def _item(line: dict[str, Any], item: dict[str, Any], read: _CodexReading, unread: Counter[str]) -> None:
@@ -208,6 +211,7 @@ def _item(line: dict[str, Any], item: dict[str, Any], read: _CodexReading, unrea
             read.begun = time
     elif message.role == "assistant":
         read.done = time if time is not None else read.done
+    message.time = time
     for call in message.calls:
         call.arguments = _arguments(call)
         call.folder = _run_in(call.arguments, read.folder)
@@ -240,7 +244,7 @@ def _stream(line: dict[str, Any], read: _CodexReading, unread: Counter[str]) -> 
         prompt, output = tokens_of(line.get("usage"))
         read.tokens = added(read.tokens[0], prompt), added(read.tokens[1], output)
     elif kind in ("turn.failed", "error"):
-        read.failure = text(object_of(line.get("error")).get("message")) or text(line.get("message"))
+        _fail(text(object_of(line.get("error")).get("message")) or line.get("message"), read)
     elif kind == "item.completed":
         _stream_item(line["item"], read, unread)
 

@@ -11,7 +11,7 @@ from typing import Any
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.model_messages import Call, Message, Result, tokens_of
+from graphkit.readers.model_messages import Call, Message, Result, cut_short, tokens_of
 from graphkit.readers.payloads import Wrapped, count_unread, json_within, number, object_of, objects_of, text
 from graphkit.readers.reprs import printed
 from graphkit.readers.tool_calls import content_text
@@ -172,6 +172,7 @@ def _add_history(answer: LoggedAnswer, entries: list[dict[str, Any]], unread: Co
         fields, prompt = _reply(entry), _prompt(entry)
         message = Message("assistant", model=text(entry.get("model")))
         message.prompt_tokens, message.output_tokens = tokens_of(entry.get("usage"))
+        message.cut = cut_short(entry.get("response"))
         costs.append(number(entry.get("cost")))
         if (asked := _asked(entry)) is not None and asked != read.question:
             read.add(Message("user", [asked]))

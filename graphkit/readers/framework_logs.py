@@ -116,9 +116,7 @@ def add_conversation(answer: LoggedAnswer, dialogue: Conversation, tools: bool =
     tools
         Whether the log lists the tools, so that no call is a walk of nothing.
     """
-    dialogue.close()
-    dialogue.trail.into(answer, tools)
-    answer.question_text = answer.question_text or dialogue.question
+    dialogue.into(answer, tools)
     notes = dialogue.notes
     if answer.answer is not None:
         notes = [note for note in notes if note != ENDS_WITH_CALL]

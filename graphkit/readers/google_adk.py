@@ -9,8 +9,9 @@ from typing import Any
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.model_messages import Call, Message, Result
+from graphkit.readers.model_messages import Call, Message, Result, cut_short
 from graphkit.readers.payloads import count_unread, identifier, object_of, objects_of, text, whole
+from graphkit.readers.times import microseconds_of
 
 #: The keys of a session beside its events, and those of an event that are read or say nothing of a question.
 _SESSION = ("events", "id", "app_name", "user_id", "state", "last_update_time")
@@ -104,6 +105,8 @@ def _message(event: dict[str, Any]) -> Message:
     if message.results and not message.texts and not message.calls:
         message.role = "tool"
     usage = _plain(event.get("usage_metadata"))
+    message.cut = cut_short(event)
+    message.time = microseconds_of(event.get("timestamp"))
     message.prompt_tokens = whole(usage.get("prompt_token_count"))
     message.output_tokens = whole(usage.get("candidates_token_count"))
     return message

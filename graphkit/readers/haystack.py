@@ -13,7 +13,7 @@ from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, ad
 from graphkit.readers.graph_names import name_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk
 from graphkit.readers.logged_rankings import distinct
-from graphkit.readers.model_messages import ROLES, Call, Message, Result, tokens_of
+from graphkit.readers.model_messages import CUT, ROLES, Call, Message, Result, cut_short, tokens_of
 from graphkit.readers.payloads import count_unread, identifier, number, object_of, objects_of, text
 from graphkit.readers.tool_calls import found_in
 from graphkit.readers.triples import NOT_AN_EDGE, UNSPLIT, edges_of_metadata, split_text
@@ -129,7 +129,7 @@ def _messages(part: dict[str, Any]) -> Iterator[Message]:
             elif (words := text(block.get("text"))) is not None:
                 message.texts.append(words)
         meta = object_of(plain.get("meta"))
-        message.model = text(meta.get("model"))
+        message.model, message.cut = text(meta.get("model")), cut_short(meta)
         message.prompt_tokens, message.output_tokens = tokens_of(meta.get("usage"))
         yield message
 
@@ -150,6 +150,8 @@ def _add_answers(answer: LoggedAnswer, components: dict[str, dict[str, Any]]) ->
             meta = next(iter(objects_of(part.get("meta"))), {})
             if message.prompt_tokens is message.output_tokens is None:
                 message.prompt_tokens, message.output_tokens = tokens_of(meta.get("usage"))
+            if (message.cut or cut_short(meta)) and CUT not in answer.notes:
+                answer.notes.append(CUT)
             answer.answer = answer.answer or message.text
             if answer.prompt_tokens is answer.output_tokens is None:
                 answer.prompt_tokens, answer.output_tokens = message.prompt_tokens, message.output_tokens

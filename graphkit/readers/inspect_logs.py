@@ -12,7 +12,7 @@ from typing import Any
 from graphkit.files.archives import Archive
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.model_messages import parse_message
+from graphkit.readers.model_messages import CUT, cut_short, parse_message
 from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
 from graphkit.readers.tool_calls import LACKS
 from graphkit.records.usage import added
@@ -181,6 +181,7 @@ def _answer(
     if isinstance(attached, dict) and attached:
         messages = _put_back(messages, attached, DEPTH)
     dialogue = conversation(messages, unread, "samples.messages.")
+    dialogue.close()
     dialogue.trail.into(answer, tools=False)
     completed = _completion(sample.get("output"), attached)
     if completed is not None and dialogue.thought is not None and completed.strip() == dialogue.thought.strip():
@@ -192,6 +193,8 @@ def _answer(
     error = sample.get("error")
     if isinstance(error, dict):
         answer.error = text(error.get("message")) or "the sample failed"
+    if cut_short(sample.get("output")):
+        answer.notes.append(CUT)
     if sample.get("limit") is not None:
         answer.notes.append(LIMITED)
     if sample.get("invalidation") is not None:

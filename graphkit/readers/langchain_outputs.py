@@ -22,7 +22,15 @@ from graphkit.readers.graph_names import (
 )
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.model_messages import Message, is_conversation, parse_message, plain_message, tokens_of
+from graphkit.readers.model_messages import (
+    CUT,
+    Message,
+    cut_short,
+    is_conversation,
+    parse_message,
+    plain_message,
+    tokens_of,
+)
 from graphkit.readers.payloads import UUID, at, identifier, number, object_of, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail
@@ -188,6 +196,7 @@ def usage_of(output: Any) -> Message:
         while isinstance(held, list) and held:
             held = held[0]
         message = parse_message(_fields_of(held).get("message"))
+        message.cut = message.cut or cut_short(_fields_of(held).get("generation_info"))
         message.model = message.model or text(at(output, "llm_output.model_name"))
         if message.prompt_tokens is message.output_tokens is None:
             message.prompt_tokens, message.output_tokens = tokens_of(at(fields, "llm_output.token_usage"))
@@ -334,14 +343,15 @@ def _add_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
     if isinstance(messages, list) and is_conversation(messages):
         dialogue = conversation(messages, Counter())
         answer.question_text = answer.question_text or question_in({"messages": messages})
-        if dialogue.trail.calls:
-            dialogue.trail.into(answer, tools=False)
+        if dialogue.trail.calls or len(dialogue.turns) > 1:
+            dialogue.into(answer, tools=False)
         calls = [usage_of(message) for message in messages if parse_message(message).role == "assistant"]
         if calls:
             answer.model_calls = len(calls)
             answer.prompt_tokens = sum_of_all(call.prompt_tokens for call in calls)
             answer.output_tokens = sum_of_all(call.output_tokens for call in calls)
             answer.model = next((call.model for call in calls if call.model), None)
+            answer.notes += [CUT] if any(call.cut for call in calls) else []
     elif isinstance(steps, list) and steps and all(map(_is_action, steps)):
         trail = Trail()
         for step in steps:

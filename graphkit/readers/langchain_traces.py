@@ -11,7 +11,7 @@ from graphkit.readers.graph_names import first_of
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_outputs import add_documents, add_output, question_in, sum_of_all, usage_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
-from graphkit.readers.model_messages import plain_message
+from graphkit.readers.model_messages import CUT, plain_message
 from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.reprs import printed
 from graphkit.readers.times import milliseconds_between
@@ -72,6 +72,7 @@ class _Run:
     given: Any = None
     gave: Any = None
     failed: bool = False
+    cut: bool = False
 
 
 @dataclass(slots=True)
@@ -178,7 +179,7 @@ class _Trace:
             known = object_of(metadata)
             used = usage_of(output)
             run.prompt_tokens, run.output_tokens = used.prompt_tokens, used.output_tokens
-            run.model = text(known.get("ls_model_name")) or used.model
+            run.model, run.cut = text(known.get("ls_model_name")) or used.model, used.cut
 
     def _add_tools(self, answer: LoggedAnswer, tree: Tree[_Run]) -> None:
         """Add the calls of tools to an answer unless messages hold them."""
@@ -210,6 +211,8 @@ class _Trace:
             answer.prompt_tokens = sum_of_all(run.prompt_tokens for run in models)
             answer.output_tokens = sum_of_all(run.output_tokens for run in models)
             answer.model = next((run.model for run in models if run.model), None)
+        if any(run.cut for run in models):
+            self.notes[CUT] = None
         if not self.ended and answer.error is None:
             self.notes[UNFINISHED] = None
         if answer.error is not None:

@@ -108,6 +108,9 @@ class LoggedAnswer:
         What others scored the answer by, by measure.
     rankings
         The names that the system ranked at the level of files or modules, where it ranked these itself.
+    dialogue
+        The conversation, if the user speaks more than once: each time may be another question of the dataset. It is a
+        :class:`graphkit.readers.conversations.Conversation`, which knows its parts.
     """
 
     where: str
@@ -144,6 +147,7 @@ class LoggedAnswer:
     rankings: dict[str, list[str]] | None = None
     trial: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    dialogue: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

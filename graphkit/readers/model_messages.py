@@ -43,12 +43,19 @@ _MODEL_OUTPUTS = ("text", "json", "error-text", "error-json", "content", "execut
 #: What Pydantic AI says of a call that gave nothing.
 _FAILED_OUTCOMES = ("failed", "denied", "retried")
 
+#: The keys of the reason for which a reply ended, and the reasons that are a limit of tokens.
+_REASONS = ("finish_reason", "finish_reasons", "finishReason", "stop_reason", "stopReason", "done_reason")
+_LIMITS = frozenset(("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"))
+
+CUT = "a reply of the model ended at its limit of tokens: it isn't whole"
+
 #: The keys of a message that are read, or that say nothing of a question.
 KNOWN = (
     *("role", "type", "content", "tool_calls", "function_call", "tool_call_id", "name", "id", "call_id", "arguments"),
     *("output", "input", "status", "model", "usage", "usage_metadata", "is_error", "error", "function", "stop_reason"),
     *("source", "summary", "encrypted_content", "additional_kwargs", "response_metadata", "artifact", "example"),
     *("queries", "results", "server_label", "approval_request_id", "stop_sequence", "stop_details", "phase"),
+    *(*_REASONS, "incomplete_details"),
 )
 
 
@@ -89,6 +96,16 @@ class Message:
         Whether words follow the last call.
     submission
         The answer that the last message of mini-swe-agent hands in.
+    found
+        What the message names as found, apart from the results of calls.
+    reply
+        The id of the model's reply, of which the message may be a part.
+    time
+        The time in microseconds.
+    error
+        What the model's interface said instead of a reply.
+    cut
+        Whether the reply ended at its limit of tokens.
     """
 
     role: str | None = None
@@ -100,6 +117,11 @@ class Message:
     model: str | None = None
     prompt_tokens: int | None = None
     output_tokens: int | None = None
+    found: list[LoggedChunk] = field(default_factory=list)
+    reply: str | None = None
+    time: int | None = None
+    error: str | None = None
+    cut: bool = False
 
     @property
     def text(self) -> str | None:
@@ -166,9 +188,28 @@ def _read_assistant(message: Message, fields: dict[str, Any]) -> None:
             given = next((block[key] for key in ("input", "args", "arguments") if key in block), None)
             message.calls.append(Call(block.get("name"), given, block.get("id")))
     message.ends_in_words = _after_calls(content) is not content
+    message.cut = cut_short(fields, further, metadata)
     message.model = text(fields.get("model")) or text(metadata.get("model_name")) or text(metadata.get("model"))
     used = (fields.get("usage"), fields.get("usage_metadata"), metadata.get("token_usage"), metadata.get("usage"))
     message.prompt_tokens, message.output_tokens = tokens_of(next(filter(None, used), None))
+
+
+def cut_short(*replies: Any) -> bool:
+    """Return whether a reply, or what stands beside it, says that it ended at a limit of tokens.
+
+    >>> cut_short({"finish_reason": "length"}), cut_short({"finishReason": "MAX_TOKENS"})
+    (True, True)
+    >>> cut_short({"stop_reason": "end_turn"}, {}, None)
+    False
+    """
+    given = [one for one in replies if isinstance(one, dict)]
+    given += [one for held in given for key in ("choices", "candidates") for one in objects_of(held.get(key))[:1]]
+    reasons = [one[key] for one in given for key in _REASONS if key in one]
+    for one in given:
+        if one.get("status") == "incomplete":
+            reasons.append(object_of(one.get("incomplete_details")).get("reason", "length"))
+    each = (reason for held in reasons for reason in (held if isinstance(held, list) else [held]))
+    return any(isinstance(one, str) and one.rpartition(".")[2].lower() in _LIMITS for one in each)
 
 
 def is_message(value: Any) -> bool:
@@ -199,35 +240,44 @@ def tokens_of(usage: Any) -> tuple[int | None, int | None]:
     """
     if not isinstance(usage, dict):
         return None, None
-    prompt = whole(usage.get("prompt_tokens", usage.get("input_tokens")))
+    prompt = whole(usage.get("prompt_tokens", usage.get("input_tokens", usage.get("promptTokenCount"))))
     if prompt is not None:
         # Counted beside the input's tokens by the interface that has these names.
         cached = (usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens"))
         prompt += sum(whole(one) or 0 for one in cached)
-    return prompt, whole(usage.get("completion_tokens", usage.get("output_tokens")))
+    output = usage.get("completion_tokens", usage.get("output_tokens", usage.get("candidatesTokenCount")))
+    return prompt, whole(output)
 
 
 def reply(value: Any) -> dict[str, Any] | None:
     """Return the messages, tokens and model of the reply of a model's interface, or None if it is no reply.
 
-    It may lie in an envelope of a batch.
+    It may lie in an envelope of a batch. ``cut`` says whether it ended at its limit of tokens.
 
     >>> reply({"choices": [{"message": {"role": "assistant", "content": "Ann"}}], "model": "m"})["messages"]
     [{'role': 'assistant', 'content': 'Ann'}]
     """
     if not isinstance(value, dict):
         return None
-    choices, output = value.get("choices"), value.get("output")
+    choices, candidates, output = value.get("choices"), value.get("candidates"), value.get("output")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         message = choices[0].get("message")
-        return {**value, "messages": [message]} if isinstance(message, dict) and "role" in message else None
+        if not isinstance(message, dict) or "role" not in message:
+            return None
+        return {**value, "messages": [message], "cut": cut_short(value)}
+    if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
+        message = candidates[0].get("content")
+        beside = {"usage": value.get("usageMetadata"), "model": value.get("modelVersion")}
+        messages = [{"role": "model", **message}] if isinstance(message, dict) else []
+        return {**beside, "messages": messages, "cut": cut_short(value)}
     if value.get("type") == "message" and value.get("role") == "assistant" and "content" in value:
         beside = {key: value[key] for key in ("usage", "model") if key in value}
-        return {**beside, "messages": [{key: one for key, one in value.items() if key not in beside}]}
+        message = {key: one for key, one in value.items() if key not in beside}
+        return {**beside, "messages": [message], "cut": cut_short(value)}
     if value.get("object") == "response" and isinstance(output, list):
-        return {**value, "messages": output}
+        return {**value, "messages": output, "cut": cut_short(value)}
     if isinstance(output, dict) and isinstance(output.get("message"), dict) and "stopReason" in value:
-        return {**value, "messages": [output["message"]]}
+        return {**value, "messages": [output["message"]], "cut": cut_short(value)}
     return reply(value.get("body") if "status_code" in value else value.get("message") if "type" in value else None)
 
 
@@ -253,7 +303,8 @@ def plain_message(value: Any) -> Any:
     if isinstance(data, dict) and "content" in data and speaks:  # LangChain's messages_to_dict
         return {"type": value["type"], **data}
     if isinstance(parts, list) and _label(value.get("kind")) in ("request", "response"):  # Pydantic AI
-        beside = {key.removesuffix("_name"): value[key] for key in ("usage", "model_name") if key in value}
+        names = ("usage", "model_name", "finish_reason")
+        beside = {key.removesuffix("_name"): value[key] for key in names if key in value}
         blocks = [block for part in objects_of(parts) if (block := _block_of_pydantic_ai(part))]
         return {"role": "user" if value["kind"] == "request" else "assistant", "content": blocks, **beside}
     if isinstance(parts, list) and _label(value.get("role")) in ROLES and content is None:

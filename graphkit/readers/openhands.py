@@ -164,6 +164,12 @@ class _OpenHandsEvents:
     failure: tuple[str, str] | None = None
     notes: dict[str, None] = field(default_factory=dict)
 
+    def add(self, event: dict[str, Any], message: Message) -> None:
+        """Add the message of an event."""
+        message.time = microseconds_of(event.get("timestamp"))
+        message.reply = text(event.get("llm_response_id")) or text(at(event, "tool_call_metadata.model_response.id"))
+        self.dialogue.add(message)
+
 
 def _fill(answer: LoggedAnswer, events: list[dict[str, Any]], unread: Counter[str]) -> None:
     """Add the content of events to an answer."""
@@ -181,10 +187,8 @@ def _fill(answer: LoggedAnswer, events: list[dict[str, Any]], unread: Counter[st
         if read.begun is None and read.dialogue.question is not None:
             read.begun = time
     dialogue = read.dialogue
-    dialogue.close()
-    dialogue.trail.into(answer, tools=dialogue.model_calls > 0)
+    dialogue.into(answer, tools=dialogue.model_calls > 0)
     answer.folders = list(dict.fromkeys([*answer.folders, *read.folders]))
-    answer.question_text = answer.question_text or dialogue.question
     known = answer.answer is not None
     answer.answer = answer.answer if known else dialogue.answer
     answer.notes += [note for note in dialogue.notes if not (known and note == ENDS_WITH_CALL)]
@@ -219,7 +223,7 @@ def _spoken(event: dict[str, Any], read: _OpenHandsEvents) -> None:
     message.role = {"user": "user", "agent": "assistant"}.get(event["source"])
     message.calls, message.results = [], []
     _replied(event, read)
-    read.dialogue.add(message)
+    read.add(event, message)
 
 
 def _replied(event: dict[str, Any], read: _OpenHandsEvents) -> str | None:
@@ -246,7 +250,7 @@ def _acted(event: dict[str, Any], read: _OpenHandsEvents) -> None:
         if given.get("is_input") in (True, "true"):
             call = Call("terminal_input", {"keys": given.get("command")}, call.id)
     words = content_text(event.get("thought"))
-    read.dialogue.add(Message("assistant", [words] if words else [], [call]))
+    read.add(event, Message("assistant", [words] if words else [], [call]))
 
 
 def _observed(event: dict[str, Any], read: _OpenHandsEvents) -> None:
@@ -263,7 +267,7 @@ def _observed(event: dict[str, Any], read: _OpenHandsEvents) -> None:
     listed = texts(observation.get("matches", observation.get("files")))
     failed = observation.get("is_error") is True
     found = [LoggedChunk(name) for name in listed] if listed is not None and not failed else None
-    read.dialogue.add(Message(results=[Result(shown, event.get("tool_call_id"), failed, found)]))
+    read.add(event, Message(results=[Result(shown, event.get("tool_call_id"), failed, found)]))
 
 
 def _placed(metadata: dict[str, Any], read: _OpenHandsEvents) -> None:
@@ -277,7 +281,7 @@ def _placed(metadata: dict[str, Any], read: _OpenHandsEvents) -> None:
 def _refused(event: dict[str, Any], read: _OpenHandsEvents) -> None:
     """Add that a call failed, or was rejected."""
     words = text(event.get("error")) or text(event.get("rejection_reason")) or ""
-    read.dialogue.add(Message(results=[Result(words, event.get("tool_call_id"), True)]))
+    read.add(event, Message(results=[Result(words, event.get("tool_call_id"), True)]))
 
 
 def _broken(event: dict[str, Any], read: _OpenHandsEvents) -> None:
@@ -287,6 +291,7 @@ def _broken(event: dict[str, Any], read: _OpenHandsEvents) -> None:
         read.notes[f"the conversation ended with {shortened(code)!r}"] = None
     else:
         read.failure = (shortened(code), text(event.get("detail")) or code)
+        read.add(event, Message(error=read.failure[1]))
 
 
 def _updated(event: dict[str, Any], read: _OpenHandsEvents) -> None:
@@ -322,7 +327,7 @@ def _former(event: dict[str, Any], read: _OpenHandsEvents, unread: Counter[str])
     cause = identifier(event.get("cause"))
     if kind == "error" or cause is None or kind in _STATES:
         if cause is not None and kind in ("error", "user_rejected"):
-            read.dialogue.add(Message(results=[Result(text(event.get("content")) or "", cause, True)]))
+            read.add(event, Message(results=[Result(text(event.get("content")) or "", cause, True)]))
         elif kind not in (*_STATES, "error"):
             unread[f"observations of {shortened(kind)} without an action"] += 1
         return
@@ -332,7 +337,7 @@ def _former(event: dict[str, Any], read: _OpenHandsEvents, unread: Counter[str])
         suffix = f"\n[The command completed with exit code {code}.]" if isinstance(code, int) and code >= 0 else ""
         shown = f"{shown or ''}{suffix}"
         _placed(metadata, read)
-    read.dialogue.add(Message(results=[Result(shown, cause, extras.get("error") is True)]))
+    read.add(event, Message(results=[Result(shown, cause, extras.get("error") is True)]))
 
 
 def _former_action(event: dict[str, Any], read: _OpenHandsEvents) -> None:
@@ -342,7 +347,7 @@ def _former_action(event: dict[str, Any], read: _OpenHandsEvents) -> None:
     if kind == "message":
         words = text(given.get("content"))
         role = {"user": "user", "agent": "assistant"}.get(event["source"])
-        read.dialogue.add(Message(role, [words] if words else []))
+        read.add(event, Message(role, [words] if words else []))
     elif kind not in _NO_CALLS:
         words = text(given.get("thought"))
         arguments = {key: given[key] for key in _ARGUMENTS if given.get(key) not in (None, "")}
@@ -353,4 +358,4 @@ def _former_action(event: dict[str, Any], read: _OpenHandsEvents) -> None:
         call = Call(name, arguments, event.get("id"), read.folder if kind == "run" else None)
         if kind == "run" and given.get("is_input") is True:
             call = Call("terminal_input", {"keys": given.get("command")}, event.get("id"))
-        read.dialogue.add(Message("assistant", [words] if words else [], [call]))
+        read.add(event, Message("assistant", [words] if words else [], [call]))

@@ -7,10 +7,11 @@ format: they are read where documents hold them, in their text as LlamaIndex wri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphkit.readers.documents import CYPHER, Document, content_of_rows, ranked_documents, rows_in
+from graphkit.readers.langchain_outputs import usage_of
 from graphkit.readers.logged import (
     LoggedAnswer,
     LoggedChunk,
@@ -19,7 +20,7 @@ from graphkit.readers.logged import (
     UnreadableLogError,
     Values,
 )
-from graphkit.readers.model_messages import Message, parse_message, plain_message
+from graphkit.readers.model_messages import Message, cut_short, parse_message, plain_message
 from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Operation, Span, ToolUse, holds_spans, nested
 from graphkit.readers.traces import TracedRetrieval, Tree, read_traces
@@ -99,6 +100,7 @@ class OpenInferenceConventions:
         "output.value",
         "output.mime_type",
         "llm.model_name",
+        "llm.finish_reason",
         "llm.token_count.prompt",
         "llm.token_count.completion",
         "llm.token_count.total",
@@ -136,6 +138,7 @@ class OpenInferenceConventions:
             whole(given.get("llm.token_count.completion")),
             cost,
             [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls],
+            cut=_is_cut(given),
         )
 
     def asked(self, span: Span) -> str | None:
@@ -229,6 +232,12 @@ def _output_messages(span: Span) -> list[Message]:
     messages = span.numbered("llm.output_messages")
     given = ({"role": "assistant", **object_of(nested(messages[place], "message"))} for place in sorted(messages))
     return [parse_message(one) for one in given]
+
+
+def _is_cut(given: Mapping[str, Any]) -> bool:
+    """Return whether a model's reply ended at its limit of tokens, by an attribute or by the output's own words."""
+    gave = object_of(json_within(given.get("output.value")))
+    return cut_short({"finish_reason": given.get("llm.finish_reason")}, gave) or usage_of(gave).cut
 
 
 def _ran_tool(span: Span) -> ToolUse:

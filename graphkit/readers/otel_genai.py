@@ -15,7 +15,7 @@ from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_outputs import add_documents, answer_in, question_in
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.model_messages import Message, parse_message
+from graphkit.readers.model_messages import Message, cut_short, parse_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, Operation, Span, ToolUse, holds_spans
 from graphkit.readers.traces import TracedRetrieval, Tree, read_traces
@@ -65,6 +65,7 @@ class GenAIConventions:
         "gen_ai.output.messages",
         "gen_ai.request.model",
         "gen_ai.response.model",
+        "gen_ai.response.finish_reasons",
         _RESPONSE,
         "gen_ai.usage.input_tokens",
         "gen_ai.usage.output_tokens",
@@ -92,10 +93,13 @@ class GenAIConventions:
             return Operation("retrieval" if name in _RETRIEVALS or _DOCUMENTS in given else "")
         model = text(given.get("gen_ai.response.model")) or text(given.get("gen_ai.request.model"))
         prompt, output = _tokens(span, "input", "prompt"), _tokens(span, "output", "completion")
-        calls = (call for message in _messages(span, "output") for call in message.calls)
+        messages = _messages(span, "output")
+        calls = (call for message in messages for call in message.calls)
         uses = [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls]
         response = text(given.get(_RESPONSE))
-        return Operation("model", model, prompt, output, tools=uses, response=response)
+        reasons = given.get("gen_ai.response.finish_reasons")
+        cut = cut_short({"finish_reasons": json_within(reasons)}) or any(message.cut for message in messages)
+        return Operation("model", model, prompt, output, tools=uses, response=response, cut=cut)
 
     def asked(self, span: Span) -> str | None:
         """Return the text of the question in the input of a span."""

@@ -10,6 +10,7 @@ from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, ad
 from graphkit.readers.logged import LoggedAnswer
 from graphkit.readers.model_messages import parse_message
 from graphkit.readers.payloads import count_unread, identifier, number, object_of, objects_of
+from graphkit.readers.times import microseconds_of
 from graphkit.records.usage import added
 
 _MESSAGE = (
@@ -50,7 +51,9 @@ class PydanticAiReader(FrameworkReader):
             for part in objects_of(message.get("parts")):
                 if (kind := part.get("part_kind")) not in _PARTS:
                     unread[f"messages.parts of the kind {kind!r:.40}"] += 1
-            dialogue.add(parse_message(message))
+            read = parse_message(message)
+            read.time = microseconds_of(message.get("timestamp"))
+            dialogue.add(read)
         add_conversation(answer, dialogue)
         costs = [number(object_of(one.get("usage")).get("cost")) for one in messages if one.get("kind") == "response"]
         known = [cost for cost in costs if cost is not None]

@@ -139,8 +139,8 @@ def _answer(where: str, row: dict[str, Any], options: ReadOptions, unread: Count
     asked = _first(row, ASKED)
     if is_conversation(asked):
         dialogue = conversation(asked, unread, "user_input.")
-        dialogue.trail.into(answer, tools=False)
-        answer.question_text, answer.answer = dialogue.question, dialogue.trail.submitted or dialogue.answer
+        dialogue.into(answer, tools=False)
+        answer.answer = dialogue.trail.submitted or dialogue.answer
         answer.model_calls = dialogue.model_calls or None
         answer.notes += dialogue.notes
     else:

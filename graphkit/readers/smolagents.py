@@ -8,7 +8,7 @@ from typing import Any
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.model_messages import Call, Message, Result, tokens_of
+from graphkit.readers.model_messages import Call, Message, Result, cut_short, tokens_of
 from graphkit.readers.payloads import count_unread, object_of, objects_of, text
 from graphkit.readers.tool_calls import SHELL, UNREAD_ARGUMENTS, Trail, content_text
 
@@ -93,6 +93,7 @@ def _messages(step: dict[str, Any], notes: dict[str, None]) -> list[Message]:
         notes[STOPPED] = None
     acted = Message("assistant", calls=calls)
     acted.prompt_tokens, acted.output_tokens = tokens_of(step.get("token_usage"))
+    acted.cut = cut_short(object_of(step.get("model_output_message")).get("raw"))
     final = content_text(step.get("action_output")) or text(step.get("observations"))
     if step.get("is_final_answer") is True:
         acted.submission = final

@@ -76,7 +76,8 @@ class ToolUse:
 class Operation:
     """The operation of a span: it called a ``model``, made a ``retrieval``, or ran a ``tool``; else the kind is empty.
 
-    ``tools`` holds the tool that ran, or those that the model asked for; ``response`` is the id of a model's response.
+    ``tools`` holds the tool that ran, or those that the model asked for; ``response`` is the id of a model's response,
+    and ``cut`` says whether it ended at its limit of tokens.
     """
 
     kind: str = ""
@@ -86,6 +87,7 @@ class Operation:
     cost: float | None = None
     tools: list[ToolUse] = field(default_factory=list)
     response: str | None = None
+    cut: bool = False
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ import re
 import shlex
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -122,10 +123,13 @@ class Trail:
     ----------
     each_result
         Whether the log holds the result of each call that has one, so that one without a result failed.
+    moved
+        Whether an earlier command may have left the shell in another folder.
     """
 
-    def __init__(self, *, each_result: bool = True) -> None:
-        self._each_result = each_result
+    def __init__(self, *, each_result: bool = True, moved: bool = False) -> None:
+        self.each_result = each_result
+        self.moved = moved
         self.calls: list[LoggedToolCall] = []
         self.notes: dict[str, None] = {}
         self.submitted: str | None = None
@@ -250,7 +254,7 @@ class Trail:
         tools
             Whether the log says that there were tools: then no call is a walk of nothing, else it is not known.
         """
-        answer.retrieved = self._retrieved()
+        answer.retrieved = self.retrieved()
         if self.calls or tools:
             answer.tool_calls = self.calls
             self._fail_without_result()
@@ -270,19 +274,18 @@ class Trail:
         named = set(self._by_id.values())  # others may have their results joined into one
         for index, call in enumerate(self.calls):
             ended = index in self._returned or index in self._shells or hands_in(call.name)
-            if self._each_result and index in named and self._returned & named and not ended:
+            if self.each_result and index in named and self._returned & named and not ended:
                 call.failed = True
                 self.notes[WITHOUT_RESULT] = None
 
     def _place_shells(self) -> None:
         """Drop names that depend on the folder in which an earlier command may have left the shell."""
-        moved = False
         for index in sorted(self._shells):
             reading = self._shells[index]
-            if moved and not reading.entered and any(not name.startswith("/") for name in reading.opened):
+            if self.moved and not reading.entered and any(not name.startswith("/") for name in reading.opened):
                 reading.opened = [name for name in reading.opened if name.startswith("/")]
                 reading.certain = False
-            moved = moved or reading.moved
+            self.moved = self.moved or reading.moved
 
     def _opened(self, index: int) -> list[str]:
         call = self.calls[index]
@@ -318,17 +321,16 @@ class Trail:
             return [] if index not in self._unread and call.result is not None and not call.result.strip() else None
         return list(dict.fromkeys([*opened, *(chunk.name for chunk in found or ())]))
 
-    def _retrieved(self) -> list[LoggedChunk] | None:
+    def retrieved(self) -> list[LoggedChunk] | None:
         """Return the found chunks, each at its first place. Scores of several searches can't be compared."""
         if not self._found:
             return None
         first: dict[str, LoggedChunk] = {}
         for found in self._found:
             for chunk in found:
-                if len(self._found) > 1:
-                    chunk.score = None
                 first.setdefault(chunk.name, chunk)
-        return list(first.values())
+        several = len(self._found) > 1
+        return [replace(chunk, score=None) if several else chunk for chunk in first.values()]
 
 
 def _touches(edge: LoggedEdge, name: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking, distinct
+from graphkit.readers.model_messages import CUT
 from graphkit.readers.payloads import identifier
 from graphkit.readers.spans import Operation, Span, SpanReading, ToolUse
 from graphkit.readers.tool_calls import Trail
@@ -244,6 +245,8 @@ class _Part:
             self.notes.append("there are several outermost spans: latency is from the first's start to the last's end")
         if self.failed is None and any(span.failed for span in self.tree.spans):
             self.notes.append("a span failed within a question that was answered")
+        if any(span.operation.cut for span in self.calls):
+            self.notes.append(CUT)
         if any(span.dropped for span in self.tree.spans):
             self.notes.append("spans lost attributes, though none of a retrieval")
 

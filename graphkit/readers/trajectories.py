@@ -12,7 +12,7 @@ from typing import Any
 
 from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.model_messages import Call, Message, Result, parse_message, tokens_of
+from graphkit.readers.model_messages import Call, Message, Result, cut_short, parse_message, tokens_of
 from graphkit.readers.payloads import (
     at,
     count_unread,
@@ -228,6 +228,7 @@ def _reply_of_mini(value: dict[str, Any], extra: dict[str, Any], folder: str) ->
         message.calls.append(Call("bash", given, action.get("tool_call_id"), folder))
     response = object_of(extra.get("response")) or value
     message.model = text(response.get("model"))
+    message.cut = cut_short(response, value)
     message.prompt_tokens, message.output_tokens = tokens_of(response.get("usage"))
     return message
 

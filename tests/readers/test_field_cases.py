@@ -65,6 +65,14 @@ def test_parts_for_a_model_hold_calls_too(cases: Path) -> None:
     assert (call["seen"], call["result"]) == (["web:src/login.ts"], "x")
 
 
+def test_a_session_may_ask_two_questions(cases: Path) -> None:
+    """q1 opened login.ts alone; q2 went from cart.ts to cart.py, the first of its two gold edges."""
+    folder = cases / "two-questions-one-session"
+    found = brought(folder, "c6.jsonl")
+    assert [record["answer"] for record in found.records] == ["first", "second"]
+    assert (value(folder, found, "EdgeRecall", "q1"), value(folder, found, "EdgeRecall", "q2")) == (0.0, 0.5)
+
+
 def test_tools_in_tags(cases: Path) -> None:
     """Cline's read_file of login.ts, and the answer that it handed in."""
     (record,) = brought(cases / "cline-api-history", "cline.json", question="q1").records

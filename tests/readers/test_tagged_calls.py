@@ -20,6 +20,7 @@ def read(*messages: dict[str, Any]) -> Conversation:
     """Return a conversation, of which nothing is unread."""
     unread = Counter[str]()
     found = conversation(messages, unread)
+    found.close()
     assert not unread
     return found
 
