@@ -38,6 +38,7 @@ from graphkit.readers.known_formats import reader_of, readers, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnrecognisedLogError
 from graphkit.readers.own_records import OwnRecordsReader, records_of_file
 from graphkit.readers.payloads import EMPTY, NOTHING
+from graphkit.readers.refused_forms import refuse_database
 from graphkit.readers.unrecognised import REMEDY
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.scores import Score
@@ -288,7 +289,8 @@ def run_name_of(path: Path) -> str:
 
 def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader, str]:  # noqa: A002
     """Return the reader of a file, and a sentence that says how it was chosen."""
-    if format in (AUTO, *OF_RANKINGS) and not is_json(path) and holds_gains(path):
+    refuse_database(path)
+    if format in (AUTO, *OF_RANKINGS) and not is_table(path) and not is_json(path) and holds_gains(path):
         raise InputError(JUDGEMENTS, where=str(path), remedy=as_gold(path))
     if format != AUTO:
         reader = reader_of(format)

@@ -13,6 +13,7 @@ from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.readers.logged import Reader, UnreadableLogError, UnrecognisedLogError
+from graphkit.readers.refused_forms import refuse_form
 from graphkit.readers.unrecognised import REMEDY, described
 from graphkit.records.references import imported
 
@@ -92,6 +93,8 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
         shares |= _shares([reader for reader in known if not reader.lines], _kept(values, seen))
     best = max(shares.values(), default=0.0)
     if best == 0:
+        for value in seen:
+            refuse_form(value, where)
         raise UnrecognisedLogError(
             f"no format is recognised in it: it is {form}, and {described(seen)}",
             where=where,
