@@ -226,8 +226,9 @@ def test_deepeval_forms(value: Any, dataset: Path) -> None:
 def test_goldens_of_deepeval_are_no_run(dataset: Path) -> None:
     """Without outputs they are gold: refused by name, and the advice works."""
     golden = SAVED | {"actual_output": None, "retrieval_context": None}
-    with pytest.raises(InputError, match="goldens of deepeval") as refusal:
-        brought(dataset, [golden])
+    for row in (golden, {key: one for key, one in golden.items() if one is not None}):
+        with pytest.raises(InputError, match="goldens of deepeval") as refusal:
+            brought(dataset, [row])
     assert "--map gold_answer=expected_output --map relevant_texts=context" in str(refusal.value.remedy)
     made = dataset.parent / "made"
     maps = ["gold_answer=expected_output", "relevant_texts=context"]
@@ -244,6 +245,9 @@ def test_deepeval_conversations_are_counted() -> None:
     list(DeepevalReader().read([("f:1", run)], ReadOptions(), unread))
     assert unread["conversational test cases"] == 1
     assert {"metricsData", "expectedOutput", "context"} <= unread.keys()
+    alone = {"testCases": [], "conversationalTestCases": [{"name": "c", "metricsData": [], "turns": []}]}
+    with pytest.raises(InputError, match="conversational test cases alone"):
+        list(DeepevalReader().read([("f:1", alone)], ReadOptions(), unread))
 
 
 # SWE-bench ---------------------------------------------------------------------------------------------------------
