@@ -131,6 +131,7 @@ class Recorder:
             return None
         record: dict[str, Any] = {"run": self._run, "question_id": question}
         if logged.record is not None:
+            self._report.notes.update(dict.fromkeys(logged.notes, 1))
             own = {**logged.record, **record}
             return self._renamed(own, logged) if self.renames else self._count(own)
         self._folders = sorted(logged.folders, key=len)
@@ -259,9 +260,11 @@ class Recorder:
     def _count(self, record: dict[str, Any]) -> dict[str, Any]:
         report = self._report
         report.answers += 1
-        report.rankings += "retrieved" in record
-        report.traversals += "traversal" in record
-        report.unordered += "traversal" in record and not record.get("ordered", True)
+        walked, retrieved = record.get("traversal"), record.get("retrieved")
+        report.rankings += bool(retrieved)
+        report.traversals += bool(walked)
+        report.found_nothing += retrieved == [] and not walked and "error" not in record
+        report.unordered += bool(walked) and not record.get("ordered", True)
         report.with_calls += "tool_calls" in record
         report.failed += "error" in record
         return record
