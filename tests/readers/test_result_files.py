@@ -158,6 +158,43 @@ def test_a_test_set_of_ragas_in_a_table(tmp_path: Path) -> None:
     assert read_jsonl(tmp_path / "made" / "questions.jsonl")[0]["relevant_texts"] == ["c, d", "e"]
 
 
+# Public data sets --------------------------------------------------------------------------------------------------
+
+ISSUE = {
+    "instance_id": "q1",
+    "repo": "o/r",
+    "base_commit": "c",
+    "problem_statement": "?",
+    "patch": "x",
+    "hints_text": "",
+}
+PUBLISHED: dict[str, Any] = {
+    "swe-bench": [ISSUE],
+    "hotpotqa": [
+        {"_id": "q1", "question": "?", "answer": "y", "supporting_facts": [["T", 0]], "context": [["T", ["s"]]]}
+    ],
+    "2wikimultihop": [{"_id": "q1", "question": "?", "answer": "y", "supporting_facts": [["T", 0]], "evidences": []}],
+    "multihop-rag": [{"query": "?", "answer": "y", "question_type": "null_query", "evidence_list": []}],
+    "qald": {"dataset": {}, "questions": [{"id": "q1", "question": [], "query": {"sparql": "ASK {}"}, "answers": []}]},
+    "webqsp": {"Questions": [{"QuestionId": "q1", "RawQuestion": "?", "Parses": []}]},
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_public_data_sets_are_no_run(name: str, dataset: Path) -> None:
+    """Their rows hold gold: refused by the name of the data set, with the command that reads it, also with --yes."""
+    (dataset.parent / "rows.json").write_text(json.dumps(PUBLISHED[name], indent=1))
+    done = inside("import", "auto", "rows.json", "-d", dataset, "-o", "r.jsonl", "--yes", cwd=dataset.parent, code=2)
+    assert f"graphkit import gold {name} rows.json -o DATASET" in done.err
+
+
+def test_rows_of_a_data_set_with_answers_are_a_log(dataset: Path) -> None:
+    """A field of what a system did beside the gold isn't refused so."""
+    (dataset.parent / "rows.json").write_text(json.dumps([ISSUE | {"predicted_files": ["a.py"]}]))
+    done = inside("import", "auto", "rows.json", "-d", dataset, "-o", "r.jsonl", cwd=dataset.parent)
+    assert "import gold" not in done.err
+
+
 # deepeval ----------------------------------------------------------------------------------------------------------
 
 #: A test case of a test run, in camel case.
