@@ -15,6 +15,7 @@ from graphkit.readers.agent_sessions import AgentSession
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.model_messages import Call, Message, Result
+from graphkit.readers.payloads import number, whole
 from graphkit.readers.tool_calls import Trail
 from graphkit.records.words import shortened
 
@@ -29,7 +30,8 @@ _EDITED = re.compile(r"Applied edit to (.{1,4096})")
 _RUNNING = re.compile(r"Running (.{1,4096})")
 _MODEL = re.compile(r"(?:Main model|Models?): (\S{1,200}) with .*")
 _TOKENS = re.compile(
-    r"Tokens: ([\d.,]+k?) sent,.*?([\d.,]+k?) received\.(?: Cost: \$([\d.]+) \w+, \$[\d.]+ session\.)?"
+    r"Tokens: ([\d.,]{1,20}k?) sent,.{0,99}? ([\d.,]{1,20}k?) received\."
+    r"(?: Cost: \$([\d.]{1,20}) \w{1,20}, \$[\d.]{1,20} session\.)?"
 )
 _RUN = re.compile(r"(?:/run |/test |!)\s*(.+)")
 _SAID = re.compile(r"/(?:ask|code|architect|context)\s+(.+)", re.DOTALL)
@@ -131,8 +133,8 @@ def _note(line: str, former: str, session: AgentSession) -> None:
         if "k" in used[1] + used[2]:
             session.notes[ROUNDED] = None
         else:
-            session.add_usage(int(used[1].replace(",", "")), int(used[2].replace(",", "")))
-        session.costs += [float(used[3].rstrip("."))] if used[3] else []
+            session.add_usage(whole(used[1].replace(",", "")), whole(used[2].replace(",", "")))
+        session.costs += [cost] if (cost := number(used[3])) is not None else []
     elif line.startswith("litellm."):
         session.fail(line, line.partition(":")[0].removeprefix("litellm."))
 

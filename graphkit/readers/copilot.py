@@ -48,7 +48,7 @@ _BESIDE = (
 )
 
 _SHELLS = ("bash", "powershell", "shell", "local_shell")
-_EXIT = re.compile(r"\s*<[^<>\n]{0,99}\b(?:exited|completed) with exit code (-?\d{1,9})>\s*$")
+_EXIT = re.compile(r"\n?<[^<>\n]{0,99}\b(?:exited|completed) with exit code (-?\d{1,9})>\s{0,9}$")
 
 
 class CopilotReader(Reader):

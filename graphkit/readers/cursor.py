@@ -37,7 +37,8 @@ WITHOUT_RESULTS = "a transcript has no results of tools: whether a call failed, 
 #: Lines of the connection.
 _BESIDE = ("connection", "retry", "system")
 
-_TYPED = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+#: Around what the user typed, beside what Cursor adds to it.
+_TYPED = ("<user_query>", "</user_query>")
 _SEARCHED = re.compile(r'<search_result path="([^"]{1,4096})"')
 _SUFFIX = "ToolCall"
 
@@ -149,8 +150,13 @@ def _answer(found: _CursorSession, unread: Counter[str]) -> LoggedAnswer:
 
 def _typed(message: Message) -> Message:
     """Return a message of the user without what Cursor wrote around it."""
-    words = message.text or ""
-    message.texts = _TYPED.findall(words) or message.texts
+    typed = []
+    _, opens, rest = (message.text or "").partition(_TYPED[0])
+    while opens:
+        words, closes, rest = rest.partition(_TYPED[1])
+        typed += [words.strip()] if closes else []
+        _, opens, rest = rest.partition(_TYPED[0])
+    message.texts = typed or message.texts
     return message
 
 
