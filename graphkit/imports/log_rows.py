@@ -13,6 +13,7 @@ from graphkit.imports.field_maps import STEP, FieldMap
 from graphkit.imports.question_rows import json_rows
 from graphkit.imports.sources import is_json, text_of
 from graphkit.records.aliases import ANSWER, EDGE, QUESTION
+from graphkit.records.ids import id_of
 
 #: The endings of tables that are text.
 _TABLES = (".csv", ".tsv", ".tab")
@@ -70,6 +71,13 @@ def own_columns(path: Path, format: str) -> FieldMap | None:  # noqa: A002
     if not fields and not answered:
         return None
     return FieldMap(fields or {"answer": next(iter(answered))})
+
+
+def run_of_table(path: Path) -> str | None:
+    """Return the run that the first row of a table names; raise the errors of :func:`log_rows`."""
+    for _, first in log_rows(path):
+        return id_of(next((first[name] for name in ("run", *ANSWER["run"]) if first.get(name)), None))
+    return None
 
 
 def log_rows(path: Path, fields: FieldMap | None = None, problems: Problems | None = None) -> Iterator[tuple[str, Any]]:

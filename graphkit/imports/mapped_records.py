@@ -16,7 +16,7 @@ from graphkit.files.run_files import trial_of
 from graphkit.imports.bounded_jmespath import steps_between
 from graphkit.imports.field_maps import REMEDY, FieldMap
 from graphkit.imports.log_rows import log_rows
-from graphkit.readers.own_records import OwnRecord
+from graphkit.readers.own_records import OwnRecord, in_walking_order
 from graphkit.records.models import Answer
 from graphkit.records.structs import AnswerStruct, struct_of
 from graphkit.records.words import shortened
@@ -59,7 +59,7 @@ def mapped_records(
         problems.merge(of_row)
         if record is not None:
             usable += 1
-            yield where, OwnRecord(struct_of(AnswerStruct, record), trial_of(given), scores)
+            yield where, OwnRecord(struct_of(AnswerStruct, record), trial_of(given), scores, in_walking_order(line))
     for assignment in fields.empty:
         problems.note(Problem(str(path), f"--map {shortened(assignment)} finds nothing in any row"))
     problems.raise_if_refused(usable=usable)

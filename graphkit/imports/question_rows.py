@@ -8,6 +8,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
+from graphkit.files.judgements import is_qrels, judged_questions
 from graphkit.files.problems import Problems
 from graphkit.files.tables import is_table, meant, read_table
 from graphkit.imports.question_fields import field_of
@@ -15,11 +16,12 @@ from graphkit.imports.sources import is_json, values_of
 
 
 def question_rows(
-    path: Path, rows_in: Callable[[Any], list[Any] | None] = lambda _: None
+    path: Path, problems: Problems, rows_in: Callable[[Any], list[Any] | None] = lambda _: None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (``file:line``, row) of each question: a table, YAML by its ending, else JSON or JSON Lines.
 
-    ``rows_in`` is that of :func:`json_rows`.
+    Relevance judgements are questions, too, whose texts stand in a file beside them; ``problems`` collects what is
+    wrong with them. ``rows_in`` is that of :func:`json_rows`.
 
     Raises
     ------
@@ -32,6 +34,8 @@ def question_rows(
     name = path.name.removesuffix(".gz").removesuffix(".zst").lower()
     if name.endswith((".yaml", ".yml")):
         rows = _yaml(path)
+    elif is_qrels(path):
+        rows = judged_questions(path, problems)
     else:
         rows = _table(path) if is_table(path) or not is_json(path) else json_rows(path, rows_in)
     for where, row in rows:

@@ -111,7 +111,7 @@ class CogneeReader(SearchReader):
         if search.walked:
             unreadable = not search.edges and bool(search.notes.keys() & {LINES, TITLES})
             answer.traversal = None if unreadable else [distinct(search.edges)] if search.edges else []
-        answer.ordered, answer.drawn_ids = False, True
+        answer.ordered, answer.drawn_ids, answer.symbols = False, True, True
         answer.notes += search.notes
 
 

@@ -84,7 +84,7 @@ class GraphitiReader(SearchReader):
                 ranking.item(LoggedChunk(name, text(one.get("content")), score))
         answer.retrieved = ranking.chunks()
         answer.traversal = [distinct(found)] if found else [] if listed == [] else None
-        answer.ordered, answer.drawn_ids = False, True
+        answer.ordered, answer.drawn_ids, answer.symbols = False, True, True
 
 
 def _is_edge(value: Any) -> bool:

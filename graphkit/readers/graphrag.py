@@ -181,6 +181,7 @@ def _read_tables(
         logged.retrieved = ranking.chunks()
         if (searched or nothing) and "relationships" in tables:
             # Rows of which none can be read are no traversal of nothing.
+            logged.symbols = True
             logged.traversal = [edges] if edges else None if _in_context(tables["relationships"]) else []
 
 

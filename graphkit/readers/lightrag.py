@@ -244,7 +244,7 @@ def _read_answer(response: Any, logged: LoggedAnswer) -> None:
 def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Counter[str]) -> None:
     """Add the retrieved names and the edges; they stay None if the mode looks for none."""
     entities, relationships, chunks = (objects_of(tables.get(name)) for name in _TABLES[:3])
-    ranking = Ranking()
+    ranking, logged.symbols = Ranking(), True
     for chunk in (*_entities(entities, unread), *_chunks(chunks, tables, unread)):
         ranking.item(chunk)
     # Without a mode, chunks without a node or an edge are a naive query's.

@@ -272,6 +272,19 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
+def question_id(*around: Any) -> str | None:
+    """Return the id of a question under one of its usual keys in the first object that has one.
+
+    >>> question_id({"topic": "x"}, {"Question-ID": 7})
+    '7'
+    """
+    for one in around:
+        for name, value in object_of(one).items():
+            if plain_key(name) in QUESTION_IDS and (found := identifier(value)) is not None:
+                return found
+    return None
+
+
 def json_within(value: Any) -> Any:
     """Return the JSON value in a text, as in spans and tool calls, or any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):

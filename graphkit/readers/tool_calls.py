@@ -15,8 +15,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from graphkit.readers.documents import content_of_rows
 from graphkit.readers.graph_results import graph_of_result
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall, ReadOptions
 from graphkit.readers.logged_rankings import distinct, ends
 from graphkit.readers.payloads import EMPTY_VALUES, identifier, json_within, number, plain_key, text
 from graphkit.readers.reprs import printed
@@ -199,6 +200,8 @@ class Trail:
         graph = self._graph(values, index)
         if found is None:
             found = found_in(content) if _is_blocks(content) else _found_in_json(values[0], DEPTH)
+        if found is None and index is not None and (query := _query_of(self.calls[index])) is not None:
+            found = self._found_in_rows(values, query, index)
         if graph:
             own = found or []
             named = {chunk.name for chunk in own}
@@ -216,7 +219,7 @@ class Trail:
         Edges that all touch what the call opened are the ways on from there: which one was taken, later calls show.
         """
         given = self.calls[index].arguments if index is not None else {}
-        query = next((one for one in given.values() if isinstance(one, str) and _CYPHER.search(one)), None)
+        query = _query_of(self.calls[index]) if index is not None else None
         opened = list(islice(_names(given, DEPTH), MOST_NAMES)) if query is None else []
         center = opened[0] if len(opened) == 1 else None
         found: list[LoggedEdge] = []
@@ -232,6 +235,21 @@ class Trail:
                 self._edges += [*graph.paths, *([graph.edges] if graph.edges else [])]
                 found += edges
         return distinct(found)
+
+    def _found_in_rows(self, values: list[Any], query: str, index: int) -> list[LoggedChunk] | None:
+        """Return what the rows of a query hold whose columns say nothing: the import looks for ids among the values."""
+        lists = (part for value in values for part in (value.values() if isinstance(value, dict) else (value,)))
+        rows = [row for one in lists if isinstance(one, list) for row in one if isinstance(row, dict)]
+        rows = rows or [value for value in values if isinstance(value, dict)]
+        if not rows:
+            return None
+        read = content_of_rows(rows, query, ReadOptions())
+        chunks = read.retrieved or []
+        self.calls[index].values = [one for chunk in chunks for one in chunk.values]
+        for chunk in chunks:
+            if not chunk.is_named:
+                chunk.name = f"{chunk.name} of call {index + 1}"
+        return read.retrieved
 
     def _read_shell(self, index: int, line: str) -> ShellReading:
         """Read the command line of a call, with its result if there is one."""
@@ -325,6 +343,8 @@ class Trail:
         elif found is None and not opened:
             # An empty result shows nothing; any other text may show something.
             return [] if index not in self._unread and call.result is not None and not call.result.strip() else None
+        elif not all(chunk.is_named for chunk in found or ()):
+            return None  # the import knows which of its values name something
         return list(dict.fromkeys([*opened, *(chunk.name for chunk in found or ())]))
 
     def retrieved(self) -> list[LoggedChunk] | None:
@@ -337,6 +357,11 @@ class Trail:
                 first.setdefault(chunk.name, chunk)
         several = len(self._found) > 1
         return [replace(chunk, score=None) if several else chunk for chunk in first.values()]
+
+
+def _query_of(call: LoggedToolCall) -> str | None:
+    """Return the Cypher among a call's arguments."""
+    return next((one for one in call.arguments.values() if isinstance(one, str) and _CYPHER.search(one)), None)
 
 
 def _touches(edge: LoggedEdge, name: str) -> bool:
