@@ -34,13 +34,15 @@ from graphkit.imports.names import Names, id_sources
 from graphkit.imports.recorder import NO_QUESTION, Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
 from graphkit.imports.trials import TrialRecord, Trials
+from graphkit.readers.accounting import Account
 from graphkit.readers.known_formats import reader_of, readers, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnrecognisedLogError
 from graphkit.readers.own_records import OwnRecordsReader, records_of_file
-from graphkit.readers.payloads import EMPTY, NOTHING
+from graphkit.readers.payloads import EMPTY
 from graphkit.readers.refused_forms import refuse_database
 from graphkit.readers.unrecognised import REMEDY
 from graphkit.records.directions import KnowledgeEdges
+from graphkit.records.doubts import NOTHING
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import shortened
@@ -288,7 +290,7 @@ def run_name_of(path: Path) -> str:
 def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader, str]:  # noqa: A002
     """Return the reader of a file, and a sentence that says how it was chosen."""
     refuse_database(path)
-    if format in (AUTO, *OF_RANKINGS) and not is_json(path) and holds_gains(path):
+    if format in (AUTO, *OF_RANKINGS) and not is_table(path) and not is_json(path) and holds_gains(path):
         raise InputError(JUDGEMENTS, where=str(path), remedy=as_gold(path))
     if format != AUTO:
         reader = reader_of(format)
@@ -351,8 +353,9 @@ class ReadLog(NamedTuple):
 
 def _opened(task: ReadingTask) -> ReadLog:
     reader, unread, problems = reader_of(task.reader), Counter[str](), Problems(task.on_error)
-    values = _values(task, reader, problems, unread)
-    return ReadLog(reader.read(values, task.options, unread), unread, problems)
+    values, account = _values(task, reader, problems, unread), Account(reader, unread)
+    answers = reader.read(account.given(values), task.options, unread)
+    return ReadLog(account.read(answers), unread, problems)
 
 
 def read_log(task: tuple[str, ReadingTask]) -> bytes:

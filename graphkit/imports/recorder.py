@@ -114,11 +114,11 @@ class Recorder:
         self.problems = Problems()
         self._folders: list[str] = []
         self._repository: str | None = None
+        self._symbols = False
 
     def each_question(self, logged: LoggedAnswer) -> list[LoggedAnswer]:
         """Return the answers to the questions that a log asks in one conversation, or the logged answer alone."""
         return [logged] if self._question else each_question(logged, self.questions.id_of)
-        self._symbols = False
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
         """Return the record of an answer, with only the fields that were logged.
@@ -131,6 +131,7 @@ class Recorder:
             return None
         record: dict[str, Any] = {"run": self._run, "question_id": question}
         if logged.record is not None:
+            self._report.notes.update(dict.fromkeys(logged.notes, 1))
             own = {**logged.record, **record}
             return self._renamed(own, logged) if self.renames else self._count(own)
         self._folders = sorted(logged.folders, key=len)
@@ -259,9 +260,11 @@ class Recorder:
     def _count(self, record: dict[str, Any]) -> dict[str, Any]:
         report = self._report
         report.answers += 1
-        report.rankings += "retrieved" in record
-        report.traversals += "traversal" in record
-        report.unordered += "traversal" in record and not record.get("ordered", True)
+        walked, retrieved = record.get("traversal"), record.get("retrieved")
+        report.rankings += bool(retrieved)
+        report.traversals += bool(walked)
+        report.found_nothing += retrieved == [] and not walked and "error" not in record
+        report.unordered += bool(walked) and not record.get("ordered", True)
         report.with_calls += "tool_calls" in record
         report.failed += "error" in record
         return record

@@ -26,6 +26,7 @@ class BeirReader(Reader):
 
     name = "beir"
     priority = 20
+    finds_edges = False
     options = ()
     title = "BEIR and pytrec_eval results: {qid: {docid: score}}, and rows of a question, a document and its score"
     lacks = (

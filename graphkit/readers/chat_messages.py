@@ -19,7 +19,6 @@ from graphkit.readers.model_messages import (
     tokens_of,
 )
 from graphkit.readers.payloads import (
-    NOTHING,
     Wrapped,
     count_unread,
     each_unwrapped,
@@ -30,6 +29,7 @@ from graphkit.readers.payloads import (
     whole,
 )
 from graphkit.readers.tool_calls import LACKS
+from graphkit.records.doubts import NOTHING
 
 _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost_usd", "input", "output")
 

@@ -36,7 +36,6 @@ class GraphitiReader(SearchReader):
 
     name = "graphiti"
     priority = 123
-    finds_edges = True
     title = "graphiti: results of search() and search_(), with model_dump(mode='json') of each object"
     lacks = (
         "The ends of an edge are ids that graphiti drew. Their names are known from the nodes of search_(), from a "

@@ -45,6 +45,7 @@ class GraphragReader(Reader):
 
     name = "graphrag"
     priority = 90
+    beside = ("llm_calls_categories", "prompt_tokens_categories", "output_tokens_categories")
     options = ("question_key", "parquet")
     title = "Microsoft GraphRAG: SearchResult, the (response, context) of graphrag.api, and what graphrag query prints"
     lacks = (

@@ -176,7 +176,7 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
     mode: str | None = None
     refusal = result[key] if key is not None else result.get("response")
     if isinstance(refusal, str) and is_refusal(refusal):
-        logged.error, logged.error_type, logged.answer = refusal, "no_results", None
+        logged.retrieved, logged.traversal, logged.answer = [], [], None
         return
     if _is_two_contexts(result):
         count_unread(result, ("kg_context", "vector_context", *taken), unread)
@@ -192,6 +192,9 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
     elif "status" in result:
         count_unread(result, ("status", "message", "data", "metadata", "llm_response", *taken), unread)
         metadata = _metadata(result, unread)
+        if metadata.get("failure_reason") == "no_results":
+            logged.retrieved, logged.traversal, logged.answer = [], [], None
+            return
         if result["status"] != "success":
             logged.error = text(result.get("message")) or f"its status is {result['status']!r}"
             logged.error_type = text(metadata.get("failure_reason")) or "failure"

@@ -79,6 +79,7 @@ class LlamaIndexReader(Reader):
 
     name = "llama-index"
     priority = 60
+    beside = ("class_name", "metadata_template", "metadata_separator", "text_template")
     options = ("question_key", "columns")
     title = "LlamaIndex: NodeWithScore lists, the Response of an engine, and the events of its instrumentation"
     lacks = (

@@ -26,6 +26,7 @@ class LocAgentReader(Reader):
 
     name = "locagent"
     priority = 60
+    finds_edges = False
     options = ()
     title = "LocAgent and Agentless: loc_outputs.jsonl, with found_files, found_entities or found_edit_locs"
     lacks = (

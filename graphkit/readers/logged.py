@@ -226,6 +226,10 @@ class Reader(ABC):
         Whether a file is lines of text. Otherwise it is JSON: lines, one document, or an array.
     options
         The fields of :class:`ReadOptions` that the reader uses.
+    beside
+        The keys that say nothing of a question, wherever they stand: an import counts every other that isn't read.
+    finds_edges
+        Whether a search that found nothing walked nothing: not where the format has a ranking and nothing else.
     priority
         If several readers recognise equally many values of a file, the one with the highest priority reads it.
         graphkit's own have 10 to 140, more for a more specific format; the default puts another package's first.
@@ -236,6 +240,8 @@ class Reader(ABC):
     lacks: ClassVar[tuple[str, ...]] = ()
     lines: ClassVar[bool] = False
     options: ClassVar[tuple[str, ...]] = ("question_key",)
+    beside: ClassVar[tuple[str, ...]] = ()
+    finds_edges: ClassVar[bool] = True
     priority: ClassVar[int] = 1000
 
     @abstractmethod

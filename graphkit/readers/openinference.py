@@ -63,6 +63,7 @@ class OpenInferenceReader(Reader):
 
     name = "openinference"
     priority = 110
+    beside = ("resource", "scope")
     title = "OpenInference spans: SDK JSON, Phoenix, OTLP JSON"
     lacks = (
         "The format has no edges: they are read from the texts of documents as LlamaIndex writes them, and from their "

@@ -43,6 +43,7 @@ class RagasReader(Reader):
 
     name = "ragas"
     priority = 40
+    finds_edges = False
     title = "RAGAS: rows of a data set, or of results, as JSON"
     lacks = (
         "Rows have no traversal but that of a conversation with tools, and neither times nor tokens.",
@@ -145,12 +146,22 @@ def _answer(where: str, row: dict[str, Any], options: ReadOptions, unread: Count
         answer.notes += dialogue.notes
     else:
         answer.question_text = text(asked)
+    answer.error, answer.trial = text(row.get("error")), identifier(row.get("trial"))
     response = _first(row, RESPONSE)
     if isinstance(response, str):
         answer.answer = response
     chunks = _retrieved(row, answer.notes)
     answer.retrieved = answer.retrieved if chunks is None else chunks
-    used = (*ASKED, *CONTEXTS, CONTEXT_IDS, *RESPONSE, "run", *([] if found is None else [found[0].partition(".")[0]]))
+    used = (
+        *ASKED,
+        *CONTEXTS,
+        CONTEXT_IDS,
+        *RESPONSE,
+        "run",
+        "error",
+        "trial",
+        *([] if found is None else [found[0].partition(".")[0]]),
+    )
     count_unread(row, used, unread)
     return answer
 

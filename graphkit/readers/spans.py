@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.accounting import EMPTY_VALUES
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
-    EMPTY_VALUES,
     QUESTION_IDS,
     at,
     each_unwrapped,

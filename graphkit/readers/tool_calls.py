@@ -15,14 +15,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from graphkit.readers.accounting import EMPTY_VALUES, kept
 from graphkit.readers.documents import content_of_rows
 from graphkit.readers.graph_results import graph_of_result
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall, ReadOptions
 from graphkit.readers.logged_rankings import distinct, ends
-from graphkit.readers.payloads import EMPTY_VALUES, identifier, json_within, number, plain_key, text
+from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
 from graphkit.readers.reprs import printed
 from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
+from graphkit.records.doubts import UNREAD_PARTS
 
 #: Limits of one call: its names, and the depth in its arguments or its result at which they are looked for.
 MOST_NAMES = 100
@@ -119,6 +121,7 @@ SHELL = "some shell commands can't be read for certain: what else they opened is
 UNREAD_ARGUMENTS = "the arguments of a call are no JSON object: what it opened isn't known"
 FAILED = "a call that failed opened nothing"
 WITHOUT_RESULT = "calls without a result, where other calls have one, count as failed"
+UNLOGGED_RESULT = "calls without a result, where other calls have one: what they gave isn't known"
 PLAIN = "what a search gave back is plain text: what it found doesn't count as retrieved"
 
 
@@ -148,6 +151,8 @@ class Trail:
         self._unread: set[int] = set()
         self._shells: dict[int, ShellReading] = {}
         self._returned: set[int] = set()
+        self._silent: set[int | None] = set()  # the calls whose result has no content
+        self._lost = False
         self._folders: dict[int, str] = {}
 
     def called(self, name: Any, arguments: Any, call: Any = None, folder: str | None = None) -> None:
@@ -158,7 +163,9 @@ class Trail:
                 self.notes[UNREAD_ARGUMENTS] = None
                 self._unread.add(len(self.calls))
             given = {}
-        one = LoggedToolCall(text(name) or "unnamed", given)
+        if text(name) is None:
+            self.unread_part()
+        one = LoggedToolCall(text(name) or "unnamed", kept(given))
         key = identifier(call)
         if key is None:
             self._waiting.append(len(self.calls))
@@ -188,6 +195,9 @@ class Trail:
         values = _values_in(content)
         key = identifier(call)
         index = self._by_id.get(key) if key is not None else self._waiting.popleft() if self._waiting else None
+        if content is found is None and not failed:
+            self._silent |= {index} - {None}
+            return
         if index is not None:
             self._returned.add(index)
             failed = failed or (index not in self._shells and found is None and _are_errors(values))
@@ -258,6 +268,11 @@ class Trail:
         self.submitted = reading.submitted or self.submitted
         return reading
 
+    def unread_part(self) -> None:
+        """Note that a part of the log isn't read, which may be a call or a result."""
+        self._lost = True
+        self.notes[UNREAD_PARTS] = None
+
     @property
     def handed_in(self) -> bool:
         """Whether the last call hands in the answer, be its text known or not."""
@@ -287,7 +302,7 @@ class Trail:
                 self.calls[index].seen = self._seen(index, names)
             answer.opened = [name for names in opened for name in names]
             answer.shown, answer.listed = self._edges, self._listed
-            answer.unknown_calls = sum(call.seen is None for call in self.calls)
+            answer.unknown_calls = sum(call.seen is None for call in self.calls) + self._lost
             gone = (one for each in self._shells.values() for one in each.folders)
             answer.folders = list(dict.fromkeys([*answer.folders, *gone]))
             answer.ordered = True
@@ -295,12 +310,20 @@ class Trail:
 
     def _fail_without_result(self) -> None:
         """Mark calls without a result as failed where the log holds results; what hands in the answer has none."""
-        named = set(self._by_id.values())  # others may have their results joined into one
+        named = {*self._by_id.values()}  # others may have their results joined into one
+        without = self._silent | (named if self._returned & named else set())
         for index, call in enumerate(self.calls):
-            ended = index in self._returned or index in self._shells or hands_in(call.name)
-            if self.each_result and index in named and self._returned & named and not ended:
-                call.failed = True
-                self.notes[WITHOUT_RESULT] = None
+            if not self._returned or index not in without - self._returned or hands_in(call.name):
+                continue
+            if index in self._shells and (self._shells[index].submits or not self.each_result):
+                continue
+            if not self.each_result:
+                self.notes[UNLOGGED_RESULT] = None
+                continue
+            call.failed = True
+            self.notes[WITHOUT_RESULT] = None
+            if index in self._shells:
+                self._read_shell(index, command_line(call) or "")
 
     def _place_shells(self) -> None:
         """Drop names that depend on the folder in which an earlier command may have left the shell."""
@@ -548,10 +571,11 @@ def _names(value: Any, depth: int) -> Iterator[str]:
     if not isinstance(value, dict):
         return
     named: dict[str, list[str]] = {"ids": [], "files": [], "within": []}
-    for key, held in value.items():
+    for key, held in dict.items(value):
         plain = plain_key(key)
         kind = "ids" if plain in IDS else "files" if plain in FILES else "within" if plain in WITHIN else None
         if kind is not None:
+            value.get(key)
             many = held if isinstance(held, list) else [held]
             for one in many:
                 name = identifier(one) if kind == "ids" else text(one)
@@ -566,8 +590,9 @@ def _names(value: Any, depth: int) -> Iterator[str]:
     else:
         yield from files
         yield from within
-    for held in value.values():
+    for key, held in dict.items(value):
         if isinstance(held, dict | list):
+            value.get(key)
             yield from _names(held, depth - 1)
 
 

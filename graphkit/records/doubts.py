@@ -30,3 +30,7 @@ ONLY_ELEMENT_IDS = (
 )
 NAMELESS = "something retrieved has no name: it keeps its rank, and stands for nothing that the dataset knows"
 NO_NAMES = "nothing retrieved has a name, so what was retrieved is unknown"
+#: A list of parts, of calls or of what was found has a part of which nothing is read.
+UNREAD_PARTS = "parts of it aren't read, since their kind isn't known: what they hold is missing"
+#: Nothing of a record was read but its question.
+NOTHING = "nothing in them is what this format writes: only what stands around it was read"

@@ -14,7 +14,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.imports.importer import ImportedLog, import_log
 from graphkit.readers.known_formats import installed
-from graphkit.readers.payloads import NOTHING
+from graphkit.records.doubts import NOTHING
 from graphkit.records.words import shortened
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.imports.plain import PLAIN, PLAIN_LINES
@@ -91,10 +91,15 @@ def test_each_field_has_its_place(data: Path) -> None:
 
 
 def test_what_isnt_logged_isnt_there(data: Path) -> None:
-    """A field of which the log says nothing is left out of the record, and what it says is empty is empty."""
-    assert made(data, {"question_id": "q1", "found": []}).records == [
-        {"run": "mine", "question_id": "q1", "retrieved": []}
+    """A field of which the log says nothing is left out of the record, and what it says is empty is empty.
+
+    A search that found nothing walked nothing, and is counted.
+    """
+    found = made(data, {"question_id": "q1", "found": []})
+    assert found.records == [
+        {"run": "mine", "question_id": "q1", "retrieved": [], "traversal": [], "ordered": False},
     ]
+    assert found.summary[1] == "1 answer: 0 with retrieved ids, 0 with edges, 1 of 1 found nothing"
     assert made(data, {"question_id": "q1", "edges": []}).records == [
         {"run": "mine", "question_id": "q1", "traversal": [], "ordered": False}
     ]
