@@ -49,6 +49,7 @@ class WeaveReader(Reader):
 
     name = "weave"
     priority = 116
+    beside = ("weave", "summary", "requests", "status_counts")
     title = "W&B Weave: calls, as calls/stream_query and the export of traces write them"
     lacks = (
         *LACKS,

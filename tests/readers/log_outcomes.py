@@ -244,8 +244,8 @@ class Format:
 
     def unknown_part(self) -> str:
         if self.is_text:
-            part = "> zebra crossing\n" if self.name == "aider" else "zebra crossing\n"
-            return self.judged(self.got(f"{self.sample.values}{part}"), lambda one: False)
+            line = "> zebra crossing\n" if self.name == "aider" else "zebra crossing\n"
+            return self.judged(self.got(f"{self.sample.values}{line}"), lambda one: False)
         part = {"type": "zebra", "zebra": {"crossing": "x"}}
         cells = {self.of_part(self.got(values), place) for place, values in with_part(self.values(), part)}
         return SILENT if SILENT in cells else DOUBT if DOUBT in cells else REFUSED if cells else NONE
