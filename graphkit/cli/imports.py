@@ -101,6 +101,7 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
     ) -> None:
         from graphkit.cli.progress import shown_progress
         from graphkit.cli.proposed_maps import accepted_mapping
+        from graphkit.gold.formats import refuse_gold
         from graphkit.imports.importer import import_log, paths_of, refuse_runs
         from graphkit.readers.logged import UnrecognisedLogError
 
@@ -117,6 +118,8 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
             try:
                 made = import_log(files, format, dataset or ".", **more)
             except UnrecognisedLogError as error:
+                for file in files:
+                    refuse_gold(file)
                 if not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
                     raise
                 more["map"] = accepted_mapping(error, files, dataset or Path(), logs)

@@ -391,6 +391,9 @@ def _refuse_binary(path: Path, block: bytes) -> None:
             line = block.count(b"\n", 0, at) + 1
             remedy = "Save it again as text in UTF-8."
             raise InputError("the line holds a null character, as no text does", where=f"{path}:{line}", remedy=remedy)
+        if block[:4] == b"PAR1":
+            remedy = "`graphkit import auto FILE --dataset DIR -o RUN.jsonl` makes a run of a log in Parquet."
+            raise InputError("this is Parquet, not JSON Lines", where=str(path), remedy=remedy)
         raise InputError(
             "this is a binary file, not JSON Lines in UTF-8",
             where=str(path),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from graphkit.errors import InputError
 from graphkit.files.assets import command_text
 from graphkit.files.json_stream import json_documents
-from graphkit.files.jsonl import read_lines
+from graphkit.files.jsonl import read_lines, whole
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.tables import columns_of, is_table, read_table
@@ -26,13 +27,18 @@ _GAIN = ("score", "relevance", "rel", "label", "gain", "judgment", "judgement")
 #: The names of the columns of queries, beside those of the query's id.
 _TEXT = ("text", "query", "querytext", "title", "question")
 
+#: The beginning of a topic of TREC, its number, and its text.
+_TOPIC = re.compile(r"<top(?:ic)?\b", re.IGNORECASE)
+_NUMBER = re.compile(r"<num>\s*(?:Number:\s*)?([^\s<]+)|\bnumber=[\"']([^\"']+)", re.IGNORECASE)
+_TITLE = re.compile(r"<(?:title|query)>\s*(?:Topic:\s*)?([^<]+)", re.IGNORECASE)
+
 #: How many judgements tell the form of a file, and the largest gain by which they tell it from a run's scores.
 _LOOKED_AT, _LARGEST = 1_000, 4
 
 _NO_QUERIES = "these are relevance judgements (qrels), and no file beside them holds the texts of their queries"
 _QUERIES_REMEDY = (
-    "Put queries.jsonl (`_id`, `text`) or queries.tsv (id, tab, text) beside them or into the folder above, as BEIR "
-    "and MS MARCO have it."
+    "Put queries.jsonl (`_id`, `text`), queries.tsv (id, tab, text) or TREC's topics.txt beside them or into the "
+    "folder above."
 )
 
 JUDGEMENTS = "these are relevance judgements (qrels), which are gold, rather than what a system ranked"
@@ -241,15 +247,24 @@ def _decoded(path: Path, number: int, line: bytes) -> str:
 
 
 def _queries_beside(path: Path, wanted: Collection[str]) -> tuple[Path, dict[str, str]] | None:
-    """Return the file beside judgements that has the texts of most queries, and these texts; None if none has any."""
+    """Return the file beside judgements that has the texts of most queries, and these texts; None if none has any.
+
+    Raise InputError if none has any, and one can't be read.
+    """
     best: tuple[Path, dict[str, str]] | None = None
+    unreadable: InputError | None = None
     for file in _candidates(path):
-        with suppress(InputError):
+        try:
             texts = {query: text for query, text in _queries(file) if query in wanted}
-            if texts and (best is None or len(texts) > len(best[1])):
-                best = file, texts
+        except InputError as error:
+            unreadable = unreadable or error
+            continue
+        if texts and (best is None or len(texts) > len(best[1])):
+            best = file, texts
         if best is not None and len(best[1]) == len(wanted):
             break
+    if best is None and unreadable is not None:
+        raise unreadable
     return best
 
 
@@ -269,7 +284,7 @@ def _candidates(path: Path) -> list[Path]:
 
 
 def _queries(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the id and the text of each query: JSON objects, a table, or lines of an id, a tab and the text."""
+    """Yield the id and the text of each query: JSON, a table, lines of an id, a tab and the text, or TREC's topics."""
     if is_table(path):
         rows = parquet_rows(path) if path.suffix.lower() == ".parquet" else (row for _, row in read_table(path))
     elif (first := _first_line(path))[:1] in ("{", "["):
@@ -277,6 +292,9 @@ def _queries(path: Path) -> Iterator[tuple[str, str]]:
         yield from (
             pair for value in values if isinstance(value, dict) for pair in _of_object(value) if pair is not None
         )
+        return
+    elif first.lstrip().startswith("<"):
+        yield from _topics(whole(path, records=False).decode(errors="replace"))
         return
     elif "\t" in first and _named(first.split("\t")) is None:
         lines = (line.decode(errors="replace").rstrip("\r\n").partition("\t") for _, line in read_lines(path))
@@ -288,6 +306,15 @@ def _queries(path: Path) -> Iterator[tuple[str, str]]:
         rows = (row for _, row in read_table(path)) if _named(columns_of(path)) is not None else iter(())
     for row in rows:
         yield from (pair for pair in _of_object(row) if pair is not None)
+
+
+def _topics(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the number and the title or query of each topic of TREC."""
+    for block in _TOPIC.split(text)[1:]:
+        number = _NUMBER.search(block)
+        title = _TITLE.search(block)
+        if number is not None and title is not None and (words := " ".join(html.unescape(title[1]).split())):
+            yield number[1] or number[2], words
 
 
 def _of_object(value: Mapping[str, Any]) -> Iterator[tuple[str, str] | None]:

@@ -18,6 +18,7 @@ class ContextBench(GoldFormat):
 
     name = "context-bench"
     title = "ContextBench: gold_context"
+    told_by = ("gold_context",)
     lacks = (
         "There are no paths and no relevant ids: only files and symbols are expected.",
         "The lines of a block aren't kept, only its file and the symbols whose definitions begin in its content.",

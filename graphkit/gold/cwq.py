@@ -14,6 +14,7 @@ class ComplexWebQuestions(GoldFormat):
 
     name = "cwq"
     title = "ComplexWebQuestions: sparql"
+    told_by = ("sparql", "compositionality_type")
     graphs = True
     lacks = QUERY_LACKS
 

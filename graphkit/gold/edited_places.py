@@ -15,6 +15,7 @@ class LocAgent(GoldFormat):
 
     name = "locagent"
     title = "LocAgent, Loc-Bench: edit_functions, or meta_data of loc_outputs.jsonl"
+    told_by = ("edit_functions",)
     lacks = (
         "There are no paths: the edited entities are relevant, their files and symbols are expected.",
         "Code that has to be read but not changed is unknown.",

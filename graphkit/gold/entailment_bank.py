@@ -19,6 +19,7 @@ class EntailmentBank(GoldFormat):
 
     name = "entailment-bank"
     title = "EntailmentBank: the steps of a proof"
+    told_by = ("question", "proof")
     lacks = (
         "A step has no kind: the edge from a premise to its conclusion has no relation, and none is compared.",
         "Conclusions, and sentences that aren't in WorldTree, have no ids: they are named by the question and their "

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import inspect
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.files.assets import command_text
 from graphkit.files.problems import Problems
 from graphkit.gold.public_rows import GoldRow, read_rows
 from graphkit.records.plugins import described, installed, load
 
 #: The group of entry points that name formats: ``my-set = "my_package.my_set:MySet"``.
 GROUP = "graphkit.gold"
+
+#: Names of fields in which logs keep what a system did.
+_LOGGED = re.compile(
+    r"pred|retriev|respon|model_|output|generat|travers|actual|visited|hypothes|trace|steps\Z|run\Z", re.IGNORECASE
+)
 
 
 class GoldFormat(ABC):
@@ -25,6 +33,8 @@ class GoldFormat(ABC):
     ----------
     name, title
         The name on the command line, which is that of the entry point too; and a title.
+    told_by
+        The fields by which a row of JSON is known.
     lacks
         One sentence for each thing that the format doesn't contain.
     lines
@@ -39,6 +49,7 @@ class GoldFormat(ABC):
 
     name: str
     title: str
+    told_by: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
     lines: bool = False
     member: str | None = None
@@ -72,6 +83,22 @@ def gold_formats() -> tuple[list[GoldFormat], list[InputError]]:
         except InputError as error:
             errors.append(error)
     return formats, errors
+
+
+def refuse_gold(path: Path) -> None:
+    """Raise InputError if a file is a public data set, which holds gold and nothing of a system."""
+    best: GoldFormat | None = None
+    for form in gold_formats()[0]:
+        if not form.told_by or form.lines or (best is not None and len(form.told_by) <= len(best.told_by)):
+            continue
+        with suppress(InputError):
+            names = next((row.names() for row in form.rows(path, Problems("skip"))), ())
+            if set(form.told_by) <= {*names} and not any(map(_LOGGED.search, names)):
+                best = form
+    if best is not None:
+        command = command_text(f"import gold {best.name}", path, options=" -o DATASET")
+        what = f"this is gold of a public data set, rather than what a system did ({best.title})"
+        raise InputError(what, where=str(path), remedy=f"Make a dataset of it: {command}")
 
 
 def gold_format(name: str) -> GoldFormat:

@@ -16,6 +16,7 @@ class GrailQA(GoldFormat):
 
     name = "grailqa"
     title = "GrailQA: graph_query"
+    told_by = ("graph_query",)
     graphs = True
     lacks = LACKS
 

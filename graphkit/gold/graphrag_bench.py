@@ -20,6 +20,7 @@ class GraphRagBench(GoldFormat):
 
     name = "graphrag-bench"
     title = "GraphRAG-Bench: evidence_triple"
+    told_by = ("question_type", "evidence_relations")
     lacks = (
         "Entities and relations are words of a model: your graph has them only if it was made from these words.",
         "Evidence in the form of a sentence, or of a triple with a comma in its parts, gives no path.",

@@ -28,6 +28,7 @@ class Gtsqa(GoldFormat):
 
     name = "gtsqa"
     title = "GTSQA and SynthKGQA: answer_subgraph"
+    told_by = ("answer_subgraph",)
     lacks = (
         "The triples are a set; they get the order of a traversal from the seed entities outwards.",
         "One answer and its subgraph are gold; further answers of the same question aren't read.",

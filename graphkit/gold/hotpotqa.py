@@ -15,6 +15,7 @@ class HotpotQA(GoldFormat):
 
     name = "hotpotqa"
     title = "HotpotQA: supporting_facts"
+    told_by = ("supporting_facts",)
     lacks = (
         "There are no paths: the gold is what has to be retrieved, not the way between.",
         "A paragraph is relevant as a whole, by its title; its supporting sentences (`title#3`) are an evidence set.",

@@ -16,6 +16,7 @@ class MultiHopRag(GoldFormat):
 
     name = "multihop-rag"
     title = "MultiHop-RAG: evidence_list"
+    told_by = ("evidence_list",)
     lacks = (
         "There are no paths: the gold is what has to be retrieved, not the way between.",
         "A row has no id: the question is named by its file and place.",

@@ -13,6 +13,7 @@ class MuSiQue(GoldFormat):
 
     name = "musique"
     title = "MuSiQue: question_decomposition and supporting paragraphs"
+    told_by = ("question_decomposition", "paragraphs")
     lacks = (
         "There are no paths: the gold is what has to be retrieved, not the way between.",
         "A paragraph is identified by its title: of several with one title, each counts as relevant.",

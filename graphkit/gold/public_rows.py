@@ -79,6 +79,10 @@ class GoldRow:
         """Return a hash of the row's content."""
         return hashlib.sha256(json.dumps(self._fields, sort_keys=True, default=str).encode()).digest()
 
+    def names(self) -> list[str]:
+        """Return the names of the fields."""
+        return list(self._fields)
+
     def unused(self) -> list[str]:
         """Return the names of fields with a value that weren't used."""
         return [name for name, value in self._fields.items() if name not in self._asked and value not in (None, "", [])]

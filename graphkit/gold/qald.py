@@ -17,6 +17,7 @@ class Qald(GoldFormat):
 
     name = "qald"
     title = "QALD: query.sparql and answers"
+    told_by = ("query", "question", "answers")
     member = "questions"
     graphs = True
     lacks = (

@@ -14,6 +14,7 @@ class RoG(GoldFormat):
 
     name = "rog"
     title = "RoG's WebQSP and ComplexWebQuestions: q_entity, a_entity, graph"
+    told_by = ("q_entity", "a_entity", "graph")
     graphs = True
     lacks = (
         "The paths aren't annotated: all shortest paths from an entity of the question to an answer, along edges in "

@@ -17,7 +17,7 @@ QUERY_LACKS = (
 
 _ASKED = re.compile(r"SELECT\s+(?:DISTINCT\s+)?([?$]\w+)", re.IGNORECASE)
 #: The name of an entity or a relation: an address, or a prefix and the rest of one.
-_NAME = r"<[^<>\s]+>|[A-Za-z][\w\-]*:(?:[\w.\-%]|\\.)+"
+_NAME = r"<[^<>\s]+>|[A-Za-z][\w\-]{0,50}:(?:[\w.\-%]|\\.)+"
 _TERM = rf'[?$]\w+|{_NAME}|"[^"\n]*"(?:\^\^[^\s"]+|@\w+)?'
 _PATTERN = re.compile(rf"({_TERM})\s+({_NAME}|a(?=\s))\s+({_TERM})\s*(?=\.|\}}|$)")
 _PREFIX = re.compile(r"\bPREFIX\s+([\w\-]*:)\s*<([^<>\s]*)>", re.IGNORECASE)

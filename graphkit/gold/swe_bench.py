@@ -15,6 +15,7 @@ class SweBench(GoldFormat):
 
     name = "swe-bench"
     title = "SWE-bench: the files and symbols that a patch changes"
+    told_by = ("patch", "base_commit", "problem_statement")
     lacks = (
         "There are no paths and no relevant ids: only files and symbols are expected.",
         "Code that has to be read but not changed is unknown.",

@@ -15,6 +15,7 @@ class TwoWikiMultiHop(GoldFormat):
 
     name = "2wikimultihop"
     title = "2WikiMultiHop: evidences and supporting_facts"
+    told_by = ("evidences", "supporting_facts")
     lacks = (
         "Entities are identified by their names in the evidence, so two entities with one name become one.",
         "A paragraph is relevant as a whole, by its title; its supporting sentences (`title#3`) are an evidence set.",

@@ -14,6 +14,7 @@ class WebQSP(GoldFormat):
 
     name = "webqsp"
     title = "WebQSP: Parses with Sparql"
+    told_by = ("Parses",)
     member = "Questions"
     graphs = True
     lacks = (*QUERY_LACKS, "Of several parses, the first with answers is read.")

@@ -32,7 +32,7 @@ from graphkit.imports.log_rows import is_log_table, mapping_file, own_columns
 from graphkit.imports.mapped_records import mapped_records
 from graphkit.imports.names import Names, id_sources
 from graphkit.imports.recorder import NO_QUESTION, Questions, Recorder
-from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
+from graphkit.imports.sources import is_json, is_lines, is_parquet, text_of, values_of, whole_text
 from graphkit.imports.trials import TrialRecord, Trials
 from graphkit.readers.accounting import Account
 from graphkit.readers.known_formats import reader_of, readers, recognised
@@ -190,7 +190,7 @@ def import_log(
         what = f"mapped fields are read from any JSON, and {format} reads its own"
         raise InputError(what, where="--map", remedy="Leave out --map, or the format.")
     own = reader_of(OwnRecordsReader.name)
-    maps = [fields if fields is not None else own_columns(path, format) for path in paths]
+    maps = [fields if fields is not None else _own_columns(path, format) for path in paths]
     chosen_readers = [
         _reader(path, format, chosen.on_error) if of is None else (own, f"{path.name}: {_as_mapped(fields)}")
         for path, of in zip(paths, maps, strict=True)
@@ -246,8 +246,10 @@ def _refuse_unused(chosen: ImportOptions, paths: Sequence[Path], used: Sequence[
 def refuse_runs(paths: Sequence[Path], dataset: str | Path | None, on_error: OnError = "fail") -> None:
     """Raise an InputError if a file, recognised by its content, holds graphkit's own records: it is a run already."""
     for path in paths:
+        if is_parquet(path):  # only an import reads it
+            continue
         with suppress(UnrecognisedLogError):
-            if own_columns(path, AUTO) is not None or _reader(path, AUTO, on_error)[0].name != OwnRecordsReader.name:
+            if _own_columns(path, AUTO) is not None or _reader(path, AUTO, on_error)[0].name != OwnRecordsReader.name:
                 continue
             _, first = next(values_of(path, Problems(on_error)), ("", None))
             if OwnRecordsReader.names_run(first):
@@ -296,6 +298,10 @@ def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader
         reader = reader_of(format)
         return reader, f"{path.name}: read as {reader.title}"
     if is_log_table(path) and is_table(path):
+        if is_parquet(path):
+            with suppress(UnrecognisedLogError):
+                reader, how = recognised((row for _, row in islice(values_of(path), SAMPLE)), (), str(path))
+                return reader, f"{path.name}: {how}, {reader.title}"
         columns = ", ".join(f"`{shortened(name)}`" for name in columns_of(path)[:20] if name)
         what = f"no format is recognised in it: it is a table with the columns {columns}"
         raise UnrecognisedLogError(what, where=str(path), remedy=REMEDY)
@@ -308,12 +314,23 @@ def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader
     return reader, f"{path.name}: {how}, {reader.title}"
 
 
+def _own_columns(path: Path, format: str) -> FieldMap | None:  # noqa: A002
+    """Return how a table of a run is read by its columns; None for rows that hold lists, which a reader knows."""
+    if format in (AUTO, OwnRecordsReader.name) and is_parquet(path) and path.is_file():
+        rows = [row for _, row in islice(values_of(path), SAMPLE)]
+        with suppress(UnrecognisedLogError):
+            if any(isinstance(cell, list | dict) for row in rows for cell in row.values()):
+                recognised(rows, (), str(path))
+                return None
+    return own_columns(path, format)
+
+
 def _values(task: ReadingTask, reader: Reader, problems: Problems, unread: Counter[str]) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in the form that its reader expects."""
     path = task.path
     if task.map is not None:
         return mapped_records(path, task.map, task.questions, problems, unread)
-    if reader.name == OwnRecordsReader.name and (is_lines(path) or is_array(path)):
+    if reader.name == OwnRecordsReader.name and not is_parquet(path) and (is_lines(path) or is_array(path)):
         return records_of_file(path, task.questions, problems)
     if reader.lines:
         return text_of(path)

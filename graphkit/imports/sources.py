@@ -1,9 +1,10 @@
-"""Streams of the values in a log's files: JSON Lines, JSON documents, JSON arrays or lines of text."""
+"""Streams of the values in a log's files: JSON Lines, JSON documents, JSON arrays, rows of Parquet or lines of text."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from graphkit.errors import InputError
 from graphkit.files.archives import is_archive
 from graphkit.files.json_stream import LONGEST, json_documents, mistake, refused, whole_characters
 from graphkit.files.jsonl import MAX_LINE, first_block, is_array, open_binary, read_block, read_lines
+from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
 from graphkit.records.json_once import each_key_once, repeats_a_key
 
@@ -20,12 +22,17 @@ _JSON = msgspec.json.Decoder()
 
 
 def is_json(path: Path) -> bool:
-    """Return whether a file begins like a JSON object or array or is an archive of them, rather than lines of text."""
-    return is_archive(path) or _beginning(path)[0].lstrip()[:1] in (b"{", b"[")
+    """Return whether a file holds values rather than lines of text: JSON, an archive of it, or rows of Parquet."""
+    return is_archive(path) or is_parquet(path) or _beginning(path)[0].lstrip()[:1] in (b"{", b"[")
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether a file holds rows of Parquet, by its ending."""
+    return path.suffix.lower() == ".parquet"
 
 
 def values_of(path: Path, problems: Problems | None = None) -> Iterator[tuple[str, Any]]:
-    """Yield (``file:line``, value) for each JSON value of a file.
+    """Yield (``file:line``, value) for each JSON value of a file, or each row of Parquet.
 
     A file is JSON Lines, or one or several documents in any layout. If the file is an array of objects, its items are
     the values, each with its number in its place. Only one value is in memory at once. An archive contains the
@@ -45,12 +52,27 @@ def values_of(path: Path, problems: Problems | None = None) -> Iterator[tuple[st
         from graphkit.readers.inspect_logs import archived
 
         return archived(path)
+    if is_parquet(path):
+        return ((f"{path}:row {number}", _plain(row)) for number, row in enumerate(parquet_rows(path), 1))
     return _lines(path, problems) if is_lines(path) else json_documents(path)
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell of Parquet as a value of JSON; a field of null is one that isn't there."""
+    if isinstance(cell, dict):
+        return {str(name): _plain(one) for name, one in cell.items() if one is not None}
+    if isinstance(cell, list | tuple):
+        return [_plain(one) for one in cell]
+    if isinstance(cell, bytes):
+        return cell.decode(errors="replace")
+    if isinstance(cell, Decimal):
+        return float(cell)
+    return cell if isinstance(cell, str | int | float | None) else str(cell)
 
 
 def is_document(path: Path) -> bool:
     """Return whether a file is one JSON document in several lines, and neither lines of JSON nor an array."""
-    return is_json(path) and not is_archive(path) and not is_array(path) and not is_lines(path)
+    return is_json(path) and not is_archive(path) and not is_parquet(path) and not is_array(path) and not is_lines(path)
 
 
 def text_of(path: Path) -> Iterator[tuple[str, str]]:

@@ -27,12 +27,23 @@ _READ = ("name", "input", "actualoutput", "retrievalcontext", "toolscalled", "co
 _TOKENS = ("inputtokencount", "outputtokencount", "metadata", "additionalmetadata")
 _GOLD = ("expectedoutput", "context", "expectedtools", "metricsdata", "metrics", "success", "runduration")
 _OF_EVALUATION = ("evaluationcost", "order", "conversational", "multimodal", "sourcefile", "comments", "tags", "flaky")
-_BY_VERSION = ("trace", "imagesmapping", "expectations", "traceid", "id", "customcolumnkeyvalues")
+_BY_VERSION = (
+    "index",
+    "turns",
+    "classifications",
+    "trace",
+    "imagesmapping",
+    "expectations",
+    "traceid",
+    "id",
+    "customcolumnkeyvalues",
+)
 _UNREAD = frozenset((*_GOLD, *_OF_EVALUATION, *_BY_VERSION))
 _KNOWN = _UNREAD | {*_READ, *_TOKENS}
 
 #: The keys by which a list of test cases is known, and where a file may hold a test run.
-_LISTS, _RUNS = ("testcases", "testresults"), ("testrundata", "testrun")
+_LISTS, _CONVERSATIONS = ("testcases", "testresults"), "conversationaltestcases"
+_RUNS = ("testrundata", "testrun")
 
 GOLDENS = "these are goldens of deepeval: gold without an actual output, rather than what a system answered"
 AS_GOLD = "Make gold of them: graphkit init DATASET FILE --map gold_answer=expected_output --map relevant_texts=context"
@@ -61,12 +72,16 @@ class DeepevalReader(Reader):
                 remedy = "Write the result of evaluate(): result.model_dump_json(), or name the test run's file."
                 raise UnreadableLogError("this is no test case of deepeval", where=where, remedy=remedy)
             for place, case in enumerate(cases if cases is not None else [value]):
+                if not isinstance(_plain(case).get("input"), str):
+                    unread["conversational test cases"] += 1
+                    continue
                 answer = _answer(where if cases is None else f"{where} case {place + 1}", case, options, unread)
                 answered = answered or answer.answer is not None or answer.retrieved is not None
                 yield answer
-            if conversations := _conversations(value):
-                unread["conversational test cases"] += conversations
         if first and not answered:
+            if unread["conversational test cases"]:
+                remedy = 'Write a line for each question, with its id and the turns: {"question_id", "messages"}.'
+                raise UnreadableLogError("it has conversational test cases alone", where=first, remedy=remedy)
             raise UnreadableLogError(GOLDENS, where=first, remedy=AS_GOLD)
 
 
@@ -76,27 +91,19 @@ def _plain(value: Any) -> dict[str, Any]:
 
 
 def _cases(value: Any) -> list[dict[str, Any]] | None:
-    """Return the test cases of a test run or a result, or None if there is no list of them."""
+    """Return the test cases of a test run or a result, also conversational ones; None if there is no list of them."""
     plain = _plain(value)
+    found = []
     for held in (plain, *(_plain(plain.get(key)) for key in _RUNS)):
-        for key in _LISTS:
-            found = held.get(key)
-            if isinstance(found, list) and all(map(_is_case, map(_plain, found))):
-                return objects_of(found) if found or "conversationaltestcases" in held else None
-    return None
-
-
-def _conversations(value: Any) -> int:
-    plain = _plain(value)
-    return sum(
-        len(objects_of(held.get("conversationaltestcases")))
-        for held in (plain, *(_plain(plain.get(key)) for key in _RUNS))
-    )
+        for key in (*_LISTS, _CONVERSATIONS):
+            if isinstance(held.get(key), list) and all(isinstance(one, dict) for one in held[key]):
+                found += held[key]
+    return found if any(_plain(one).keys() & {"metricsdata", "actualoutput"} for one in found) else None
 
 
 def _is_case(plain: Mapping[str, Any]) -> bool:
-    """Return whether an object has the input of a test case, and an output or a context beside it."""
-    if not isinstance(plain.get("input"), str) or "actualoutput" not in plain:
+    """Return whether an object has the input of a test case or a golden, and two of its other fields."""
+    if not isinstance(plain.get("input"), str) or not plain.keys() & {"actualoutput", "expectedoutput"}:
         return False
     others = {"retrievalcontext", "context", "metricsdata", "expectedoutput", "toolscalled"} & plain.keys()
     return len(others) >= 2 and plain.keys() <= _KNOWN

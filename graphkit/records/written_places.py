@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 #: The id of an instance of SWE-bench and its kin: the owner, the repository and the number of the pull request.
-_INSTANCE = re.compile(r"(?P<owner>[\w.\-]+?)__(?P<name>[\w.\-]+)-\d+")
+_INSTANCE = re.compile(r"(?P<owner>[\w.\-]{1,100}?)__(?P<name>[\w.\-]{1,100})-\d{1,20}")
 
 
 def location_id(location: str, repo: str | None = None) -> str:

@@ -92,12 +92,33 @@ def test_queries_of_ms_marco(tmp_path: Path) -> None:
     assert [(one["id"], one["question"]) for one in found] == [("7", 'what is "a" corporation?'), ("8", '"why"')]
 
 
+@pytest.mark.parametrize(
+    "topics",
+    [
+        "<top>\n<num> Number: 301\n<title> Organized\nCrime\n\n<desc> Description:\nx\n</top>\n\n"
+        "<top>\n<num> Number: 302\n<title> Polio &amp; more\n</top>\n",
+        '<topics>\n<topic number="301"><query>Organized Crime</query><question>x</question></topic>\n'
+        '<topic number="302">\n<query>Polio &amp; more</query></topic></topics>\n',
+    ],
+)
+def test_topics_of_trec(topics: str, tmp_path: Path) -> None:
+    """TREC's topics have a number and a title, or as XML a query."""
+    (tmp_path / "topics.txt").write_text(topics)
+    path = tmp_path / "qrels.txt"
+    path.write_text("301 0 FBIS3-10082 1\n302 0 FR-1 2\n")
+    found = [fields for _, fields in judged_questions(path, Problems())]
+    assert [(one["id"], one["question"]) for one in found] == [("301", "Organized Crime"), ("302", "Polio & more")]
+
+
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     """No queries beside, a query without a text, two gains of one document, and a line that is no judgement."""
     alone = tmp_path / "alone" / "qrels"
     alone.mkdir(parents=True)
     (alone / "test.tsv").write_text(BEIR)
     with pytest.raises(InputError, match="no file beside them holds the texts"):
+        create_dataset(tmp_path / "a", alone / "test.tsv")
+    (alone / "queries.jsonl").write_text('{"_id": "q1", "text": "cut')
+    with pytest.raises(InputError, match=r"queries.jsonl:1: this isn't JSON"):
         create_dataset(tmp_path / "a", alone / "test.tsv")
     with pytest.raises(InputError, match="has no text of this query"):
         create_dataset(tmp_path / "b", placed(tmp_path, text=BEIR + "q7\td1\t1\n"))

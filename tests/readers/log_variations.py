@@ -365,6 +365,61 @@ SAMPLES: dict[str, Sample] = {
     "cognee": Sample(
         recorded("cognee.jsonl", 2), lists=("objects_result", "context_result", "text_result"), **SEARCHED
     ),
+    "promptfoo": Sample(
+        [
+            {
+                "promptIdx": 0,
+                "testIdx": 0,
+                "provider": {"id": "python:rag.py", "label": "rag"},
+                "prompt": {"raw": TOWN, "label": "{{question}}"},
+                "vars": {"question": TOWN},
+                "testCase": {"vars": {"question": TOWN}, "assert": []},
+                "response": {"output": "Acme.", "metadata": {"contexts": [{"id": "Ann"}, {"id": "Acme"}]}},
+                "failureReason": 0,
+                "latencyMs": 40,
+            }
+        ],
+        lists=("contexts",),
+        wrapped=False,
+        **SEARCHED,
+    ),
+    "deepeval": Sample(
+        [
+            {
+                "testCases": [
+                    {
+                        "name": "test_case_0",
+                        "input": TOWN,
+                        "actualOutput": "Acme.",
+                        "toolsCalled": [
+                            {
+                                "name": "neighbours",
+                                "inputParameters": {"node": "Ann"},
+                                "output": json.loads(ANN_SEES),
+                            },
+                            {
+                                "name": "neighbours",
+                                "inputParameters": {"node": "Acme"},
+                                "output": [["Ann", "WORKS_AT", "Acme"], ["Acme", "IN", "Bern"]],
+                            },
+                        ],
+                    }
+                ]
+            }
+        ],
+        wrapped=False,
+    ),
+    "swe-bench": Sample(
+        [
+            {
+                "instance_id": "s",
+                "model_name_or_path": "m",
+                "model_patch": "--- a/src/orders.py\n+++ b/src/orders.py\n@@ -1,2 +1,2 @@\n x = 1\n-y = 1\n+y = 2\n",
+            }
+        ],
+        asked=SHOP,
+        **SEARCHED,
+    ),
     "beir": Sample([{"q": {"Ann": 1.0, "Acme": 0.5}}], wrapped=False, **SEARCHED),
     "trec": Sample("q Q0 Ann 1 1.0 r\nq Q0 Acme 2 0.5 r\n", wrapped=False, suffix=".txt", **SEARCHED),
 }

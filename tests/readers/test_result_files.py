@@ -23,7 +23,7 @@ from graphkit.readers.text_contexts import UNNAMED
 from graphkit.records.ids import id_of_text
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import score
-from tests.helpers.cli import QUESTIONS, write_lines
+from tests.helpers.cli import QUESTIONS, inside, write_lines
 from tests.helpers.datasets import read_jsonl
 
 
@@ -158,6 +158,43 @@ def test_a_test_set_of_ragas_in_a_table(tmp_path: Path) -> None:
     assert read_jsonl(tmp_path / "made" / "questions.jsonl")[0]["relevant_texts"] == ["c, d", "e"]
 
 
+# Public data sets --------------------------------------------------------------------------------------------------
+
+ISSUE = {
+    "instance_id": "q1",
+    "repo": "o/r",
+    "base_commit": "c",
+    "problem_statement": "?",
+    "patch": "x",
+    "hints_text": "",
+}
+PUBLISHED: dict[str, Any] = {
+    "swe-bench": [ISSUE],
+    "hotpotqa": [
+        {"_id": "q1", "question": "?", "answer": "y", "supporting_facts": [["T", 0]], "context": [["T", ["s"]]]}
+    ],
+    "2wikimultihop": [{"_id": "q1", "question": "?", "answer": "y", "supporting_facts": [["T", 0]], "evidences": []}],
+    "multihop-rag": [{"query": "?", "answer": "y", "question_type": "null_query", "evidence_list": []}],
+    "qald": {"dataset": {}, "questions": [{"id": "q1", "question": [], "query": {"sparql": "ASK {}"}, "answers": []}]},
+    "webqsp": {"Questions": [{"QuestionId": "q1", "RawQuestion": "?", "Parses": []}]},
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_public_data_sets_are_no_run(name: str, dataset: Path) -> None:
+    """Their rows hold gold: refused by the name of the data set, with the command that reads it, also with --yes."""
+    (dataset.parent / "rows.json").write_text(json.dumps(PUBLISHED[name], indent=1))
+    done = inside("import", "auto", "rows.json", "-d", dataset, "-o", "r.jsonl", "--yes", cwd=dataset.parent, code=2)
+    assert f"graphkit import gold {name} rows.json -o DATASET" in done.err
+
+
+def test_rows_of_a_data_set_with_answers_are_a_log(dataset: Path) -> None:
+    """A field of what a system did beside the gold isn't refused so."""
+    (dataset.parent / "rows.json").write_text(json.dumps([ISSUE | {"predicted_files": ["a.py"]}]))
+    done = inside("import", "auto", "rows.json", "-d", dataset, "-o", "r.jsonl", cwd=dataset.parent)
+    assert "import gold" not in done.err
+
+
 # deepeval ----------------------------------------------------------------------------------------------------------
 
 #: A test case of a test run, in camel case.
@@ -226,8 +263,9 @@ def test_deepeval_forms(value: Any, dataset: Path) -> None:
 def test_goldens_of_deepeval_are_no_run(dataset: Path) -> None:
     """Without outputs they are gold: refused by name, and the advice works."""
     golden = SAVED | {"actual_output": None, "retrieval_context": None}
-    with pytest.raises(InputError, match="goldens of deepeval") as refusal:
-        brought(dataset, [golden])
+    for row in (golden, {key: one for key, one in golden.items() if one is not None}):
+        with pytest.raises(InputError, match="goldens of deepeval") as refusal:
+            brought(dataset, [row])
     assert "--map gold_answer=expected_output --map relevant_texts=context" in str(refusal.value.remedy)
     made = dataset.parent / "made"
     maps = ["gold_answer=expected_output", "relevant_texts=context"]
@@ -244,6 +282,9 @@ def test_deepeval_conversations_are_counted() -> None:
     list(DeepevalReader().read([("f:1", run)], ReadOptions(), unread))
     assert unread["conversational test cases"] == 1
     assert {"metricsData", "expectedOutput", "context"} <= unread.keys()
+    alone = {"testCases": [], "conversationalTestCases": [{"name": "c", "metricsData": [], "turns": []}]}
+    with pytest.raises(InputError, match="conversational test cases alone"):
+        list(DeepevalReader().read([("f:1", alone)], ReadOptions(), unread))
 
 
 # SWE-bench ---------------------------------------------------------------------------------------------------------
@@ -377,3 +418,38 @@ def test_agentless_in_a_dataset_of_several_repositories(instances: Path) -> None
     assert [one["id"] for one in record["retrieved"]] == ["p/s:src/a.py#load"]
     assert record["rankings"]["file"] == ["p/s:src/a.py"]
     assert values(instances, record) == {"FileRecall": 1.0, "FilePrecision": 1.0, "SymbolRecall": 1.0}
+
+
+# Parquet -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["ragas", "own", "beir"])
+def test_rows_of_parquet_are_read_as_json_lines_are(form: str, dataset: Path) -> None:
+    """The same rows give the same run; a null of a column is a field that isn't there."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    rows: dict[str, list[dict[str, Any]]] = {
+        "ragas": [
+            {"user_input": "Who calls z?", "retrieved_contexts": ["y calls z"], "response": "y"},
+            {"user_input": "What does x call?", "retrieved_contexts": [], "response": None},
+        ],
+        "own": [
+            {"run": "r", "question_id": "q1", "retrieved": [{"id": "a:m.py#x", "score": 0.5}], "latency_ms": 1.5},
+            {"run": "r", "question_id": "q2", "retrieved": [{"id": "a:m.py#w", "score": None}], "latency_ms": None},
+        ],
+        "beir": [
+            {"query_id": "q1", "doc_id": "a:m.py#x", "score": 0.5},
+            {"query_id": "q1", "doc_id": "b:n.py#z", "score": 0.7},
+        ],
+    }
+    folder = dataset.parent
+    parquet.write_table(pyarrow.Table.from_pylist(rows[form]), folder / "r.parquet")
+    write_lines(folder / "r.jsonl", [{key: one for key, one in row.items() if one is not None} for row in rows[form]])
+    lines, table = (import_log(folder / name, "auto", dataset, run="r").records for name in ("r.jsonl", "r.parquet"))
+    first = {"ragas": id_of_text("y calls z"), "own": "a:m.py#x", "beir": "b:n.py#z"}[form]
+    assert table == lines
+    assert table[0]["retrieved"][0]["id"] == first
+    done = inside("import", "auto", "r.parquet", "-d", dataset, "-o", "out.jsonl", cwd=folder)
+    assert (done.code, [one["question_id"] for one in read_jsonl(folder / "out.jsonl")][:1]) == (0, ["q1"])
+    inside("evaluate", "r.parquet", "--format", "auto", "-d", dataset, "--no-store", "-m", "RR", cwd=folder, code=0)
