@@ -15,9 +15,11 @@ from graphkit.readers.agent_sessions import AgentSession
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.model_messages import Call, Message, Result
+from graphkit.readers.payloads import number, whole
 from graphkit.readers.tool_calls import Trail
 from graphkit.records.words import shortened
 
+CUT_FILE = "the history ends within a line: it was cut"
 ROUNDED = "tokens are rounded in the notes: they have no sum"
 
 _BEGIN = re.compile(r"^# aider chat started at [0-9][0-9: T.-]{9,30}[ \t]*$", re.MULTILINE)
@@ -29,7 +31,12 @@ _EDITED = re.compile(r"Applied edit to (.{1,4096})")
 _RUNNING = re.compile(r"Running (.{1,4096})")
 _MODEL = re.compile(r"(?:Main model|Models?): (\S{1,200}) with .*")
 _TOKENS = re.compile(
-    r"Tokens: ([\d.,]+k?) sent,.*?([\d.,]+k?) received\.(?: Cost: \$([\d.]+) \w+, \$[\d.]+ session\.)?"
+    r"Tokens: ([\d.,]{1,20}k?) sent,.{0,99}? ([\d.,]{1,20}k?) received\."
+    r"(?: Cost: \$([\d.]{1,20}) \w{1,20}, \$[\d.]{1,20} session\.)?"
+)
+#: Notes of the program itself, and of what the user may type.
+_SAYS_NOTHING = re.compile(
+    r"\S{0,4096}aider( |$)|Aider v|Git repo:|Repo-map:|Use /help|Weak model:|Commit \w+ |You can use /undo"
 )
 _RUN = re.compile(r"(?:/run |/test |!)\s*(.+)")
 _SAID = re.compile(r"/(?:ask|code|architect|context)\s+(.+)", re.DOTALL)
@@ -62,6 +69,7 @@ class AiderReader(Reader):
                 chat = value[start.end() : after.start() if after is not None else len(value)]
                 answer = _answer(f"{place}:{value.count(chr(10), 0, start.start()) + 1}", chat, unread)
                 if answer is not None:
+                    answer.notes += [] if chat.endswith("\n") else [CUT_FILE]
                     yield answer
 
 
@@ -75,7 +83,7 @@ def _answer(where: str, chat: str, unread: Counter[str]) -> LoggedAnswer | None:
         elif role == "assistant":
             session.add(Message("assistant", [words.strip()]))
         else:
-            _note(words.strip(), noted, session)
+            _note(words.strip(), noted, session, unread)
             noted = words.strip()
     if session.model_calls == 0 and session.failure is None:
         unread["chats without a reply"] += 1
@@ -114,7 +122,7 @@ def _typed(words: str, session: AgentSession, unread: Counter[str]) -> None:
         session.add(Message("user", [asked[1] if words.startswith("/") and asked is not None else words]))
 
 
-def _note(line: str, former: str, session: AgentSession) -> None:
+def _note(line: str, former: str, session: AgentSession, unread: Counter[str]) -> None:
     """Add what a note says of files, commands, the model and tokens; a question's file is in the note before it."""
     if added := _ADDED.fullmatch(line):
         _opened("add", added[1], session)
@@ -131,10 +139,12 @@ def _note(line: str, former: str, session: AgentSession) -> None:
         if "k" in used[1] + used[2]:
             session.notes[ROUNDED] = None
         else:
-            session.add_usage(int(used[1].replace(",", "")), int(used[2].replace(",", "")))
-        session.costs += [float(used[3].rstrip("."))] if used[3] else []
+            session.add_usage(whole(used[1].replace(",", "")), whole(used[2].replace(",", "")))
+        session.costs += [cost] if (cost := number(used[3])) is not None else []
     elif line.startswith("litellm."):
         session.fail(line, line.partition(":")[0].removeprefix("litellm."))
+    elif line and not _SAYS_NOTHING.match(line):
+        unread["other notes"] += 1
 
 
 def _opened(name: str, path: str, session: AgentSession) -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.readers.accounting import kept
 from graphkit.readers.agent_sessions import ABORTED, ENDED, AgentSession, as_inner, listed_files, shell_result
 from graphkit.readers.atif import SUBAGENT_COSTS
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
@@ -48,7 +49,7 @@ _BESIDE = (
 )
 
 _SHELLS = ("bash", "powershell", "shell", "local_shell")
-_EXIT = re.compile(r"\s*<[^<>\n]{0,99}\b(?:exited|completed) with exit code (-?\d{1,9})>\s*$")
+_EXIT = re.compile(r"\n?<[^<>\n]{0,99}\b(?:exited|completed) with exit code (-?\d{1,9})>\s{0,9}$")
 
 
 class CopilotReader(Reader):
@@ -56,6 +57,13 @@ class CopilotReader(Reader):
 
     name = "copilot"
     priority = 125
+    beside = (
+        *("messageId", "interactionId", "producer", "copilotVersion", "startTime", "transformedContent", "agentMode"),
+        *("reasoningText", "reasoningOpaque", "encryptedContent", "toolTelemetry", "detailedContent", "mcpServerName"),
+        *("toolTitle", "intentionSummary", "apiCallId", "phase", "selectedModel", "reasoningEffort", "branch"),
+        *("gitRoot", "repository", "repositoryHost", "hostType", "headCommit", "baseCommit", "alreadyInUse"),
+        *("remoteSteerable",),
+    )
     title = "GitHub Copilot CLI: session files (events.jsonl), and the output of --output-format json"
     lacks = (
         *LACKS,
@@ -118,7 +126,9 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
         elif event["type"] == "result":
             if event["exitCode"] not in (0, None):
                 session.notes[ENDED.format(f"exit code {shortened(str(event['exitCode']))}")] = None
-        elif not event["type"].startswith(_BESIDE):
+        elif event["type"].startswith(_BESIDE):
+            kept(event)
+        else:
             unread[f"events of the type {shortened(event['type'])}"] += 1
     session.into(answer)
     return answer
@@ -170,6 +180,7 @@ def _asked(name: Any, given: dict[str, Any], session: AgentSession, asked: dict[
     """Add a call once: a reply asks for it, and then it starts."""
     key = identifier(given.get("toolCallId"))
     if key is not None and key in asked:
+        kept(given.get("arguments"))
         return
     called = text(given.get("mcpToolName")) or text(name) or "unnamed"
     if key is not None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.accounting import kept
 from graphkit.readers.agent_sessions import ABORTED, ENDED, AgentSession, chunks
 from graphkit.readers.conversations import Conversation, refuse_unnamed, thread_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
@@ -37,7 +38,8 @@ WITHOUT_RESULTS = "a transcript has no results of tools: whether a call failed, 
 #: Lines of the connection.
 _BESIDE = ("connection", "retry", "system")
 
-_TYPED = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+#: Around what the user typed, beside what Cursor adds to it.
+_TYPED = ("<user_query>", "</user_query>")
 _SEARCHED = re.compile(r'<search_result path="([^"]{1,4096})"')
 _SUFFIX = "ToolCall"
 
@@ -50,6 +52,10 @@ class CursorReader(Reader):
 
     name = "cursor"
     priority = 129
+    beside = (
+        *("apiKeySource", "permissionMode", "duration_api_ms", "totalLines", "totalChars", "isEmpty", "exceededLimit"),
+        *("fileSize", "readRange", "model_call_id", "executionTime", "interleavedOutput", "toolCallId", "subtype"),
+    )
     title = "Cursor: the output of cursor-agent --output-format stream-json, and agent transcripts"
     lacks = (
         *LACKS,
@@ -141,7 +147,9 @@ def _answer(found: _CursorSession, unread: Counter[str]) -> LoggedAnswer:
             _transcribed(line, session)
         elif _is_streamed(line):
             _streamed(line, session)
-        elif line["type"] not in _BESIDE:
+        elif line["type"] in _BESIDE:
+            kept(line)
+        else:
             unread[f"lines of the type {shortened(line['type'])}"] += 1
     session.into(answer)
     return answer
@@ -149,8 +157,13 @@ def _answer(found: _CursorSession, unread: Counter[str]) -> LoggedAnswer:
 
 def _typed(message: Message) -> Message:
     """Return a message of the user without what Cursor wrote around it."""
-    words = message.text or ""
-    message.texts = _TYPED.findall(words) or message.texts
+    typed = []
+    _, opens, rest = (message.text or "").partition(_TYPED[0])
+    while opens:
+        words, closes, rest = rest.partition(_TYPED[1])
+        typed += [words.strip()] if closes else []
+        _, opens, rest = rest.partition(_TYPED[0])
+    message.texts = typed or message.texts
     return message
 
 
@@ -178,14 +191,17 @@ def _streamed(line: dict[str, Any], session: AgentSession) -> None:
         session.add(_typed(message) if message.role == "user" else message, time)
     elif kind == "tool_call":
         _use(line, session)
+    elif kind in ("thinking", "interaction_query"):
+        kept(line)
     elif kind == "result":
         used = object_of(line.get("usage"))
         counts = [whole(used.get(key)) for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens")]
         known = [one for one in counts if one is not None]
         session.add_usage(sum(known) if known else None, whole(used.get("outputTokens")))
         session.latency_ms = number(line.get("duration_ms"))
+        said = line.get("result")  # all that was said, joined
         if line.get("is_error") is True:
-            session.fail(line.get("result"), line.get("subtype"))
+            session.fail(said, line.get("subtype"))
 
 
 def _use(line: dict[str, Any], session: AgentSession) -> None:
@@ -205,6 +221,7 @@ def _use(line: dict[str, Any], session: AgentSession) -> None:
             called = text(object_of(arguments).get("toolName")) or called
             arguments = object_of(arguments).get("args")
         own = session.entered(object_of(arguments).get("workingDirectory"))
+        kept(arguments)
         if not session.began(key):
             message.calls.append(Call(called, arguments, key, own or folder))
         if line.get("subtype") == "completed" and "result" in held:
@@ -216,7 +233,7 @@ def _result(tool: str, result: Any, key: Any) -> Result:
     """Return the result of a tool: what it gave, or why it failed."""
     held = object_of(result)
     if "success" not in held:
-        reasons = [given for name, given in held.items() if name not in _NO_RESULTS]
+        reasons = [kept(given) for name, given in held.items() if name not in _NO_RESULTS]
         said = next(
             (object_of(one).get("error") or object_of(one).get("errorMessage") or one for one in reasons), result
         )

@@ -34,6 +34,10 @@ class MlflowReader(Reader):
 
     name = "mlflow"
     priority = 115
+    beside = (
+        *("state", "request_preview", "response_preview", "trace_location", "execution_duration", "request_time"),
+        *("client_request_id", "experiment_id", "timestamp_ms", "execution_time_ms"),
+    )
     title = "MLflow: traces (Trace.to_json(), and rows of mlflow.search_traces())"
     lacks = (
         *LACKS,

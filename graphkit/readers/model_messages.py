@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.accounting import kept
 from graphkit.readers.logged import LoggedChunk
 from graphkit.readers.payloads import object_of, objects_of, text, whole
 
@@ -29,9 +30,10 @@ _RAN_ITEMS = ("mcp_call", "file_search_call")
 _CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call")
 _TEXT_BLOCKS = (None, "text", "input_text", "output_text")
 #: The further blocks of a content that are read, or that say nothing of what tools gave: thoughts, pictures, marks.
+_RESULT_BLOCKS = ("tool_result", "function_call_output", "custom_tool_call_output")
 _OTHER_BLOCKS = (
-    *("tool_result", "thinking", "redacted_thinking", "reasoning", "refusal", "image", "image_url", "input_image"),
-    *("input_audio", "document", "step-start", "compaction", "function_call_output", "custom_tool_call_output"),
+    *("thinking", "redacted_thinking", "reasoning", "refusal", "image", "image_url", "input_image"),
+    *("input_audio", "document", "step-start", "compaction"),
     *("toolConfirmationRequest", "actionRequired", "systemNotification", "redactedThinking"),
 )
 #: The keys of a call and of a result in the parts of Gemini and of Amazon Bedrock's Converse.
@@ -60,7 +62,7 @@ KNOWN = (
     *("role", "type", "content", "tool_calls", "function_call", "tool_call_id", "name", "id", "call_id", "arguments"),
     *("output", "input", "status", "model", "usage", "usage_metadata", "is_error", "error", "function", "stop_reason"),
     *("source", "summary", "encrypted_content", "additional_kwargs", "response_metadata", "artifact", "example"),
-    *("queries", "results", "server_label", "approval_request_id", "stop_sequence", "stop_details", "phase"),
+    *("queries", "results", "server_label", "approval_request_id", "stop_sequence", "stop_details", "phase", "created"),
     *(*_REASONS, "incomplete_details"),
 )
 
@@ -170,6 +172,7 @@ def parse_message(value: Any) -> Message:
         extra = object_of(fields.get("extra"))  # has a submission only if the agent didn't run into a limit
         message.submission = text(extra.get("submission") if extra.keys() & {"exit_status", "submission"} else content)
     if message.role in ("user", "assistant"):
+        kept([block for block in objects_of(content) if block.get("type") in _OTHER_BLOCKS])
         message.results += _results(content)
         message.texts = _texts(content)
     return message
@@ -392,7 +395,7 @@ def _block_of_goose(block: Any) -> Any:
     """Return a block of Goose, whose calls and results are each a success with a value, or an error."""
     kind = _label(block.get("type")) if isinstance(block, dict) else ""
     if kind in _GOOSE_CALLS:
-        call = object_of(block.get("toolCall"))
+        call = object_of(kept(block.get("toolCall")))
         given = object_of(call.get("value")) or call
         return {"type": "tool_use", "name": given.get("name"), "input": given.get("arguments"), "id": block.get("id")}
     if kind == _GOOSE_RESULT:
@@ -433,7 +436,7 @@ def _label(value: Any) -> str:
 def unread_blocks(fields: Any) -> list[str]:
     """Return the types of the blocks of a message's content that aren't read, one for each block."""
     blocks = objects_of(fields.get("content")) if isinstance(fields, dict) else []
-    known = (*_TEXT_BLOCKS, *_CALL_BLOCKS, *_OTHER_BLOCKS)
+    known = (*_TEXT_BLOCKS, *_CALL_BLOCKS, *_RESULT_BLOCKS, *_OTHER_BLOCKS)
     kinds = (one.get("type") for one in blocks if "tool_use_id" not in one)
     return [str(kind) for kind in kinds if kind not in known]
 

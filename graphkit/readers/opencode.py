@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.accounting import kept
 from graphkit.readers.agent_sessions import ABORTED, AgentSession, chunks, listed_files, shell_result
 from graphkit.readers.atif import SUBAGENT
 from graphkit.readers.conversations import added, refuse_unnamed
@@ -53,6 +54,10 @@ class OpenCodeReader(Reader):
 
     name = "opencode"
     priority = 126
+    beside = (
+        *("time", "title", "mode", "agent", "providerID", "projectID", "slug", "share", "revert", "permission"),
+        *("variant", "snapshot", "hash", "truncated", "preview", "loaded", "todos", "synthetic", "ignored", "summary"),
+    )
     title = "OpenCode: opencode export, and the output of opencode run --format json"
     lacks = (
         *LACKS,
@@ -176,7 +181,9 @@ def _add(info: dict[str, Any], parts: list[Any], session: AgentSession, unread: 
             unread["files that the user attached"] += 1
         elif kind == "subtask":
             session.notes[SUBAGENT] = None
-        elif kind not in _BESIDE:
+        elif kind in _BESIDE:
+            kept(part)
+        else:
             unread[f"parts of the type {shortened(kind)}"] += 1
     message.ends_in_words = message.text is not None
     message.texts = message.texts or before

@@ -63,7 +63,7 @@ class OpenInferenceReader(Reader):
 
     name = "openinference"
     priority = 110
-    beside = ("resource", "scope")
+    beside = ("resource", "scope", "processID", "processes")
     title = "OpenInference spans: SDK JSON, Phoenix, OTLP JSON"
     lacks = (
         "The format has no edges: they are read from the texts of documents as LlamaIndex writes them, and from their "

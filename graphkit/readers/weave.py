@@ -49,6 +49,7 @@ class WeaveReader(Reader):
 
     name = "weave"
     priority = 116
+    beside = ("weave", "summary", "requests", "status_counts")
     title = "W&B Weave: calls, as calls/stream_query and the export of traces write them"
     lacks = (
         *LACKS,
@@ -61,16 +62,17 @@ class WeaveReader(Reader):
         return holds(value, _is_call)
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
-        calls: list[tuple[str, dict[str, Any]]] = []
+        calls: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
         for where, value in values:
             for one in each_unwrapped(value, _is_call, ReadOptions(), where):
                 if one.payload is None:
                     raise nothing_known(value, where)
                 unread.update(one.rest)
-                calls.append((one.answer.where or where, one.payload))
-        asked = {call.name for _, one in calls for call in replied(one.get("output"))[1]}
-        parents = {identifier(one.get("parent_id")) for _, one in calls}
-        spans = ((where, _span(one, asked, one["id"] in parents, unread)) for where, one in calls)
+                around = {"question_id": one.question} if one.question not in (None, one.payload["id"]) else {}
+                calls.append((one.answer.where or where, one.payload, around))
+        asked = {call.name for _, one, _ in calls for call in replied(one.get("output"))[1]}
+        parents = {identifier(one.get("parent_id")) for _, one, _ in calls}
+        spans = ((where, _span(one, around, asked, one["id"] in parents, unread)) for where, one, around in calls)
         return read_traces(spans, options, unread, TracedFunctionConventions())
 
 
@@ -80,8 +82,10 @@ def _is_call(value: Any) -> bool:
     return isinstance(value.get("id"), str) and isinstance(value.get("inputs"), dict)
 
 
-def _span(call: dict[str, Any], asked: set[Any], is_parent: bool, unread: Counter[str]) -> dict[str, Any]:
-    """Return a call as a span."""
+def _span(
+    call: dict[str, Any], around: dict[str, Any], asked: set[Any], is_parent: bool, unread: Counter[str]
+) -> dict[str, Any]:
+    """Return a call as a span, with the question's id that stands around it."""
     unread.update(shortened(key) for key, value in call.items() if key not in _KNOWN and value)
     name = _name(call)
     given = {key: value for key, value in call["inputs"].items() if key != "self"}
@@ -92,7 +96,7 @@ def _span(call: dict[str, Any], asked: set[Any], is_parent: bool, unread: Counte
     found = observed(kind, name, given, output)
     if kind == "LLM":
         _add_usage(found, summary)
-    named = {key: value for key, value in attributes.items() if key not in ("weave", "kind")}
+    named = around | {key: value for key, value in attributes.items() if key not in ("weave", "kind")}
     for held in (object_of(given.get("example")), given):
         named |= {key: value for key, value in held.items() if plain_key(str(key)) in (*QUESTION_IDS, *TASK_IDS)}
     exception = text(call.get("exception"))

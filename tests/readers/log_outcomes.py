@@ -36,6 +36,9 @@ from tests.readers.recordings import GOLD
 
 READ, DOUBT, REFUSED, NONE, SILENT = "read", "doubt", "refused", "-", "SILENT"
 
+#: The formats of traces, of which several of one question are attempts.
+TRACES = ("openinference", "otel", "mlflow", "weave", "langfuse")
+
 #: The words of the page.
 MEANINGS = {READ: "read", DOUBT: "unknown with a doubt", REFUSED: "refused", NONE: "not of this format", SILENT: SILENT}
 
@@ -241,7 +244,8 @@ class Format:
 
     def unknown_part(self) -> str:
         if self.is_text:
-            return self.judged(self.got(f"{self.sample.values}zebra crossing\n"), lambda one: False)
+            line = "> zebra crossing\n" if self.name == "aider" else "zebra crossing\n"
+            return self.judged(self.got(f"{self.sample.values}{line}"), lambda one: False)
         part = {"type": "zebra", "zebra": {"crossing": "x"}}
         cells = {self.of_part(self.got(values), place) for place, values in with_part(self.values(), part)}
         return SILENT if SILENT in cells else DOUBT if DOUBT in cells else REFUSED if cells else NONE
@@ -278,12 +282,13 @@ class Format:
 
     def two_questions(self) -> str:
         if self.is_text:
-            got = self.got(f"{self.sample.values}{str(self.sample.values).replace('q ', 'q2 ')}")
+            text = str(self.sample.values)
+            got = self.got(f"{text}{text.replace('q ', 'q2 ').replace(self.sample.asked, OTHER)}")
         elif self.name == "beir":
             got = self.got([{"q": self.values()[0]["q"], "q2": self.values()[0]["q"]}])
         else:
             asked = self.sample.asked
-            further = replaced(self._another(), lambda text: text.replace(asked, OTHER))
+            further = replaced(self._another(), lambda text: text.replace(asked, OTHER).replace("trace-1", "trace-2"))
             if self.name in ("openinference", "otel"):
                 further = replaced(further, lambda text: re.sub("^0x", "0x9", text) if len(text) > 20 else text)
                 for one in further[:1]:
@@ -296,7 +301,7 @@ class Format:
         return self.judged(got, lambda one: one.walks(self.question) == [self.walk] == one.walks("q2"))
 
     def several_trials(self) -> str:
-        if self.is_text or not self.sample.wrapped or self.name in ("openinference", "otel"):
+        if self.is_text or not self.sample.wrapped or self.name in TRACES:
             return NONE
         if self.name == "inspect":
             values = self.values()

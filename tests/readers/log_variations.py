@@ -14,10 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.readers.test_agent_sessions import CHAT as AIDER_CHAT
+from tests.readers.test_agent_sessions import Session, Use, copilot, cursor, opencode
 from tests.readers.test_atif import WALK as ATIF_WALK
 from tests.readers.test_inspect_logs import log as inspect_log
 from tests.readers.test_inspect_logs import sample as inspect_sample
 from tests.readers.test_spans import span
+from tests.readers.test_traced_functions import call as weave_call
+from tests.readers.test_traced_functions import observation
+from tests.readers.test_traced_functions import span as mlflow_span
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -92,6 +97,58 @@ def _shop(name: str, failed: tuple[str, dict[str, Any]] | None = None, **more: A
         asked=SHOP,
         **given,
     )
+
+
+def _session(form: Session, failed: tuple[str, dict[str, Any]], **more: Any) -> Sample:
+    """Return a session that reads the cart and the orders."""
+    uses = (Use("/w/src/cart.py", "def checkout(items):\n"), Use("/w/src/orders.py", "def place(items): ..."))
+    return Sample(
+        json.loads(json.dumps(form(*uses)).replace('"/w', '"/testbed')),
+        result=r"def place\(items\)",
+        call=r"orders\.py",
+        before=(r"cart\.py", r"def checkout\(items\):\\n"),
+        failed=failed,
+        wrapped=False,
+        asked=SHOP,
+        empty="",
+        **more,
+    )
+
+
+def _mlflow() -> Values:
+    tools = [
+        mlflow_span(f"open {node}", "ask", "TOOL", {"node": node}, sees)
+        for node, sees in (("Ann", ANN_SEES), ("Acme", ACME_SEES))
+    ]
+    spans = [mlflow_span("ask", None, "AGENT", {"question": TOWN}, "Acme."), *tools]
+    for one in spans:
+        one["trace_id"] = "trace-1"
+        one["attributes"] = {key: json.loads(value) for key, value in one["attributes"].items()}
+    return [{"question_id": "q", "trace": {"info": {"trace_id": "trace-1"}, "data": {"spans": spans}}}]
+
+
+def _weave() -> Values:
+    tools = [
+        weave_call(f"open {node}", "ask", {"node": node}, sees, kind="tool")
+        for node, sees in (("Ann", ANN_SEES), ("Acme", ACME_SEES))
+    ]
+    calls = [weave_call("ask", None, {"question": TOWN}, "Acme."), *tools]
+    return [
+        {
+            "question_id": "q",
+            "call": {**one, "trace_id": "trace-1", "attributes": {"weave": one["attributes"]["weave"]}},
+        }
+        for one in calls
+    ]
+
+
+def _langfuse() -> Values:
+    tools = [
+        {**observation(f"open {node}", "TOOL", {"node": node}, sees), "traceId": "trace-1"}
+        for node, sees in (("Ann", ANN_SEES), ("Acme", ACME_SEES))
+    ]
+    trace = {"id": "trace-1", "timestamp": "2026-01-01T10:00:00.000Z", "input": TOWN, "output": "Acme.", "latency": 2}
+    return [{"question_id": "q", "trace": {**trace, "observations": tools}}]
 
 
 def _chat(*messages: Any, **around: Any) -> Values:
@@ -270,6 +327,13 @@ SAMPLES: dict[str, Sample] = {
         error=SED,
         lost="item.completed.*orders",
     ),
+    "opencode": _session(opencode, ("output", {"status": "error", "error": "no such file"})),
+    "copilot": _session(copilot, ("success", {"success": False})),
+    "cursor": _session(cursor, ("result", {"result": {"error": {"error": "no such file"}}}), lost="completed.*orders"),
+    "aider": Sample(AIDER_CHAT, wrapped=False, suffix=".md", asked=SHOP, **SEARCHED),
+    "mlflow": Sample(_mlflow(), failed=("status", {"status": {"code": "ERROR", "message": "no such node"}})),
+    "langfuse": Sample(_langfuse(), failed=("level", {"level": "ERROR", "statusMessage": "no such node"})),
+    "weave": Sample(_weave(), failed=("exception", {"exception": "KeyError: no such node"})),
     "mcp": _shop("mcp_stdio.jsonl", ("contents", {"isError": True}), error="Error: ENOENT: no such file or directory"),
     "openhands": _shop("openhands_sdk.jsonl", ("exit_code", {"exit_code": 1, "is_error": True})),
     "mini-swe-agent": _shop("mini_swe_agent_tools.traj.json", ("returncode", {"returncode": 1}), error=None),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -271,7 +272,7 @@ def test_two_questions_of_a_session(name: str) -> None:
 @each_form
 def test_a_session_survives(name: str) -> None:
     """Whatever stands in its place."""
-    for value in FORMS[name](Use(CART), Use("x", None), Use("y", "no", failed=True)):
+    for value in FORMS[name](Use("y", "no", failed=True)):
         survives(name, value)
 
 
@@ -524,6 +525,20 @@ def test_chats_of_a_file() -> None:
         "RateLimitError",
     )
     assert unread["chats without a reply"] == 1
+
+
+def test_hostile_sessions_are_read_in_linear_time() -> None:
+    """Tags that never close, blanks, and digits: a tenth of a second each, and minutes if time grew by the square."""
+    began = time.process_time()
+    many = 200_000
+    read("cursor", [{"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>" * many}]}}])
+    read("copilot", copilot(Use("a", " \n" * many, tool="bash"), Use("b", "/a:1" * many, tool="grep")))
+    read("opencode", opencode(Use("a", "/" * many + "\n" + "/a" * many, tool="grep")))
+    digits = "1" * many
+    chats(
+        f"{CHAT}\n> Tokens: 1 sent,{digits}\n> Added {digits}\n> Add file to the chat? {digits}\n#### /run {digits}\n"
+    )
+    assert time.process_time() - began < 10
 
 
 # What isn't read -----------------------------------------------------------------------------------------------------

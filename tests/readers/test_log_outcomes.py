@@ -107,7 +107,7 @@ def test_an_unknown_key_is_reported_wherever_it_stands(path: Path) -> None:
     check_keys(path)
 
 
-@pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"graphkit", "beir", "trec"}))
+@pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"graphkit", "beir", "trec", "aider"}))
 def test_an_unknown_part_or_call_is_reported_wherever_it_stands(name: str) -> None:
     """Each list of objects in each small log gets an object of an unknown kind, and a call without a known form."""
     one = Format(name)
