@@ -19,7 +19,6 @@ from contextlib import suppress
 
 import graphkit
 from graphkit.errors import GraphkitError
-from graphkit.gold.diffs import changed_files
 from graphkit.gold.public_rows import UnusableRowError
 from graphkit.judges.citations import find_citations
 from graphkit.judges.forms import occurs
@@ -30,6 +29,7 @@ from graphkit.readers.graphrag_tables import tables_of_text
 from graphkit.readers.lightrag_contexts import is_context, tables_of
 from graphkit.readers.reprs import parse_repr
 from graphkit.readers.triples import edges_of_lines
+from graphkit.records.diffs import changed_files
 
 #: What a text repeats, by its name.
 KINDS: dict[str, str] = {
@@ -85,7 +85,7 @@ KINDS: dict[str, str] = {
 ANCHORED = {
     *("execution.extraction._LABEL", "execution.extraction._SESSION", "execution.languages._NODE_PART"),
     *("execution.returned_values._HEXADECIMAL", "files.known._ELEMENT_ID", "files.tables._FORMULA"),
-    *("files.json_stream._SPACE", "gold.context_bench._ROOTS", "gold.diffs._HUNK", "gold.entailment_bank._PREMISE"),
+    *("files.json_stream._SPACE", "gold.context_bench._ROOTS", "records.diffs._HUNK", "gold.entailment_bank._PREMISE"),
     *("gold.entailment_bank._CONCLUSION", "imports.graph_files._ADMIN", "imports.graph_records._NUMBERED"),
     *("judges.citations._FENCE", "judges.citations._MARK", "judges.citations._NODE", "judges.citations._FILE"),
     *("judges.sentences._FENCE", "judges.sentences._ITEM", "judges.sentences._AFTER", "judges.sentences._LINE"),
@@ -108,9 +108,9 @@ ANCHORED = {
 
 #: Patterns that see no more than this many characters at a time.
 BOUNDED = {
-    "gold.definitions._NAMED": 500,
-    "gold.definitions._ASSIGNED": 500,
-    "gold.definitions._TYPED": 500,
+    "records.definitions._NAMED": 500,
+    "records.definitions._ASSIGNED": 500,
+    "records.definitions._TYPED": 500,
     **{f"readers.triples._FORMS[{place}]": 2_000 for place in range(3)},
     "judges.sentences._ABBREVIATION": 17,
     "judges.sentences._CITES": 400,

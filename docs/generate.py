@@ -1,9 +1,9 @@
 """Generates the pages and the pictures that come from the code: run ``python docs/generate.py`` after changing it.
 
 ``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
-``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table in
-``importing.md`` from the readers, ``demo.svg`` from a real run of ``graphkit demo``, ``failure.svg`` from the
-storefront, and ``pictures/`` from what the queries for analysts find there.
+``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, those in
+``importing.md`` from the readers and from importing varied logs, ``demo.svg`` from a real run of ``graphkit demo``,
+``failure.svg`` from the storefront, and ``pictures/`` from what the queries for analysts find there.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ COLUMNS = 80
 #: Between these lines of the page of imports stands the table of formats.
 FORMATS = "<!-- formats: made by docs/generate.py -->"
 END = "<!-- end of formats -->"
+
+#: Between these lines of the page of imports stands what comes of the variations of each format's log.
+OUTCOMES = "<!-- outcomes: made by docs/generate.py -->"
+END_OF_OUTCOMES = "<!-- end of outcomes -->"
 
 #: Between these lines of the page of the graph stand its tables.
 SCHEMA = "<!-- schema: made by docs/generate.py -->"
@@ -127,6 +131,15 @@ def importing_page() -> str:
     return "\n".join([f"{head}{FORMATS}", *lines, f"{END}{rest.partition(END)[2]}"])
 
 
+def with_outcomes(page: str) -> str:
+    """Return the page of imports with what comes of the variations of each format's log, computed by the tests."""
+    sys.path.insert(0, str(HERE.parent))
+    from tests.readers.log_outcomes import table
+
+    head, _, rest = page.partition(OUTCOMES)
+    return "\n".join([f"{head}{OUTCOMES}", *table(), f"{END_OF_OUTCOMES}{rest.partition(END_OF_OUTCOMES)[2]}"])
+
+
 def graph_page() -> str:
     """Return the page of the graph, with a table of each label and of each type of relationships with properties."""
     page = (HERE / "graph.md").read_text(encoding="utf-8")
@@ -197,7 +210,7 @@ def main() -> None:
     (HERE / "measures.md").write_text(measures_page(), encoding="utf-8")
     (HERE / "queries.md").write_text(queries_page(), encoding="utf-8")
     (HERE / "graph.md").write_text(graph_page(), encoding="utf-8")
-    (HERE / "importing.md").write_text(importing_page(), encoding="utf-8")
+    (HERE / "importing.md").write_text(with_outcomes(importing_page()), encoding="utf-8")
     (HERE / "failure.svg").write_text(failure_picture(), encoding="utf-8")
     (HERE / "pictures").mkdir(exist_ok=True)
     for name, picture in query_pictures().items():

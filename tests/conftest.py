@@ -89,7 +89,7 @@ _MARKS = {
     "neo4j": {"neo4j_server", "neo4j_store", "newest_neo4j_server"},
     "browser": {"browsers"},
     "libraries": {"ragas"},
-    "data": {"pallets", "real_logs", "traced_packages", "shared_log", "published"},
+    "data": {"pallets", "real_logs", "live_logs", "traced_packages", "shared_log", "published"},
     "sandbox": {"sandbox", "wall", "bubblewrap", "landlock"},
     "node": {"node"},
 }
@@ -294,6 +294,12 @@ def forms_data() -> Path:
 def real_logs() -> Path:
     """The folder of logs that real libraries wrote, with the dataset that they are about."""
     return _data("logs")
+
+
+@pytest.fixture(scope="session")
+def live_logs() -> Path:
+    """The folder of logs that real libraries wrote with a real model about the storefront, with their right values."""
+    return _data("live")
 
 
 @pytest.fixture(scope="session")

@@ -243,6 +243,7 @@ def test_each_command_has_its_file() -> None:
         "asking",
         "briefs",
         "demo_tables",
+        "proposed_maps",
         "proposing",
         "shell_scripts",
         "terminal",

@@ -30,7 +30,7 @@ def import_gold(
     ),
     graph: Path | None = option(
         "--graph FILE",
-        "Look up the unnamed nodes of queries (cwq, webqsp, grailqa) in these edges, or in the graph of each row.",
+        "Look up the nodes of paths (cwq, webqsp, grailqa, metaqa, qald) in these edges, or in the graph of each row.",
         show_default=False,
     ),
     on_error: OnError = ON_ERROR,
@@ -49,7 +49,8 @@ def import_gold(
         raise InputError(f"{missing} is missing", remedy=f"graphkit import gold {chosen.name} FILE... -o DATASET")
     if graph is not None and not chosen.graphs:
         raise InputError(
-            f"--graph doesn't apply to {chosen.name}", remedy="It names the nodes of cwq, webqsp and grailqa."
+            f"--graph doesn't apply to {chosen.name}",
+            remedy="It names the nodes of cwq, webqsp, grailqa, metaqa and qald.",
         )
     problems = Problems(on_error)
     count = imported(chosen, files, out, problems, graph)

@@ -20,6 +20,7 @@ from graphkit.cli.options import (
     NEW_RUN_NAME,
     ON_ERROR,
     REPLACE_FILE,
+    AutoLogOptions,
     ExecutorOptions,
     LogOptions,
     OnError,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from graphkit.records.scores import Score
 
 #: The options of an import that graphkit's own records accept as well, without a format.
-OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit", "--map")
+OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit", "--map", "--line")
 
 # Both are required, but only of what is no run already.
 DATASET = dataclasses.replace(NEW_RUN_DATASET, default=None)
@@ -86,7 +87,6 @@ def _title(format: str) -> str:  # noqa: A002
 
 
 def _importing(format: str) -> Callable[..., None]:  # noqa: A002
-    @command()
     def run_import(
         *,
         files: list[Path] = FILES,
@@ -100,24 +100,34 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         workers: ExecutorOptions,
     ) -> None:
         from graphkit.cli.progress import shown_progress
+        from graphkit.cli.proposed_maps import accepted_mapping
         from graphkit.imports.importer import import_log, paths_of, refuse_runs
+        from graphkit.readers.logged import UnrecognisedLogError
 
         files, resources = paths_of(files), workers.reserved()
-        if format == "auto" and not logs.given():
+        if format == "auto" and not [one for one in logs.given() if one != "--yes"]:
             refuse_runs(files, dataset, on_error)
         for what, value in (("--dataset", dataset), ("--out", out)):
             if value is None:
                 remedy = f"graphkit import {format} FILE... --dataset DIR -o DIR/runs/NAME.jsonl"
                 raise InputError(f"the option {what} is missing", remedy=remedy)
+        more = {**logs.keywords(), "on_error": on_error, "executor": workers.on, "resources": resources}
+        more |= {"out": out, "run": run, "replace": force, "strict": strict}
         with shown_progress(f"importing {counted(len(files), 'log')}"):
-            more = {**logs.keywords(), "on_error": on_error, "executor": workers.on, "resources": resources}
-            made = import_log(files, format, dataset or ".", out=out, run=run, replace=force, strict=strict, **more)
+            try:
+                made = import_log(files, format, dataset or ".", **more)
+            except UnrecognisedLogError as error:
+                if not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
+                    raise
+                more["map"] = accepted_mapping(error, files, dataset or Path(), logs)
+                made = import_log(files, format, dataset or ".", **more)
             kept = _keep_scores(made, [*_graded(made, files, dataset), *made.scores])
         print_problems(made.problems)
         lines = [*made.summary, *(f"{name}: {file}" for name, file in made.runs), *kept]
         present(lines, {"run": made.run, "file": str(out), **made.figures})
 
-    return run_import
+    run_import.__annotations__["logs"] = AutoLogOptions if format == "auto" else LogOptions
+    return command()(run_import)
 
 
 def _graded(made: ImportedLog, files: Sequence[Path], dataset: Path | None) -> list[Score]:
@@ -156,6 +166,30 @@ def _keep_scores(made: ImportedLog, scores: Sequence[Score]) -> list[str]:
     return lines
 
 
+def _tables(files: Sequence[Path], dataset: Path | None) -> bool:
+    """Return whether runs are tables, which are read as records first.
+
+    Raises
+    ------
+    InputError
+        A file is one JSON document, and so no run.
+    """
+    from graphkit.files.assets import command_text, option_text
+    from graphkit.files.intake import is_pipe
+    from graphkit.imports.log_rows import is_log_table
+    from graphkit.imports.sources import is_document
+
+    held = [file for file in files if file.is_file() and not is_pipe(file)]
+    for file in held:
+        if not is_log_table(file) and is_document(file):
+            again = command_text(
+                "import auto", file, options=option_text("dataset", dataset or "DIR") + " -o RUN.jsonl"
+            )
+            what = "this is one JSON document, and a run has a record on each line"
+            raise InputError(what, where=str(file), remedy=f"`{again}` finds the fields of any log by their values.")
+    return any(map(is_log_table, held))
+
+
 imports.command("gold")(import_gold)
 imports.command("graph")(import_graph)
 imports.command("scores")(import_scores)
@@ -183,7 +217,7 @@ def as_runs(
             )
         from graphkit.files.run_files import has_trials
 
-        if not logs.given() and not any(map(has_trials, files)):
+        if not (logs.given() or _tables(files, given) or any(map(has_trials, files))):
             yield [RunSource(file, file) for file in files], given
             return
         dataset = Dataset.of_runs(files).folder if given is None else given

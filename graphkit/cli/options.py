@@ -205,6 +205,14 @@ class LogOptions(NameOptions):
     chunks_only: bool = option("--chunks-only", "Accept a log with chunks whose edges can't be read.")
     parquet: Path | None = option("--parquet DIR", "Read which documents the texts are from in graphrag's index.")
     map: list[str] | None = MAP
+    line: list[str] | None = option(
+        "--line PATTERN", "Read lines of text by the named groups of a regular expression; may be repeated."
+    )
+
+    def keywords(self) -> dict[str, Any]:
+        """Return them as keywords; a pattern of lines is a mapping, too."""
+        given = super().keywords()
+        return given | {"map": [*(given["map"] or ()), *(f"line={one}" for one in given.pop("line") or ())] or None}
 
     def given(self) -> list[str]:
         """Return the options that were given, as the user writes them."""
@@ -223,6 +231,17 @@ class LogOptions(NameOptions):
                 several = value if isinstance(value, list) else [",".join(value) if isinstance(value, tuple) else value]
                 text += "".join(option_text(option, str(one)) for one in several)
         return text
+
+
+@dataclass(frozen=True)
+class AutoLogOptions(LogOptions):
+    """Options for a log whose format isn't named."""
+
+    yes: bool = option("--yes", "Read a log that no format fits by the mapping that is proposed, if nothing is open.")
+
+    def keywords(self) -> dict[str, Any]:
+        """Return those of reading a log."""
+        return {name: value for name, value in super().keywords().items() if name != "yes"}
 
 
 @dataclass(frozen=True)

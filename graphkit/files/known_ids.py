@@ -23,6 +23,9 @@ from graphkit.records.words import counted, shortened
 #: A smaller known share of the ids or edges leads to a warning about its usual cause.
 HARDLY = 0.1
 
+#: Where larger shares of the edges point along the graph and against it, neither is a mistake of the whole log.
+_MIXED = 0.2
+
 #: The fewest ids none of which is known by chance.
 _SOME = 3
 
@@ -191,6 +194,8 @@ class LogCoverage:
         The number of edges that the knowledge graph holds forward, reversed, by another relation, or not at all.
     untyped
         The number of those that lie forward but for their relation, which they don't name.
+    between
+        The number of edges both of whose ends are known.
     example
         The first edge of each of these.
     opened_files
@@ -203,12 +208,14 @@ class LogCoverage:
     ends: set[str] = field(default_factory=set)
     held: Counter[str] = field(default_factory=Counter)
     untyped: int = 0
+    between: int = 0
     example: dict[str, str] = field(default_factory=dict)
     opened_files: set[str] = field(default_factory=set)
 
     def count_edge(self, source: str, relation: str | None, target: str, held: Held) -> None:
         """Count an edge."""
         self.held[held] += 1
+        self.between += self._knows(source) and self._knows(target)
         self.untyped += held == "forward" and relation is None
         self.ends |= {source, target}
         self.example.setdefault(held, f"{source} -{relation or ''}-> {target}")
@@ -281,6 +288,12 @@ class LogCoverage:
         edges = self.held.total()
         if not self.known.has_edges or edges < fewest:
             return None
+        if self.held["reversed"] > edges * _MIXED and self.held["forward"] > edges * _MIXED:
+            what = f"{counted(self.held['forward'], 'edge')} along the graph, {self.held['reversed']} against it"
+            such = f"the walk may stand in the order in which it was walked, as in {self._shown('reversed')}"
+            remedy = "write ~ before the relation of each that was walked backwards"
+            remedy += ", or let `graphkit import graphkit` turn lists of triples" * (command is not None)
+            return Meaning("edges", what, f"{such}; {remedy}")
         if self.held["reversed"] > edges / 2:
             what = f"source and target may be swapped, as in {self._shown('reversed')}"
             remedy = "write them the other way round"
@@ -293,6 +306,9 @@ class LogCoverage:
             remedy = "check what the log calls a relation"
             return Meaning("edges", "hardly an edge is right", f"{what} {self._shown('other')}; {remedy}")
         held = "unknown" if self.held["unknown"] else "other"
+        if self.between < edges:
+            what = f"both ends are known of {self.between} of {counted(edges, 'edge')}, as in {self._shown(held)}"
+            return Meaning("edges", "hardly an edge is known", f"{what}; give a table of the others, --ids")
         what = f"their ends are known, but not what lies between, as in {self._shown(held)}"
         return Meaning("edges", "hardly an edge is known", f"{what}; check that the log is of this graph")
 

@@ -18,6 +18,7 @@ from graphkit.files.jsonl import raw_lines, read_lines
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.score_files import read_scores, write_scores
+from graphkit.files.tables import is_table
 from graphkit.files.verdict_files import SCORES, file_beside, grading_lock
 from graphkit.records.scores import (
     FAILURES,
@@ -99,8 +100,11 @@ def keep_grade(run_file: Path, grade: Score) -> None:
 
 
 def is_graded(path: Path) -> bool:
-    """Return whether one of a log's first records has a field for a grade; False for a pipe, which is read once."""
-    if not path.is_file() or is_pipe(path):
+    """Return whether one of a log's first records has a field for a grade.
+
+    A table has none, nor a pipe, which is read once.
+    """
+    if not path.is_file() or is_pipe(path) or is_table(path):
         return False
     return any(f'"{GRADE}"'.encode() in line for line in islice(raw_lines(path), _LOOKED_AT))
 

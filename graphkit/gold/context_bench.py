@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from graphkit.gold.definitions import definition
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, decoded
+from graphkit.records.definitions import definition
 
 #: The folders of the repository in the annotators' containers.
 _ROOTS = re.compile(r"(?:/testbed/|/workspace/[^/]+/|\./|/)")

@@ -16,7 +16,7 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.given_graphs import GivenGraphs
-from graphkit.gold.public_rows import GoldRow, UnusableRowError, read_rows
+from graphkit.gold.public_rows import GoldRow, UnusableRowError
 from graphkit.records.models import Question
 
 _RENAMED = "an earlier row has the same id and other content: the id of this question gets the suffix ~ and a number"
@@ -35,7 +35,7 @@ def gold_questions(
     """
     ids = _Ids()
     for path in files:
-        for row in read_rows(path, form.lines, problems, form.member):
+        for row in form.rows(path, problems):
             row.graphs = graphs.of if graphs is not None else None
             question = _question(form, row, problems)
             if question is None:

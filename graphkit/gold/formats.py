@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.gold.public_rows import GoldRow
+from graphkit.files.problems import Problems
+from graphkit.gold.public_rows import GoldRow, read_rows
 from graphkit.records.plugins import described, installed, load
 
 #: The group of entry points that name formats: ``my-set = "my_package.my_set:MySet"``.
@@ -41,6 +44,13 @@ class GoldFormat(ABC):
     member: str | None = None
     graphs: bool = False
     repositories: bool = False
+
+    def rows(self, path: Path, problems: Problems) -> Iterator[GoldRow]:
+        """Yield the rows of a file, one for each question; a format whose file has them otherwise overrides it.
+
+        Raise InputError if the file can't be read at all.
+        """
+        return read_rows(path, self.lines, problems, self.member)
 
     @abstractmethod
     def question(self, row: GoldRow) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from typing import Self
 import msgspec
 
 from graphkit.errors import InputError
+from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
 from graphkit.gold.answer_graphs import AnswerGraph, Edge
-from graphkit.gold.public_rows import GRAPH, TOPICS, GoldRow, UnusableRowError, read_rows
+from graphkit.gold.public_rows import GRAPH, LINE, TOPICS, GoldRow, UnusableRowError, read_rows
 from graphkit.records.aliases import EDGE
 
 
@@ -36,7 +37,7 @@ class GivenGraphs:
         with ExitStack() as stack:
             self._file = stack.enter_context(tempfile.TemporaryFile(prefix="graphkit-"))
             problems = Problems()
-            rows = read_rows(self._path, False, problems)
+            rows = read_rows(self._path, _is_text(self._path), problems)
             self._whole = AnswerGraph(edge for row in rows for edge in self._edge(row))
             problems.raise_if_refused()
             self._closing = stack.pop_all()
@@ -48,7 +49,9 @@ class GivenGraphs:
     def _edge(self, row: GoldRow) -> Iterator[Edge]:
         """Yield the edge of a row; keep the graph of a question."""
         try:
-            if row.get(GRAPH) is None:
+            if (line := row.get(LINE)) is not None:
+                yield _of_line(str(line))
+            elif row.get(GRAPH) is None:
                 yield row.text("source"), row.text("relation", *EDGE["relation"]), row.text("target")
             elif row.key is None:
                 raise UnusableRowError("the row has a graph, but no id")
@@ -57,7 +60,10 @@ class GivenGraphs:
                 self._places[row.key] = self._file.seek(0, 2), len(written)
                 self._file.write(written)
         except UnusableRowError as error:
-            remedy = "Each row is an edge (source, relation, target), or has the id of a question and its 'graph'."
+            remedy = (
+                "Each row is an edge (source, relation, target, as JSON or with tabs or | between), or has the id of a "
+                "question and its 'graph'."
+            )
             raise InputError(error.what, where=row.where, remedy=remedy) from None
 
     def of(self, question: str | None) -> AnswerGraph | None:
@@ -70,3 +76,18 @@ class GivenGraphs:
         self._file.seek(place)
         edges, topics = msgspec.json.decode(self._file.read(size))
         return AnswerGraph(map(tuple, edges), topics)
+
+
+def _is_text(path: Path) -> bool:
+    """Return whether a file has lines of text, such as MetaQA's ``kb.txt``, rather than JSON or Parquet."""
+    if path.suffix == ".parquet":
+        return False
+    return next((line[:1] not in (b"{", b"[") for _, line in read_lines(path)), False)
+
+
+def _of_line(line: str) -> Edge:
+    """Return the edge of a line. Raise UnusableRowError if it hasn't three parts."""
+    parts = line.split("\t" if "\t" in line else "|")
+    if len(parts) != 3 or not all(map(str.strip, parts)):
+        raise UnusableRowError(f"this is no edge: {line[:80]!r}")
+    return parts[0].strip(), parts[1].strip(), parts[2].strip()

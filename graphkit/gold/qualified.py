@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError
-from graphkit.gold.diffs import ChangedFile
 from graphkit.gold.renames import Between
+from graphkit.records.diffs import ChangedFile
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo

@@ -1,4 +1,4 @@
-"""The patterns of a SPARQL query over Freebase, as ComplexWebQuestions and WebQSP publish it."""
+"""The patterns of a SPARQL query, as ComplexWebQuestions, WebQSP and QALD publish it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,23 @@ QUERY_LACKS = (
     "Conditions of the query (filters, the first by some order) aren't part of a path.",
 )
 
-_ASKED = re.compile(r"SELECT\s+(?:DISTINCT\s+)?(\?\w+)", re.IGNORECASE)
-_TERM = r'\?\w+|ns:[\w.\-]+|"[^"\n]*"(?:\^\^[^\s"]+|@\w+)?'
-_PATTERN = re.compile(rf"({_TERM})\s+ns:([\w.\-]+)\s+({_TERM})\s*(?=\.|\}}|$)")
+_ASKED = re.compile(r"SELECT\s+(?:DISTINCT\s+)?([?$]\w+)", re.IGNORECASE)
+#: The name of an entity or a relation: an address, or a prefix and the rest of one.
+_NAME = r"<[^<>\s]+>|[A-Za-z][\w\-]*:(?:[\w.\-%]|\\.)+"
+_TERM = rf'[?$]\w+|{_NAME}|"[^"\n]*"(?:\^\^[^\s"]+|@\w+)?'
+_PATTERN = re.compile(rf"({_TERM})\s+({_NAME}|a(?=\s))\s+({_TERM})\s*(?=\.|\}}|$)")
+_PREFIX = re.compile(r"\bPREFIX\s+([\w\-]*:)\s*<([^<>\s]*)>", re.IGNORECASE)
+#: What `a` stands for, and the prefix of Freebase, whose entities are known without their address.
+_TYPE, _FREEBASE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", "ns:"
 _FUNCTION = re.compile(r"\bORDER\s+BY\b|\bCOUNT\s*\(", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:UNION|OPTIONAL|MINUS|EXISTS)\b", re.IGNORECASE)
 _FILTER = re.compile(r"\bFILTER\s*\(", re.IGNORECASE)
 #: A literal or an address, which may hold a number sign, or else a comment.
 _COMMENT = re.compile(r'("[^"\n]*"|<[^<>\s]*>)|#.*')
 #: A pattern before a semicolon: the next one has the same subject.
-_SAME_SUBJECT = re.compile(rf"({_TERM})(\s+ns:[\w.\-]+\s+(?:{_TERM}))\s*;")
+_SAME_SUBJECT = re.compile(rf"({_TERM})(\s+(?:{_NAME}|a(?=\s))\s+(?:{_TERM}))\s*;")
+#: A semicolon without a further pattern.
+_LOOSE = re.compile(r";\s*(?=[.}])")
 _ORDERED = re.compile(r"\b(?:ORDER\s+BY|LIMIT|OFFSET)\b[^{}]*", re.IGNORECASE)
 
 
@@ -36,11 +43,14 @@ def sparql_paths(
     ``names`` are those of entities, by which the graph may know them.
     """
     query = _without_filters(_COMMENT.sub(lambda found: found[1] or "", query))
+    prefixes = {prefix: address for prefix, address in _PREFIX.findall(query) if prefix != _FREEBASE}
+    query = _LOOSE.sub(" ", query)
     while (longer := _SAME_SUBJECT.sub(r"\1\2 . \1", query)) != query:
         query = longer
     found = _ASKED.search(query)
     edges: list[Edge] = [
-        (source.rstrip("."), relation, target.rstrip(".")) for source, relation, target in _PATTERN.findall(query)
+        (source.rstrip("."), _TYPE if relation == "a" else _id(relation, prefixes), target.rstrip("."))
+        for source, relation, target in _PATTERN.findall(query)
     ]
     if _FUNCTION.search(query):
         row.notes.append("the query orders or counts, which no path expresses")
@@ -53,8 +63,8 @@ def sparql_paths(
         return []
     terms = dict.fromkeys(term for source, _, target in edges for term in (source, target))
     # Entities first: a traversal begins there rather than at a literal.
-    named = sorted((term for term in terms if not term.startswith("?")), key=lambda term: term.startswith('"'))
-    ids = {term: _id(term) for term in named}
+    named = sorted((term for term in terms if term[0] not in "?$"), key=lambda term: term.startswith('"'))
+    ids = {term: _id(term, prefixes) for term in named}
     absent = _absent(graph, ids, names)
     known = {term: node_name(graph, name, names) for term, name in ids.items() if term not in absent}
     return query_paths(row, graph, edges, known, found[1] if found else None, answers, absent)
@@ -94,9 +104,14 @@ def node_name(graph: AnswerGraph | None, entity: str, names: Mapping[str, str]) 
     return (graph.name(entity, names.get(entity)) if graph is not None else None) or entity
 
 
-def _id(term: str) -> str:
-    """Return the id of an entity, or the text of a literal."""
-    return term.split('"')[1] if term.startswith('"') else term.removeprefix("ns:")
+def _id(term: str, prefixes: Mapping[str, str]) -> str:
+    """Return the id of an entity or a relation, its whole address outside of Freebase, or the text of a literal."""
+    if term.startswith('"'):
+        return term.split('"')[1]
+    if term.startswith("<"):
+        return term[1:-1]
+    prefix, _, rest = term.partition(":")
+    return prefixes.get(f"{prefix}:", "" if f"{prefix}:" == _FREEBASE else f"{prefix}:") + re.sub(r"\\(.)", r"\1", rest)
 
 
 def _without_filters(query: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.gold.diffs import ChangedFile, changed_files
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError
 from graphkit.gold.qualified import Checkouts, qualified_symbols
+from graphkit.records.diffs import ChangedFile, changed_files
 
 
 class SweBench(GoldFormat):
@@ -31,7 +31,11 @@ class SweBench(GoldFormat):
         repo, commit = row.text("repo"), row.text("base_commit")
         if ":" in repo:
             raise UnusableRowError(f"'repo' must be the name of a repository, such as owner/name, not {repo!r}")
-        files = [file for file in changed_files(row.text("patch")) if file.path is not None]
+        patch = row.text("patch")
+        try:
+            files = [file for file in changed_files(patch) if file.path is not None]
+        except ValueError as error:
+            raise UnusableRowError(str(error)) from None
         symbols, qualified = self._symbols(files, repo, commit)
         if not files:
             row.notes.append("the patch only adds files: none is expected at base_commit")

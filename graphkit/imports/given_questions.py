@@ -66,7 +66,9 @@ class GivenQuestions:
     def read(self, problems: Problems) -> Iterator[tuple[str, Question]]:
         """Yield the question of each usable row with its place; the others are added to the problems."""
         rows: list[tuple[str, dict[str, Any]]] = []
-        for where, given in question_rows(self.path):
+        for where, given in question_rows(
+            self.path, problems, (lambda _: None) if self.mapped is None else self.mapped.rows
+        ):
             try:
                 row = given if self.mapped is None else self.mapped.question(given)
             except InputError as error:

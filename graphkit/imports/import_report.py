@@ -49,6 +49,8 @@ class ImportReport(LogCoverage):
     ----------
     readers
         One line per file: its format, and how it was chosen.
+    found_nothing
+        The number of answers whose search was made, and answered with nothing.
     traversals, rankings, with_calls, unordered
         The number of answers with edges, with retrieved ids, with tool calls, and with edges in no order.
     fields
@@ -64,6 +66,7 @@ class ImportReport(LogCoverage):
     readers: list[str] = field(default_factory=list)
     answers: int = 0
     failed: int = 0
+    found_nothing: int = 0
     traversals: int = 0
     rankings: int = 0
     with_calls: int = 0
@@ -92,6 +95,7 @@ class ImportReport(LogCoverage):
     def lines(self) -> list[str]:
         """Return the report as lines of text."""
         details = [f"{self.rankings} with retrieved ids", f"{self.traversals} with edges"]
+        details += [f"{self.found_nothing} of {self.answers} found nothing"] * bool(self.found_nothing)
         details += [f"{self.with_calls} with tool calls"] * bool(self.with_calls)
         details += [f"{self.failed} failed"] * bool(self.failed)
         lines = [*self.readers, f"{counted(self.answers, 'answer')}: {', '.join(details)}"]
@@ -154,6 +158,7 @@ class ImportReport(LogCoverage):
         return {
             "answers": self.answers,
             "failed": self.failed,
+            "found_nothing": self.found_nothing,
             "taken": dict(self.fields),
             "ids": self.known_ids(),
             "edges": self.known_edges(),

@@ -8,7 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -21,29 +21,40 @@ from graphkit.files.assets import command_text, option_text
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
 from graphkit.files.jsonl import find_file, folders_around, is_array
+from graphkit.files.judgements import JUDGEMENTS, as_gold, holds_gains
 from graphkit.files.known_ids import Known, gold_ids, read_known
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import OnError, Problems
+from graphkit.files.tables import columns_of, is_table
 from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.import_report import ImportReport, listed
+from graphkit.imports.log_rows import is_log_table, mapping_file, own_columns
 from graphkit.imports.mapped_records import mapped_records
 from graphkit.imports.names import Names, id_sources
 from graphkit.imports.recorder import NO_QUESTION, Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
 from graphkit.imports.trials import TrialRecord, Trials
+from graphkit.readers.accounting import Account
 from graphkit.readers.known_formats import reader_of, readers, recognised
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnrecognisedLogError
 from graphkit.readers.own_records import OwnRecordsReader, records_of_file
-from graphkit.readers.payloads import EMPTY, NOTHING
+from graphkit.readers.payloads import EMPTY
+from graphkit.readers.refused_forms import refuse_database
+from graphkit.readers.unrecognised import REMEDY
 from graphkit.records.directions import KnowledgeEdges
+from graphkit.records.doubts import NOTHING
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
+from graphkit.records.words import shortened
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.locations import Location
 from graphkit.shards.work import in_order
 
 #: Recognise the format of each file.
 AUTO = "auto"
+
+#: The formats of rankings, whose files judgements are mistaken for.
+OF_RANKINGS = ("trec", "beir")
 
 #: The number of values of a file that decide its format.
 SAMPLE = 50
@@ -179,11 +190,10 @@ def import_log(
         what = f"mapped fields are read from any JSON, and {format} reads its own"
         raise InputError(what, where="--map", remedy="Leave out --map, or the format.")
     own = reader_of(OwnRecordsReader.name)
+    maps = [fields if fields is not None else own_columns(path, format) for path in paths]
     chosen_readers = [
-        _reader(path, format, chosen.on_error)
-        if fields is None
-        else (own, f"{path.name}: fields read as --map says, {own.title}")
-        for path in paths
+        _reader(path, format, chosen.on_error) if of is None else (own, f"{path.name}: {_as_mapped(fields)}")
+        for path, of in zip(paths, maps, strict=True)
     ]
     _refuse_unused(chosen, paths, [reader for reader, _ in chosen_readers])
     source = Dataset.of(dataset)
@@ -200,8 +210,8 @@ def import_log(
     parquet = Path(chosen.parquet) if chosen.parquet is not None else None
     how_to_read = ReadOptions(chosen.question_key, chosen.columns, chosen.chunks_only, parquet)
     logs = [
-        ReadingTask(path, reader.name, source.questions_file, how_to_read, chosen.on_error, fields)
-        for path, (reader, _) in zip(paths, chosen_readers, strict=True)
+        ReadingTask(path, reader.name, source.questions_file, how_to_read, chosen.on_error, of)
+        for path, (reader, _), of in zip(paths, chosen_readers, maps, strict=True)
     ]
     with _read_logs(logs, chosen) as read:
         takes_key = any("question_key" in reader.options for reader, _ in chosen_readers)
@@ -218,6 +228,11 @@ def import_log(
     return ImportedLog(name, report.answers, target, kept, report.lines(), figures, problems, runs, trials.scores)
 
 
+def _as_mapped(fields: FieldMap | None) -> str:
+    """Return how a file is read whose fields are mapped, by hand or by the columns of a table."""
+    return "fields read as --map says" if fields is not None else "a table of graphkit's own columns"
+
+
 def _refuse_unused(chosen: ImportOptions, paths: Sequence[Path], used: Sequence[Reader]) -> None:
     """Raise an InputError for an option that the reader of no log uses."""
     for option in ("question_key", "columns", "chunks_only", "parquet"):
@@ -231,15 +246,16 @@ def _refuse_unused(chosen: ImportOptions, paths: Sequence[Path], used: Sequence[
 def refuse_runs(paths: Sequence[Path], dataset: str | Path | None, on_error: OnError = "fail") -> None:
     """Raise an InputError if a file, recognised by its content, holds graphkit's own records: it is a run already."""
     for path in paths:
-        if _reader(path, AUTO, on_error)[0].name != OwnRecordsReader.name:
-            continue
-        _, first = next(values_of(path, Problems(on_error)), ("", None))
-        if OwnRecordsReader.names_run(first):
-            beside = any(find_file(folder, "questions") for folder in folders_around(path))
-            where = "" if beside else option_text("dataset", dataset or "DATASET")
-            what = f"this is already a run: {command_text('evaluate', path, options=where)}"
-            remedy = "`graphkit import graphkit` looks its names up in the dataset, if they aren't ids there."
-            raise InputError(what, remedy=remedy)
+        with suppress(UnrecognisedLogError):
+            if own_columns(path, AUTO) is not None or _reader(path, AUTO, on_error)[0].name != OwnRecordsReader.name:
+                continue
+            _, first = next(values_of(path, Problems(on_error)), ("", None))
+            if OwnRecordsReader.names_run(first):
+                beside = any(find_file(folder, "questions") for folder in folders_around(path))
+                where = "" if beside else option_text("dataset", dataset or "DATASET")
+                what = f"this is already a run: {command_text('evaluate', path, options=where)}"
+                remedy = "`graphkit import graphkit` looks its names up in the dataset, if they aren't ids there."
+                raise InputError(what, remedy=remedy)
 
 
 def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -260,7 +276,9 @@ def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:
         inside = location.files() if path.is_dir() else location.matches()
         if not inside:
             raise InputError("there is no log of this name", where=str(path), remedy="Check the folder or the pattern.")
-        found += [one.path for one in inside if one.path is not None]
+        paths = [one.path for one in inside if one.path is not None]
+        mappings = {mapping_file(one) for one in paths}
+        found += [one for one in paths if one not in mappings]
     return found
 
 
@@ -271,9 +289,16 @@ def run_name_of(path: Path) -> str:
 
 def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader, str]:  # noqa: A002
     """Return the reader of a file, and a sentence that says how it was chosen."""
+    refuse_database(path)
+    if format in (AUTO, *OF_RANKINGS) and not is_table(path) and not is_json(path) and holds_gains(path):
+        raise InputError(JUDGEMENTS, where=str(path), remedy=as_gold(path))
     if format != AUTO:
         reader = reader_of(format)
         return reader, f"{path.name}: read as {reader.title}"
+    if is_log_table(path) and is_table(path):
+        columns = ", ".join(f"`{shortened(name)}`" for name in columns_of(path)[:20] if name)
+        what = f"no format is recognised in it: it is a table with the columns {columns}"
+        raise UnrecognisedLogError(what, where=str(path), remedy=REMEDY)
     if is_json(path):
         values = islice(values_of(path, Problems(on_error)), SAMPLE)
         reader, how = recognised((value for _, value in values), (), str(path))
@@ -301,7 +326,7 @@ def _read_dataset(dataset: Dataset) -> tuple[Questions, Known, KnowledgeEdges]:
 
     def questions() -> Iterator[QuestionStruct]:
         for _, question in dataset.questions(Problems("skip")):
-            found.add(question.id, question.question, gold_ids(question))
+            found.add(question.id, question.question, (*gold_ids(question), *question.expected_files))
             yield question
 
     return found, *read_known(dataset, questions())
@@ -328,8 +353,9 @@ class ReadLog(NamedTuple):
 
 def _opened(task: ReadingTask) -> ReadLog:
     reader, unread, problems = reader_of(task.reader), Counter[str](), Problems(task.on_error)
-    values = _values(task, reader, problems, unread)
-    return ReadLog(reader.read(values, task.options, unread), unread, problems)
+    values, account = _values(task, reader, problems, unread), Account(reader, unread)
+    answers = reader.read(account.given(values), task.options, unread)
+    return ReadLog(account.read(answers), unread, problems)
 
 
 def read_log(task: tuple[str, ReadingTask]) -> bytes:
@@ -445,7 +471,7 @@ def _check(report: ImportReport, paths: Sequence[Path], strict: bool, takes_key:
     if report.answers:
         what = "the log holds only ids of questions, and nothing that this format writes"
         remedy = "Name the right format; `auto` recognises each by its content."
-        raise InputError(what, where=where, remedy=remedy)
+        raise UnrecognisedLogError(what, where=where, remedy=remedy)
     reasons = "; ".join(report.skipped.reasons())
     what = f"the log holds no answer to a question of the dataset{f' ({reasons})' if reasons else ''}"
     nameless = report.skipped.counts[NO_QUESTION]

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from graphkit.errors import InputError
 from graphkit.files.archives import Archive, is_archive
-from graphkit.imports.scored_samples import GivenScore, ScoredSample, number_of, question_id
+from graphkit.imports.scored_samples import GivenScore, ScoredSample, number_of
 from graphkit.imports.sources import values_of
-from graphkit.readers.payloads import identifier, object_of, text
+from graphkit.readers.payloads import identifier, object_of, question_id, text
 
 #: The letters of Inspect's scorers, with their usual value and their meaning.
 LETTERS: Mapping[str, tuple[float, str]] = {

@@ -17,6 +17,9 @@ from graphkit.records.words import shortened
 #: Between the expression and the template of an id pattern.
 ARROW = "=>"
 
+#: How a symbol that only one file has was found.
+_BY_SYMBOL = "by the name of a symbol, which only one file has"
+
 _GROUPS = ("id", "repo", "path", "symbol")
 _FORM = (
     'A pattern is a regular expression with groups, such as "(?P<repo>[^/]+)/(?P<path>[^:]+):(?P<symbol>.+)", '
@@ -138,9 +141,9 @@ class Names:
     """Finds ids by a table, by a pattern, or by the name itself.
 
     The first of these that the dataset knows is used. If the dataset knows none of them exactly, they are compared
-    regardless of letter case, by path without the repository, by the repository and the path as folders, and by the end
-    of a file's path; each of these counts only if it fits one id. If nothing fits, the id is that of the table, else of
-    the pattern, else the name itself.
+    regardless of letter case, by path without the repository, by the repository and the path as folders, by the end of
+    a file's path, and where names may be those of symbols, by the symbol; each of these counts only if it fits one id.
+    If nothing fits, the id is that of the table, else of the pattern, else the name itself.
 
     Attributes
     ----------
@@ -167,18 +170,36 @@ class Names:
         self._table = table or {}
         self._pattern = pattern
         self._found: dict[str, str] = {}
+        self._symbols: dict[str, str] = {}
 
     def of(self, known: Collection[str]) -> Names:
         """Return a finder with the same table and pattern for other known ids."""
         return Names(known, self._table if self.given else None, self._pattern, self._places)
 
-    def id_of(self, name: str) -> str:
-        """Return the id of a name."""
+    def is_id(self, value: str) -> bool:
+        """Return whether a value is an id of the dataset, or the table or the pattern makes one of it."""
+        made = (self._table.get(value), self._pattern.id_of(value) if self._pattern is not None else None)
+        return value in self.known or any(one in self.known for one in made if one is not None)
+
+    def id_of(self, name: str, symbols: bool = False) -> str:
+        """Return the id of a name, which may be that of a symbol alone if ``symbols``."""
+        if symbols and (found := self._of_symbol(name)) is not None:
+            return found
         found = self._found.get(name)
         if found is None:
             found, how = self._looked_up(name)
             self._found[name] = found
             self.how[how] = self.how.get(how, 0) + 1
+        return found
+
+    def _of_symbol(self, name: str) -> str | None:
+        """Return the only id with a symbol that is a name, if the name isn't known in another way."""
+        found = self._symbols.get(name)
+        if found is None and (meant := self._known_by_symbol.get(name)) is not None:
+            if self._looked_up(name)[0] in self.known:
+                return None
+            found = self._symbols[name] = meant
+            self.how[_BY_SYMBOL] = self.how.get(_BY_SYMBOL, 0) + 1
         return found
 
     def _looked_up(self, name: str) -> tuple[str, str]:
@@ -244,6 +265,12 @@ class Names:
         split = self._places.split
         parts = (("#".join(filter(None, split(one))), one) for one in self.known)
         return _unique((path, one) for path, one in parts if path)
+
+    @cached_property
+    def _known_by_symbol(self) -> dict[str, str | None]:
+        """Return the ids of symbols by the symbol alone, which only one file has."""
+        named = ((self._places.symbol(one), one) for one in self.known)
+        return _unique((symbol, one) for symbol, one in named if symbol)
 
     @cached_property
     def _known_by_folder(self) -> dict[str, str | None]:

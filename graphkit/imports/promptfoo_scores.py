@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from graphkit.errors import InputError
-from graphkit.imports.scored_samples import GivenScore, ScoredSample, number_of, question_id
+from graphkit.imports.scored_samples import GivenScore, ScoredSample, number_of
 from graphkit.imports.sources import values_of
-from graphkit.readers.payloads import QUESTION_TEXTS, object_of, plain_key, text
+from graphkit.readers.payloads import object_of, text
+from graphkit.readers.promptfoo import error_of, question_of, results_of, variant_of
 from graphkit.records.unanswered import failed
 
 #: The measure of a test's own score, and the grader of all.
 OVERALL = GRADER = "promptfoo"
-
-#: The failure reason of a test that ended in an error rather than by an assertion.
-_ERROR = 2
 
 NOTHING_ASSERTED = "the test asserts nothing"
 
@@ -33,36 +31,28 @@ class PromptfooScores:
 
     def recognises(self, value: Any) -> bool:
         """Return whether a value is the results of an evaluation."""
-        return isinstance(value, dict) and isinstance(object_of(value.get("results")).get("results"), list)
+        return results_of(value) is not None
 
     def samples(self, path: Path) -> Iterator[ScoredSample]:
         """Yield the results of a file."""
         for where, value in values_of(path):
-            if not self.recognises(value):
+            if (results := results_of(value)) is None:
                 remedy = "Write them by `promptfoo eval -o FILE.json`, or check --format."
                 raise InputError("these are no results of promptfoo", where=where, remedy=remedy)
             version = text(object_of(value.get("metadata")).get("promptfooVersion"))
-            for place, result in enumerate(value["results"]["results"]):
-                yield _sample(f"{where} results[{place}]", object_of(result), version)
+            for place, result in enumerate(results):
+                yield _sample(f"{where} results[{place}]", result, version)
 
 
 def _sample(where: str, result: dict[str, Any], version: str | None) -> ScoredSample:
-    test, variables = object_of(result.get("testCase")), object_of(result.get("vars"))
-    asked = (value for name, value in variables.items() if plain_key(name) in QUESTION_TEXTS)
-    provider, prompt = object_of(result.get("provider")), object_of(result.get("prompt"))
-    variant = text(provider.get("label")) or text(provider.get("id")), text(prompt.get("label"))
-    error = None
-    # A test whose assertions failed has their reason as its error, and a grading beside it.
-    if result.get("failureReason") == _ERROR or (result.get("error") and not object_of(result.get("gradingResult"))):
-        error = text(result.get("error")) or "the test ended in an error"
+    error = error_of(result)
     return ScoredSample(
         where,
-        question_id(test.get("metadata"), result.get("metadata"), variables),
-        next(filter(None, map(text, asked)), None),
+        *question_of(result),
         version,
         _scores(result) if error is None else {OVERALL: GivenScore(GRADER, None, failed(error))},
         error,
-        tuple(name for name in variant if name is not None),
+        variant_of(result),
     )
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from graphkit.readers.reprs import printed
 from graphkit.records.aliases import QUESTION
 from graphkit.records.gold import LONGEST_ANSWER
 from graphkit.records.models import Question
@@ -23,6 +24,7 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
     "expected_symbols": ("symbols", "symbol"),
     "category": ("type", "topic", "domain"),
     "difficulty": ("level",),
+    "relevant_texts": ("reference_contexts",),
     "facts": ("fact", "key_facts", "key_points"),
 }
 
@@ -101,6 +103,8 @@ def _value(field: str, value: Any) -> Any:
     if field in ("commits", "evidence_sets", "min_sources", "k", *_LISTS) and (decoded := _decoded(value)) is not None:
         return decoded
     if field in _LISTS:
+        if value[:1] == "[" and isinstance(parsed := printed(value), list):
+            return parsed
         return [
             part for text in re.split(r"[;\n]" if field == "facts" else r"[;\n]|,\s", value) if (part := text.strip())
         ]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
+from graphkit.files.judgements import is_qrels, judged_questions
+from graphkit.files.problems import Problems
 from graphkit.files.tables import is_table, meant, read_table
 from graphkit.imports.question_fields import field_of
 from graphkit.imports.sources import is_json, values_of
 
 
-def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def question_rows(
+    path: Path, problems: Problems, rows_in: Callable[[Any], list[Any] | None] = lambda _: None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (``file:line``, row) of each question: a table, YAML by its ending, else JSON or JSON Lines.
+
+    Relevance judgements are questions, too, whose texts stand in a file beside them; ``problems`` collects what is
+    wrong with them. ``rows_in`` is that of :func:`json_rows`.
 
     Raises
     ------
@@ -27,8 +34,10 @@ def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     name = path.name.removesuffix(".gz").removesuffix(".zst").lower()
     if name.endswith((".yaml", ".yml")):
         rows = _yaml(path)
+    elif is_qrels(path):
+        rows = judged_questions(path, problems)
     else:
-        rows = _table(path) if is_table(path) or not is_json(path) else json_rows(path)
+        rows = _table(path) if is_table(path) or not is_json(path) else json_rows(path, rows_in)
     for where, row in rows:
         if not isinstance(row, dict):
             remedy = "Write each question as an object with a question and its gold."
@@ -43,9 +52,17 @@ def _yaml(path: Path) -> Iterator[tuple[str, Any]]:
         yield f"{path}:{line}", value
 
 
-def json_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield (``file:line``, row) of each value of JSON; a list alone in an object holds rows, too."""
-    for where, value in values_of(path):
+def json_rows(
+    path: Path, rows_in: Callable[[Any], list[Any] | None] = lambda _: None, problems: Problems | None = None
+) -> Iterator[tuple[str, Any]]:
+    """Yield (``file:line``, row) of each value of JSON; a list alone in an object holds rows, too.
+
+    ``rows_in`` returns the rows in a value, or None where that is for its form to say.
+    """
+    for where, value in values_of(path, problems):
+        if (rows := rows_in(value)) is not None:
+            yield from ((f"{where} (item {number})", item) for number, item in enumerate(rows, 1))
+            continue
         [inner] = value.values() if isinstance(value, dict) and len(value) == 1 else [None]
         if isinstance(inner, list) and all(isinstance(item, dict) for item in inner):
             for number, item in enumerate(inner, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphkit.files.problems import Problems
@@ -11,6 +12,7 @@ from graphkit.files.run_files import second_record
 from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
 from graphkit.readers.conversations import each_question
+from graphkit.readers.graph_names import is_element_id
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.readers.payloads import UUID
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
@@ -18,6 +20,9 @@ from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names
 from graphkit.records.doubts import (
     DRAWN_IDS,
+    NAMELESS,
+    NO_NAMES,
+    ONLY_ELEMENT_IDS,
     ONLY_LISTED,
     OPENED_FILES,
     OTHER_SHOWN,
@@ -27,6 +32,7 @@ from graphkit.records.doubts import (
 )
 from graphkit.records.ids import Places
 from graphkit.records.question_texts import QuestionTexts
+from graphkit.records.shapes import forwards
 from graphkit.records.words import shortened
 
 #: The reason of answers that are skipped since nothing says what they answer.
@@ -50,11 +56,14 @@ class Questions(QuestionTexts):
         self.places = Places() if places is None else places
         #: By question, the files whose symbols are in the gold.
         self.files_of_symbols: dict[str, frozenset[str]] = {}
+        #: The repositories in the gold.
+        self.repositories: set[str] = set()
 
     def add(self, name: str, text: str, gold: Iterable[str] = ()) -> None:
         """Add a question with the ids in its gold."""
         super().add(name, text)
-        places = self.places
+        places, gold = self.places, list(gold)
+        self.repositories |= places.named(gold)
         files = frozenset(places.file_id(one) for one in gold if places.symbol(one) is not None)
         if files:
             self.files_of_symbols[name] = files
@@ -104,6 +113,8 @@ class Recorder:
         #: The records that can't be used.
         self.problems = Problems()
         self._folders: list[str] = []
+        self._repository: str | None = None
+        self._symbols = False
 
     def each_question(self, logged: LoggedAnswer) -> list[LoggedAnswer]:
         """Return the answers to the questions that a log asks in one conversation, or the logged answer alone."""
@@ -120,9 +131,12 @@ class Recorder:
             return None
         record: dict[str, Any] = {"run": self._run, "question_id": question}
         if logged.record is not None:
+            self._report.notes.update(dict.fromkeys(logged.notes, 1))
             own = {**logged.record, **record}
-            return self._renamed(own, logged.where) if self.renames else self._count(own)
+            return self._renamed(own, logged) if self.renames else self._count(own)
         self._folders = sorted(logged.folders, key=len)
+        self._repository = logged.repository if logged.repository in self.questions.repositories else None
+        self._symbols = logged.symbols
         self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.rankings:
             ranked = {
@@ -177,8 +191,8 @@ class Recorder:
 
     def _add_retrieval(self, record: dict[str, Any], logged: LoggedAnswer, files_of_symbols: Collection[str]) -> None:
         """Add the retrieved ids and the traversal to a record."""
-        if logged.drawn_ids:
-            self._drop_drawn_ids(logged)
+        self._take_values(logged)
+        self._drop_drawn_ids(logged)
         if logged.retrieved is not None:
             found = [chunk for one in logged.retrieved if (chunk := self._chunk(one, logged.where))]
             if found or not logged.retrieved:  # names that no record can hold aren't an empty search result
@@ -194,39 +208,72 @@ class Recorder:
             if not logged.ordered:
                 record["ordered"] = False
 
+    def _take_values(self, logged: LoggedAnswer) -> None:
+        """Add the values of rows that are ids of the dataset to what was retrieved, whatever their columns are called.
+
+        They rank with their row, those of lists and beside edges behind everything.
+        """
+        names = self._names
+        chunks = logged.retrieved or []
+        if not logged.values and not any(chunk.values for chunk in chunks):
+            return
+        found: dict[str, LoggedChunk] = {}
+        for chunk in chunks:
+            known = [value for value in chunk.values if names.is_id(value)]
+            is_named = chunk.is_named and not chunk.by_file
+            is_named = is_named and not (is_element_id(chunk.name) and not names.is_id(chunk.name))
+            its = [chunk] if is_named or not known else []
+            for one in (*its, *(replace(chunk, name=value, is_named=True) for value in known)):
+                kept = found.setdefault(one.name, one)
+                if one.score is not None and (kept.score is None or one.score > kept.score):
+                    kept.score = one.score
+        for value in filter(names.is_id, logged.values):
+            found.setdefault(value, LoggedChunk(value))
+        named = any(chunk.is_named for chunk in found.values())
+        if not all(chunk.is_named for chunk in found.values()):
+            logged.notes.append(NAMELESS if named else NO_NAMES)
+        if named or logged.retrieved is not None:
+            logged.retrieved = list(found.values()) if named or not found else None
+
     def _drop_drawn_ids(self, logged: LoggedAnswer) -> None:
-        """Drop what has no other name than an id that the library drew and the dataset doesn't know.
+        """Drop what has no other name than an id that a library or a database drew and the dataset doesn't know.
 
         What remains of a list that was not empty is a list only if it isn't empty.
         """
-
-        def unknown(name: str) -> bool:
-            return UUID.fullmatch(name) is not None and self._names.id_of(name) not in self._names.known
-
         chunks, walks = logged.retrieved or [], logged.traversal or []
-        kept = [chunk for chunk in chunks if not unknown(chunk.name)]
-        paths = [[edge for edge in path if not (unknown(edge.source) or unknown(edge.target))] for path in walks]
+        names = (*(chunk.name for chunk in chunks), *_ends_in(walks))
+        drawn = {name for name in names if is_element_id(name) or (logged.drawn_ids and UUID.fullmatch(name))}
+        unknown = {name for name in drawn if self._names.id_of(name) not in self._names.known}
+        if not unknown:
+            return
+        kept = [chunk for chunk in chunks if chunk.name not in unknown]
+        paths = [[edge for edge in path if unknown.isdisjoint((edge.source, edge.target))] for path in walks]
+        if any(map(is_element_id, unknown)):
+            logged.notes.append(ONLY_ELEMENT_IDS)
         if len(kept) < len(chunks):
             logged.retrieved = kept or None
-            logged.notes.append(DRAWN_IDS)
+            if not all(map(is_element_id, unknown)):
+                logged.notes.append(DRAWN_IDS)
         if any(walks):
             logged.traversal = [path for path in paths if path] or None
 
     def _count(self, record: dict[str, Any]) -> dict[str, Any]:
         report = self._report
         report.answers += 1
-        report.rankings += "retrieved" in record
-        report.traversals += "traversal" in record
-        report.unordered += "traversal" in record and not record.get("ordered", True)
+        walked, retrieved = record.get("traversal"), record.get("retrieved")
+        report.rankings += bool(retrieved)
+        report.traversals += bool(walked)
+        report.found_nothing += retrieved == [] and not walked and "error" not in record
+        report.unordered += bool(walked) and not record.get("ordered", True)
         report.with_calls += "tool_calls" in record
         report.failed += "error" in record
         return record
 
-    def _renamed(self, record: dict[str, Any], where: str) -> dict[str, Any]:
-        """Return a record of graphkit with the dataset's ids, and no other change."""
+    def _renamed(self, record: dict[str, Any], logged: LoggedAnswer) -> dict[str, Any]:
+        """Return a record of graphkit with the dataset's ids, and the direction of edges in walking order."""
 
         def found(name: str, counted: bool = True) -> str:
-            return self._id(name, where, counted=counted) or name
+            return self._id(name, logged.where, counted=counted) or name
 
         for chunk in record.get("retrieved", ()):
             chunk["id"] = found(chunk["id"])
@@ -238,7 +285,14 @@ class Recorder:
                 step[end] = found(step[end])
                 if (commit := self._commit(step[end])) is not None:
                     step.setdefault(f"{end}_commit", commit)
+            if step.get("relation") is not None:
+                step["relation"] = self._edges.spelled(step["relation"])
             held = self._edges.held(step["source"], step.get("relation"), step["target"])
+            if logged.walked and held == "reversed":
+                ends = (("source", "target"), ("source_commit", "target_commit"))
+                step |= {to: step[of] for pair in ends for to, of in (pair, pair[::-1]) if of in step}
+                self._report.turned += 1
+                held = self._edges.held(step["source"], step.get("relation"), step["target"])
             self._report.count_edge(step["source"], step.get("relation"), step["target"], held)
         if "citations" in record:
             record["citations"] = [found(name, counted=False) for name in record["citations"]]
@@ -292,8 +346,10 @@ class Recorder:
             record["result"] = call.result
         if call.failed:
             record["failed"] = True
-        if call.seen is not None:
-            ids = (self._id(name, where, counted=False, opened=True) for name in call.seen)
+        values = list(filter(self._names.is_id, call.values))
+        if call.seen is not None or values:
+            names = (*(call.seen or ()), *values)
+            ids = (self._id(name, where, counted=False, opened=True) for name in names)
             record["seen"] = list(dict.fromkeys(one for one in ids if one is not None))
         return record
 
@@ -370,6 +426,8 @@ class Recorder:
         if source is None or target is None:
             return
         relation = edge.relation or None
+        if (along := forwards(relation)) is not None:
+            source, relation, target = target, along, source
         if relation is not None and len(relation) > LONGEST_NAME:
             self._report.skipped.add("relations that are too long", f"{where}: {shortened(relation)}")
             relation = None
@@ -390,9 +448,11 @@ class Recorder:
 
     def _id(self, name: str, where: str, counted: bool = True, opened: bool = False) -> str | None:
         """Return the id of a name, or of an opened file; None if no record can hold it."""
+        if self._repository is not None and name and self._places.repo(name) is None:
+            name = f"{self._repository}:{name}"
         found = name
         if 0 < len(name) <= LONGEST_NAME:
-            found = self._opened_name(name) if opened else self._names.id_of(name)
+            found = self._opened_name(name) if opened else self._names.id_of(name, self._symbols)
         if not 0 < len(found) <= LONGEST_NAME:
             what = "names that are too long to be ids" if found else "names that are empty"
             self._report.skipped.add(what, f"{where}: {shortened(name)!r}")
@@ -414,6 +474,11 @@ class Recorder:
                         self._report.opened_files.add(found)
                     return found
         return self._names.id_of(name)
+
+
+def _ends_in(paths: Iterable[Iterable[LoggedEdge]]) -> Iterator[str]:
+    """Yield both ends of each edge."""
+    return (end for path in paths for edge in path for end in (edge.source, edge.target))
 
 
 def _edge_of(step: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -16,10 +16,10 @@ from graphkit.files.reading import each_once, parse_record
 from graphkit.imports.inspect_scores import InspectScores
 from graphkit.imports.promptfoo_scores import PromptfooScores
 from graphkit.imports.recorder import Questions
-from graphkit.imports.scored_samples import GivenScore, ScoredSample, ScoreFormat, question_id
+from graphkit.imports.scored_samples import GivenScore, ScoredSample, ScoreFormat
 from graphkit.imports.sources import values_of
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.payloads import identifier, object_of, text
+from graphkit.readers.payloads import identifier, object_of, question_id, text
 from graphkit.records.scores import PERSON, Score
 from graphkit.records.unanswered import failed
 from graphkit.records.words import counted, shortened

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from graphkit.readers.payloads import QUESTION_IDS, identifier, object_of, plain_key
 from graphkit.records.scores import LARGEST
 from graphkit.records.words import shortened
 
@@ -66,19 +65,6 @@ class ScoreFormat(Protocol):
 
     def samples(self, path: Path) -> Iterator[ScoredSample]:
         """Yield the samples of a file; raise InputError if it has another format."""
-
-
-def question_id(*around: Any) -> str | None:
-    """Return the id of a question under one of its usual keys in the first object that has one.
-
-    >>> question_id({"topic": "x"}, {"Question-ID": 7})
-    '7'
-    """
-    for one in around:
-        for name, value in object_of(one).items():
-            if plain_key(name) in QUESTION_IDS and (found := identifier(value)) is not None:
-                return found
-    return None
 
 
 def number_of(value: Any) -> tuple[float | None, str | None]:

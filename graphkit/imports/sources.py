@@ -12,7 +12,7 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.files.archives import is_archive
 from graphkit.files.json_stream import LONGEST, json_documents, mistake, refused, whole_characters
-from graphkit.files.jsonl import MAX_LINE, first_block, open_binary, read_block, read_lines
+from graphkit.files.jsonl import MAX_LINE, first_block, is_array, open_binary, read_block, read_lines
 from graphkit.files.problems import Problem, Problems
 from graphkit.records.json_once import each_key_once, repeats_a_key
 
@@ -46,6 +46,11 @@ def values_of(path: Path, problems: Problems | None = None) -> Iterator[tuple[st
 
         return archived(path)
     return _lines(path, problems) if is_lines(path) else json_documents(path)
+
+
+def is_document(path: Path) -> bool:
+    """Return whether a file is one JSON document in several lines, and neither lines of JSON nor an array."""
+    return is_json(path) and not is_archive(path) and not is_array(path) and not is_lines(path)
 
 
 def text_of(path: Path) -> Iterator[tuple[str, str]]:

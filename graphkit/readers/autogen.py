@@ -43,6 +43,7 @@ class AutogenReader(FrameworkReader):
 
     name = "autogen"
     priority = 119
+    beside = ("name",)
     title = "AutoGen: messages and events of a TaskResult, and the state of an agent"
     lacks = (
         *FRAMEWORK_LACKS,

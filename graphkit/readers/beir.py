@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphkit.files.judgements import JUDGEMENTS, are_gains, as_gold
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number, plain_key
 from graphkit.readers.trec import ranking
@@ -25,6 +26,7 @@ class BeirReader(Reader):
 
     name = "beir"
     priority = 20
+    finds_edges = False
     options = ()
     title = "BEIR and pytrec_eval results: {qid: {docid: score}}, and rows of a question, a document and its score"
     lacks = (
@@ -57,16 +59,20 @@ class BeirReader(Reader):
             else:
                 held = _table(value)
                 count_unread(value, (held,) if held else value, unread)
+                _refuse_gains(value[held] if held else value, where)
                 for question, documents in (value[held] if held else value).items():
                     yield _answer(f"{where} {shortened(question)}", question, documents)
-        if rows and all(type(one) is int and one in (0, 1) for _, scores in rows.values() for one in scores.values()):
-            raise UnreadableLogError(
-                "the scores are 0 and 1 alone: these are judgements (qrels) rather than what a system ranked",
-                where=first,
-                remedy='Write them as gold: {"id": QUESTION, "relevant": {DOCUMENT: 1}} in questions.jsonl.',
-            )
+        _refuse_gains({question: scores for question, (_, scores) in rows.items()}, first)
         for question, (where, scores) in rows.items():
             yield _answer(f"{where} {shortened(question)}", question, scores)
+
+
+def _refuse_gains(given: Mapping[str, Any], where: str) -> None:
+    """Raise UnreadableLogError if the scores of documents by question are gains: what was judged wasn't ranked."""
+    found = [list(documents.values()) for documents in given.values() if isinstance(documents, dict)]
+    if all(type(score) is int for each in found for score in each) and are_gains(found):
+        file = where.partition(" ")[0].rpartition(":")[0]
+        raise UnreadableLogError(JUDGEMENTS, where=where, remedy=as_gold(file))
 
 
 def _answer(where: str, question: str, documents: Any) -> LoggedAnswer:

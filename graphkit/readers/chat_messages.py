@@ -19,7 +19,6 @@ from graphkit.readers.model_messages import (
     tokens_of,
 )
 from graphkit.readers.payloads import (
-    NOTHING,
     Wrapped,
     count_unread,
     each_unwrapped,
@@ -27,11 +26,19 @@ from graphkit.readers.payloads import (
     number,
     object_of,
     text,
+    whole,
 )
 from graphkit.readers.tool_calls import LACKS
+from graphkit.records.doubts import NOTHING
 
 _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost_usd", "input", "output")
 
+#: What Goose's exports have beside the conversation.
+_GOOSE = (
+    *("id", "working_dir", "name", "user_set_name", "session_type", "created_at", "updated_at", "extension_data"),
+    *("total_tokens", "input_tokens", "output_tokens", "accumulated_total_tokens", "accumulated_input_tokens"),
+    *("accumulated_output_tokens", "message_count", "model_config", "provider_name"),
+)
 
 #: The places of a request with its messages, and of the response.
 _REQUESTS = ("request", "inputs", "input", "body", "params")
@@ -46,8 +53,8 @@ class MessagesReader(Reader):
     name = "messages"
     priority = 30
     title = (
-        "Messages with tool calls, and replies, as OpenAI, Anthropic, Gemini, Bedrock, LangChain and Pydantic AI "
-        "have them"
+        "Messages with tool calls, and replies, as OpenAI, Anthropic, Gemini, Bedrock, LangChain, Pydantic AI and "
+        "Goose (goose session export --format json) have them"
     )
     lacks = (
         *LACKS,
@@ -57,12 +64,15 @@ class MessagesReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        return is_message(value) or holds(value, _is_payload, lists=True)
+        return is_message(value) or _begins_goose(value) or holds(value, _is_payload, lists=True)
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         threads: dict[tuple[str | None, str | None], Wrapped] = {}  # by question and session, of a message a line
         held: Wrapped | None = None  # a conversation, until the next one shows whether it continues this one
         for where, value in values:
+            if _begins_goose(value):
+                _add_goose(threads.setdefault((None, None), Wrapped(LoggedAnswer(where), [])).answer, value)
+                continue
             if is_message(value):
                 question, session, message = thread_of(value, named=options.question_key)
                 thread = threads.setdefault((question, session), Wrapped(LoggedAnswer(where, question), []))
@@ -83,6 +93,19 @@ class MessagesReader(Reader):
         refuse_unnamed((question for question, _ in threads), options.question_key, first)
         for thread in threads.values():
             yield _answer(thread, unread)
+
+
+def _begins_goose(value: Any) -> bool:
+    """Return whether a value is the first line of a session file of Goose, whose messages follow."""
+    return isinstance(value, dict) and {"working_dir", "message_count"} <= value.keys() and "conversation" not in value
+
+
+def _add_goose(answer: LoggedAnswer, given: dict[str, Any]) -> None:
+    """Add what Goose keeps of a session beside its messages."""
+    if (folder := text(given.get("working_dir"))) is not None and folder.startswith("/"):
+        answer.folders.append(folder)
+    answer.prompt_tokens = whole(given.get("accumulated_input_tokens", given.get("input_tokens")))
+    answer.output_tokens = whole(given.get("accumulated_output_tokens", given.get("output_tokens")))
 
 
 def _add_status(answer: LoggedAnswer, value: Any) -> None:
@@ -162,7 +185,13 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
         around = payload if request is None else payload[request]
         gave = (reply(payload if replied == "" else payload[replied]) or {}) if replied is not None else {}
         if replied != "":
-            count_unread(payload, (*_USED, *keys, request or "", replied or "", *wrapped.names), unread)
+            own = _GOOSE if "working_dir" in payload else ()
+            count_unread(payload, (*_USED, *own, *keys, request or "", replied or "", *wrapped.names), unread)
+            if own:
+                _add_goose(answer, payload)
+                if answer.taken.get("question id") == "id":  # that of the session
+                    answer.question = None
+                    del answer.taken["question id"]
         payload = [message for key in keys if key for message in around[key]] + gave.get("messages", [])
     dialogue = conversation(payload, unread)
     dialogue.into(answer, tools=bool(around.get("tools") or around.get("functions")))
@@ -181,8 +210,11 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
 def _costs(answer: LoggedAnswer, dialogue: Conversation, around: dict[str, Any]) -> None:
     """Add tokens, costs and model: those of the whole are believed before the sum of its messages."""
     prompt, output = tokens_of(around.get("usage"))
-    answer.prompt_tokens = dialogue.prompt_tokens if prompt is None else prompt
-    answer.output_tokens = dialogue.output_tokens if output is None else output
+    if answer.prompt_tokens is None:
+        answer.prompt_tokens = dialogue.prompt_tokens if prompt is None else prompt
+    if answer.output_tokens is None:
+        answer.output_tokens = dialogue.output_tokens if output is None else output
     answer.cost = number(around.get("cost", around.get("total_cost_usd")))
     answer.model_calls = dialogue.model_calls or None
-    answer.model = text(around.get("model")) or (dialogue.models[0] if len(dialogue.models) == 1 else None)
+    model = text(around.get("model")) or text(object_of(around.get("model_config")).get("model_name"))
+    answer.model = model or (dialogue.models[0] if len(dialogue.models) == 1 else None)

@@ -59,6 +59,15 @@ class ClaudeCodeReader(Reader):
 
     name = "claude-code"
     priority = 128
+    beside = (
+        *("operation", "promptId", "permissionMode", "promptSource", "userType", "entrypoint", "gitBranch"),
+        *("isSidechain", "attachment", "cwd", "stop_reason", "server_tool_use", "service_tier"),
+        *("cache_creation", "speed", "numFiles", "file", "originalFile", "structuredPatch"),
+        *("sourceToolAssistantUUID", "lastPrompt", "leafUuid", "agentId", "attributionAgent", "subtype"),
+        *("claude_code_version", "duration_api_ms", "ttft_ms", "ttft_stream_ms", "time_to_request_ms"),
+        *("num_turns", "modelUsage", "terminal_reason", "fast_mode_state", "stdout", "stderr", "interrupted"),
+        *("isImage", "noOutputExpected", "inference_geo", "iterations", "snapshot", "description"),
+    )
     title = "Claude Code: session files (~/.claude/projects/**/*.jsonl), and the output of --output-format stream-json"
     lacks = (
         *LACKS,

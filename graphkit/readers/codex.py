@@ -20,8 +20,8 @@ from graphkit.records.words import shortened
 #: The types of lines that are read, and of those that say nothing of a question.
 _ROLLOUT = ("session_meta", "response_item", "event_msg", "turn_context", "token_usage_record")
 _ROLLOUT_BESIDE = ("compacted", "world_state", "ghost_snapshot", "inter_agent_communication")
-_STREAM = ("thread.started", "item.completed", "turn.completed", "turn.failed", "error")
-_STREAM_BESIDE = ("turn.started", "item.started", "item.updated")
+_STREAM = ("thread.started", "item.started", "item.completed", "turn.completed", "turn.failed", "error")
+_STREAM_BESIDE = ("turn.started", "item.updated")
 
 #: The items of a response that are read, and those that are thoughts, searches of the web, or notes of Codex.
 _ITEMS = ("message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output")
@@ -40,6 +40,15 @@ class CodexReader(Reader):
 
     name = "codex"
     priority = 127
+    beside = (
+        *("account_scoped", "runtime_workspace_roots", "originator", "cli_version", "source"),
+        *("thread_source", "model_provider", "base_instructions", "history_mode", "context_window", "git"),
+        *("turn_attribution", "root_turn_id", "model_context_window", "collaboration_mode_kind"),
+        *("approval_policy", "approvals_reviewer", "permission_profile", "collaboration_mode"),
+        *("multi_agent_version", "realtime_active", "summary", "sandbox_policy", "thread_settings"),
+        *("process_id", "parsed_cmd", "last_token_usage", "last_usage_includes_reasoning", "rate_limits"),
+        *("last_agent_message", "time_to_first_token_ms"),
+    )
     title = "Codex: session files (rollout-*.jsonl), and the output of codex exec --json"
     lacks = (
         *LACKS,
@@ -118,6 +127,8 @@ class _CodexReading:
     begun: int | None = None
     done: int | None = None
     failure: str | None = None
+    #: The items that began and haven't ended, by their ids.
+    begun_items: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
 
 
@@ -134,6 +145,11 @@ def _answer(session: _CodexSession, unread: Counter[str]) -> LoggedAnswer:
         elif line["type"] not in (*_ROLLOUT_BESIDE, *_STREAM_BESIDE):
             unread[f"lines of the type {shortened(line['type'])}"] += 1
     dialogue = read.dialogue
+    for item in read.begun_items.values():  # that never ended
+        if item.get("type") in ("command_execution", "mcp_tool_call"):
+            shell = {"command": item.get("command")}
+            name, given = item.get("tool", "shell"), item.get("arguments", shell)
+            dialogue.add(Message(calls=[Call(name, given, item.get("id"), "")]))
     dialogue.into(answer, tools=dialogue.model_calls > 0)
     answer.folders = list(dict.fromkeys([*answer.folders, *read.folders]))
     answer.answer = answer.answer or dialogue.answer
@@ -204,6 +220,7 @@ def _item(line: dict[str, Any], item: dict[str, Any], read: _CodexReading, unrea
     else:
         if kind not in _ITEMS_BESIDE:
             unread[f"items of the type {shortened(kind)}"] += 1
+            read.dialogue.trail.unread_part()
         return
     if message.role == "user":
         message.texts = [one for one in message.texts if one in read.prompts or not _NOT_SAID.match(one)]
@@ -245,7 +262,12 @@ def _stream(line: dict[str, Any], read: _CodexReading, unread: Counter[str]) -> 
         read.tokens = added(read.tokens[0], prompt), added(read.tokens[1], output)
     elif kind in ("turn.failed", "error"):
         _fail(text(object_of(line.get("error")).get("message")) or line.get("message"), read)
+    elif kind == "item.started":
+        read.begun_items[str(line["item"].get("id"))] = line["item"]
     elif kind == "item.completed":
+        begun = read.begun_items.pop(str(line["item"].get("id")), {})
+        for key in {*line["item"].keys()}:  # the item repeats what its beginning says
+            begun.get(key)
         _stream_item(line["item"], read, unread)
 
 
@@ -275,3 +297,4 @@ def _stream_item(item: dict[str, Any], read: _CodexReading, unread: Counter[str]
         unread["errors that Codex went on after"] += 1
     elif kind not in _STREAM_ITEMS_BESIDE:
         unread[f"items of the type {shortened(kind)}"] += 1
+        read.dialogue.trail.unread_part()

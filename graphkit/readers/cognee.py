@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from graphkit.readers.accounting import renamed
 from graphkit.readers.framework_logs import SearchReader
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
 from graphkit.readers.logged_rankings import Ranking, distinct
@@ -73,6 +74,13 @@ class CogneeReader(SearchReader):
 
     name = "cognee"
     priority = 124
+    beside = (
+        *("importance_weight", "vector_distance", "edge_object_id", "edge_type_id", "status"),
+        *("ontology_valid", "topological_rank", "feedback_weight", "document_id", "chunk_index"),
+        *("source_id", "target_id", "node_id", "description", "relationship_name", "edge_text", "facts"),
+        *("chunk_summaries", "rank", "dataId", "datasetId", "chunkId", "assertionId", "sourceRefKey"),
+        *("chunkIndex"),
+    )
     title = "cognee: results of search(), with verbose=True for edges, and of its HTTP interface"
     lacks = (
         "A completion alone doesn't say what was found, nor does a context of chunks. Search with verbose=True, or for "
@@ -111,7 +119,7 @@ class CogneeReader(SearchReader):
         if search.walked:
             unreadable = not search.edges and bool(search.notes.keys() & {LINES, TITLES})
             answer.traversal = None if unreadable else [distinct(search.edges)] if search.edges else []
-        answer.ordered, answer.drawn_ids = False, True
+        answer.ordered, answer.drawn_ids, answer.symbols = False, True, True
         answer.notes += search.notes
 
 
@@ -276,7 +284,7 @@ def _add_context(search: _Search, words: str) -> None:
 
 def _add_evidence(search: _Search, evidence: list[dict[str, Any]]) -> None:
     """Add the references of a completion: nodes, edges between them, and segments of documents."""
-    plain = [{key.replace("_", "").lower(): held for key, held in one.items()} for one in evidence]
+    plain = [renamed(one, lambda key: key.replace("_", "").lower()) for one in evidence]
     names = {
         key: label for one in plain if (key := identifier(one.get("artifactid"))) and (label := text(one.get("label")))
     }

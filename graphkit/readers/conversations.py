@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from graphkit.readers.accounting import without
 from graphkit.readers.logged import LoggedAnswer, UnreadableLogError
 from graphkit.readers.model_messages import CUT, KNOWN, Message, parse_message, plain_message, unread_blocks
 from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, identifier, plain_key
 from graphkit.readers.tagged_calls import has_tagged_calls, with_tagged_calls
 from graphkit.readers.tool_calls import Trail
+from graphkit.records.doubts import UNREAD_PARTS
 from graphkit.records.words import shortened
 
 _FIGURES = ("latency_ms", "cost", "model_calls", "prompt_tokens", "output_tokens")
@@ -155,7 +157,9 @@ def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "m
         if isinstance(value, dict):
             plain = plain_message(value)
             count_unread(plain, KNOWN, unread, prefix)
-            unread.update(f"{prefix}content of the type {shortened(kind)}" for kind in unread_blocks(plain))
+            if kinds := unread_blocks(plain):
+                unread.update(f"{prefix}content of the type {shortened(kind)}" for kind in kinds)
+                found.trail.unread_part()
             message = parse_message(value)
             found.add(with_tagged_calls(message) if tagged else message)
         else:
@@ -207,7 +211,7 @@ def _asked_in(turn: list[Message]) -> str | None:
 def _parts(answer: LoggedAnswer, whole: Conversation, groups: list[list[Message]]) -> list[LoggedAnswer]:
     """Return the answer of each group of messages; a figure is known if those of all groups add up to the whole's."""
     of_whole = {*whole.notes, *whole.trail.notes}
-    beside = [note for note in answer.notes if note not in of_whole]
+    beside = [note for note in answer.notes if note not in of_whole or note == UNREAD_PARTS]
     unknown = answer.unknown_calls - sum(call.seen is None for call in whole.trail.calls)
     read, parts, moved = list[Conversation](), list[LoggedAnswer](), False
     for messages in groups:
@@ -265,9 +269,9 @@ def thread_of(
     """
     if named is not None:
         keys = ()
-    names = {plain_key(name): name for name in value}
+    names = {plain_key(name): name for name in value.keys()}  # noqa: SIM118 - no field is taken by its name
     key = next((names[name] for name in keys if name in names), None)
-    rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
+    rest = without(value, (key, "session_id", "sessionId"))
     session = identifier(value.get("session_id", value.get("sessionId")))
     if named is not None:
         return identifier(at(value, named)), session, rest

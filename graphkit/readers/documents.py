@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadO
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import text
 from graphkit.readers.reprs import printed
-from graphkit.readers.triples import SplitText, edges_in, relations_in, split_own_preambles
+from graphkit.readers.triples import JOINED_EDGES, SplitText, edges_in, facts_in, relations_in, split_own_preambles
 
 #: The beginning of a text that holds a query and its rows as LlamaIndex prints them, and what separates the two.
 CYPHER = "Generated Cypher query:"
@@ -60,6 +61,11 @@ def ranked_documents(
     """
     texts = [one.split for one in documents if one.rows is None and one.chunk is not None]
     split_own_preambles([one for one in texts if one.text and not one.parts], notes)
+    for one in documents:
+        if one.chunk is not None and not one.split.parts and (facts := facts_in(one.split.text or "")) is not None:
+            one.chunk.values = tuple(facts[0])
+            one.beside = [*(one.beside or ()), *facts[1]]
+            notes.add(JOINED_EDGES)
     relations |= relations_in([one.split for one in documents])
     ranking = Ranking()
     edges: list[LoggedEdge] | None = None
@@ -102,7 +108,9 @@ def rows_in(content: str) -> tuple[str | None, list[Any] | None]:
     return text(asked.removeprefix(CYPHER).strip()) if below else None, rows if isinstance(rows, list) else None
 
 
-def content_of_rows(rows: list[Any], query: str | None, options: ReadOptions) -> LoggedAnswer:
+def content_of_rows(
+    rows: list[Any], query: str | None, options: ReadOptions, unread: Counter[str] | None = None
+) -> LoggedAnswer:
     """Return the content of the rows of a query: retrieved names, edges, and doubts about them."""
     gathered, found = Gathered(options, query=query, asked=True), LoggedAnswer("")
     for row in rows:
@@ -111,4 +119,9 @@ def content_of_rows(rows: list[Any], query: str | None, options: ReadOptions) ->
         else:
             gathered.nameless()
     gathered.add_to(found)
+    if unread is not None and query and not gathered.query_used:
+        unread["the Cypher of rows"] += 1
+    if found.retrieved and found.values:
+        last = found.retrieved[-1]
+        last.values = (*last.values, *found.values)
     return found

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from graphkit.readers.accounting import without
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation
 from graphkit.readers.logged import LoggedAnswer
@@ -45,6 +46,7 @@ class DspyReader(FrameworkReader):
 
     name = "dspy"
     priority = 122
+    beside = ("messages",)
     title = "DSPy: ReAct trajectories of predictions, and the history of a language model"
     lacks = (
         *FRAMEWORK_LACKS,
@@ -93,21 +95,26 @@ class DspyReader(FrameworkReader):
 def _trajectory(value: Any) -> dict[str, Any] | None:
     """Return the trajectory of a prediction, or of the value itself."""
     for held in (object_of(value).get("trajectory"), value):
-        if isinstance(held, dict) and any(key.startswith("tool_name_") and _STEP.fullmatch(key) for key in held):
+        if isinstance(held, dict) and any(
+            key.startswith("tool_name_") and _STEP.fullmatch(key) for key in {*held.keys()}
+        ):
             return held
     return None
 
 
 def _add_prediction(answer: LoggedAnswer, payload: dict[str, Any], unread: Counter[str]) -> None:
     trajectory = _trajectory(payload) or {}
-    rest = {key: one for key, one in payload.items() if key not in _THOUGHTS} if trajectory is not payload else {}
+    rest = without(payload, _THOUGHTS) if trajectory is not payload else {}
     read = Conversation()
-    places = sorted({int(found[2]) for key in trajectory if (found := _STEP.fullmatch(key))})
+    places = sorted({int(found[2]) for key in {*trajectory.keys()} if (found := _STEP.fullmatch(key))})
     for place in places:
         name, gave = trajectory.get(f"tool_name_{place}"), trajectory.get(f"observation_{place}")
+        trajectory.get(f"thought_{place}")
         _add_call(read, name, trajectory.get(f"tool_args_{place}"), gave)
     read.close()
-    given = next((key for key in _ANSWERS if key in rest), next(iter(rest), None) if len(rest) == 1 else None)
+    given = next((key for key in _ANSWERS if key in rest), None)
+    if given is None and answer.answer is None and len(rest) == 1:
+        (given,) = rest.keys()
     if answer.answer is None and given is not None:
         answer.answer = content_text(rest[given])
     count_unread(rest, (given,) if given else (), unread)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
+from graphkit.readers.accounting import without
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
@@ -83,28 +84,21 @@ class FrameworkReader(Reader):
         answer = wrapped.logged(unread)
         payload = wrapped.payload
         if isinstance(payload, dict):  # without what names the question, which isn't the framework's
-            payload = {key: one for key, one in payload.items() if key not in wrapped.names}
+            payload = without(payload, wrapped.names)
         if payload is not None:
             self.add(answer, payload, unread)
         yield answer
 
 
 class SearchReader(FrameworkReader):
-    """The reader of a library that searches a graph, and logs neither tools nor models.
-
-    Attributes
-    ----------
-    finds_edges
-        Whether an empty result says that no edge was found either.
-    """
+    """The reader of a library that searches a graph, and logs neither tools nor models."""
 
     lacks: ClassVar[tuple[str, ...]] = ()
-    finds_edges: ClassVar[bool] = False
 
     def answers(self, wrapped: Wrapped, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for answer in super().answers(wrapped, unread):
             if wrapped.empty:
-                answer.retrieved, answer.traversal = [], [] if self.finds_edges else None
+                answer.retrieved, answer.traversal = [], []
             yield answer
 
 

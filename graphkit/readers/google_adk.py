@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from graphkit.readers.accounting import renamed
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.readers.logged import LoggedAnswer
@@ -36,6 +37,7 @@ class GoogleAdkReader(FrameworkReader):
 
     name = "google-adk"
     priority = 118
+    beside = ("actions", "node_info", "nodeInfo", "name")
     title = "Google ADK: events of a runner or a session, as model_dump() writes them"
     lacks = (*FRAMEWORK_LACKS, NO_QUESTION_TIME)
 
@@ -78,7 +80,7 @@ class GoogleAdkReader(FrameworkReader):
 
 def _plain(value: Any) -> dict[str, Any]:
     """Return an object by its keys in snake case."""
-    return {_CAPITAL.sub("_", key).lower(): one for key, one in object_of(value).items() if isinstance(key, str)}
+    return renamed(object_of(value), lambda key: _CAPITAL.sub("_", key).lower())
 
 
 def _message(event: dict[str, Any]) -> Message:

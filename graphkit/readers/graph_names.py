@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import permutations
 from typing import Any
 
 from graphkit.readers.logged import LoggedChunk, LoggedEdge
@@ -37,6 +38,9 @@ VARIABLES = (("a", "r", "b"), ("n", "r", "m"), ("s", "r", "t"), ("x", "r", "y"))
 
 _RELATION_TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 _COLUMN = re.compile(r"(?:type\((\w+)\)|(\w+)(?:\.\w+)?)")
+_ALIAS = re.compile(r"(?:type\((\w+)\)|\b(\w+)(?:\.\w+)?)\s+AS\s+`?(\w+)`?", re.IGNORECASE)
+_LONGEST_QUERY = 10_000
+_MOST_COLUMNS = 10
 _ELEMENT_ID = re.compile(r"\d+:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}:\d+")
 
 
@@ -116,10 +120,37 @@ def end_of(value: Any) -> str | None:
     return name_of(value) if isinstance(value, Mapping) else identifier(value)
 
 
+def is_null_edge(value: Any) -> bool:
+    """Return whether a value is an edge of OPTIONAL MATCH that found none: null, or a map of nulls.
+
+    >>> is_null_edge({"source": None, "relation": None, "target": None}), is_null_edge({})
+    (True, False)
+    """
+    return value is None or (isinstance(value, Mapping) and bool(value) and all(one is None for one in value.values()))
+
+
 def variable(column: str) -> str:
     """Return the variable that a column such as ``type(r)`` or ``a.name`` is of."""
     match = _COLUMN.fullmatch(column)
     return (match[1] or match[2]) if match else column
+
+
+def variables(columns: Iterable[str], query: str | None) -> list[str]:
+    """Return the variable that each column is of, also behind a name that its query gives it."""
+    given = _aliases(query or "")
+    return [given.get(column) or variable(column) for column in columns]
+
+
+@lru_cache(maxsize=64)
+def _aliases(query: str) -> dict[str, str]:
+    """Return the variables of the columns that a query names.
+
+    >>> _aliases("MATCH (f)-[r]->(h) RETURN f.id AS caller, type(r) AS how")
+    {'caller': 'f', 'how': 'r'}
+    """
+    _, found, returned = query[-_LONGEST_QUERY:].rpartition("RETURN")
+    named = _ALIAS.findall(returned) if found else ()
+    return {alias: one or other for one, other, alias in named}
 
 
 @lru_cache(maxsize=64)
@@ -132,9 +163,12 @@ def arrows(query: str, start: str, relation: str, end: str) -> tuple[bool, bool]
 
 def named_by_properties(row: Mapping[str, Any]) -> list[str]:
     """Return the names in columns that are called by a property that names a node, such as ``a.name``."""
-    properties = ((column.partition("."), value) for column, value in row.items())
-    names = (identifier(value) for (_, dot, name), value in properties if dot and plain(name) in NAMES)
-    return [name for name in dict.fromkeys(names) if name is not None and not is_element_id(name)]
+    best: dict[str, tuple[int, str]] = {}  # by variable: the most specific property
+    for column, value in row.items():
+        of, dot, name = column.partition(".")
+        if dot and plain(name) in NAMES and (found := identifier(value)) is not None and not is_element_id(found):
+            best[of] = min(best.get(of, (len(NAMES), "")), (NAMES.index(plain(name)), found))
+    return list(dict.fromkeys(name for _, name in best.values()))
 
 
 def is_relation_type(value: Any) -> bool:
@@ -148,8 +182,12 @@ def is_relation(column: tuple[str, Any]) -> bool:
     return plain(variable(name)) in RELATIONS and is_relation_type(value)
 
 
-def guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:
-    """Return the columns that hold an edge by their names, and whether the names say so without doubt."""
+def guessed(row: Mapping[str, Any], query: str | None = None) -> tuple[tuple[str, str, str] | None, bool]:
+    """Return the columns that hold an edge by their names, or by their query's pattern; and whether names are sure.
+
+    >>> guessed({"f.id": "a", "type(r)": "CALLS", "c.id": "b"})
+    (('f.id', 'type(r)', 'c.id'), False)
+    """
     named = _named_columns(tuple(row))
     if named is not None:
         return named, True
@@ -159,6 +197,18 @@ def guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:
         for start, relation, end in VARIABLES:
             if start in by_variable and end in by_variable and by_variable.get(relation) == types[0]:
                 return (by_variable[start], types[0], by_variable[end]), False
+    if len(types) == 1:
+        found = [column for column in row if column != types[0] and isinstance(row[column], str)]
+        link = variables(types, query)[0]
+        asked = [
+            (start, types[0], end)
+            for start, end in permutations(found[:_MOST_COLUMNS], 2)
+            if query and arrows(query, *variables((start,), query), link, *variables((end,), query))
+        ]
+        if len(asked) == 1:
+            return asked[0], False
+        if not asked and len(found) == 2 and types[0].startswith("type(") and all("." in one for one in found):
+            return (found[0], types[0], found[1]), False
     return None, False
 
 

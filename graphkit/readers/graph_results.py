@@ -25,11 +25,11 @@ from graphkit.readers.graph_names import (
     variable,
 )
 from graphkit.readers.graph_objects import is_relationship
-from graphkit.readers.graph_values import JOINED_EDGES, UNREAD_EDGES, Gathered
+from graphkit.readers.graph_values import UNREAD_EDGES, Gathered
 from graphkit.readers.logged import LoggedEdge, ReadOptions
 from graphkit.readers.payloads import identifier, text
 from graphkit.readers.reprs import Described
-from graphkit.readers.triples import edges_of_lines
+from graphkit.readers.triples import JOINED_EDGES, edges_of_lines
 
 #: How deep a graph may lie within a result.
 DEPTH = 6
@@ -165,9 +165,15 @@ class _ResultSearch:
         if center and keys.relation and (edge := _neighbour(value, center, None)) is not None:
             self.graph.edges.append(edge)
             return True
-        # Most maps in results are of files and passages: a row needs ends in columns, or something that holds an edge.
+        # Most maps in results are of files and passages: a row that no query gave needs ends in columns, or something
+        # that holds an edge.
         texts = (one for one in value.values() if isinstance(one, str))
-        if keys.ends or any(map(_is_graph_object, nested)) or any("->" in one or "<-" in one for one in texts):
+        if (
+            self.query is not None
+            or keys.ends
+            or any(map(_is_graph_object, nested))
+            or any("->" in one or "<-" in one for one in texts)
+        ):
             return self._row(value)
         return False
 

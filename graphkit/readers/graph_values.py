@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from graphkit.readers.graph_names import (
@@ -21,31 +22,32 @@ from graphkit.readers.graph_names import (
     first_of,
     guessed,
     is_element_id,
+    is_null_edge,
     is_relation,
+    is_relation_type,
     name_of,
     named_by_properties,
     plain,
-    variable,
+    variables,
 )
 from graphkit.readers.graph_objects import GraphObjects, is_relationship
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
-from graphkit.readers.logged_rankings import Ranking, distinct
+from graphkit.readers.logged_rankings import Ranking, distinct, ends
 from graphkit.readers.payloads import number
 from graphkit.readers.reprs import Described
-from graphkit.readers.triples import edges_of_lines
+from graphkit.readers.triples import JOINED_EDGES, edges_of_lines
+from graphkit.records.aliases import LONGEST_NAME
+from graphkit.records.doubts import NAMELESS, NO_NAMES
 
-ONLY_ELEMENT_IDS = (
-    "nodes are named by Neo4j's elementId only, which is another in each database: let the query return what names them"
-)
-NAMELESS = "something retrieved has no name: it keeps its rank, and stands for nothing that the dataset knows"
-NO_NAMES = "nothing retrieved has a name, so what was retrieved is unknown"
 NAME_THE_COLUMNS = (
     "rows of a Cypher query were read without edges: name the columns of source, relation and target (--columns a,r,b)"
 )
 GUESSED_COLUMNS = "edges were read from the columns {}: name others with --columns source,relation,target"
-JOINED_EDGES = "edges were read from lines of text such as A - REL -> B, which a query joined"
 CHUNKS_ONLY = "edges were skipped: only what was retrieved was asked for"
 UNREAD_EDGES = "edges in a form that isn't known: write them as objects of source, relation and target"
+
+#: How deep, and how many values of a row are looked at for ids of the dataset.
+_DEPTH, _MOST_VALUES = 4, 1000
 
 
 @dataclass(slots=True)
@@ -59,14 +61,18 @@ class Gathered:
     cut, all_paths
         How many paths were cut to their ends, and how many there are.
     edge_columns, null_columns
-        The columns of rows that held edges, and those that held nothing: a null is no path where others hold one.
+        The columns of rows that held edges, and those that held nothing: a null or an empty list is no path where
+        others hold one.
     """
 
     options: ReadOptions
     query: str | None = None  # the Cypher whose rows these are
+    query_used: bool = False  # whether its pattern gave an edge its direction
     ranking: Ranking = field(default_factory=Ranking)
     named: bool = False  # whether anything retrieved has a name
     unnamed: int = 0
+    valued: bool = False  # whether rows hold values of which some may be ids of the dataset
+    listed: dict[str, None] = field(default_factory=dict)  # such values in lists beside a row's own
     asked: bool = False  # whether the log has a field for retrieved items
     places: int = 0  # where chunks could be, with a name or without
     paths: list[list[LoggedEdge]] = field(default_factory=list)
@@ -86,34 +92,37 @@ class Gathered:
         """Add a chunk, and the triples that its text begins with."""
         self.places += 1
         self.named = True
-        if is_element_id(chunk.name):
-            self.note(ONLY_ELEMENT_IDS)
         self.ranking.item(chunk, triples)
 
-    def triples(self, triples: Sequence[LoggedEdge]) -> None:
-        """Add an item that consists of triples only."""
+    def triples(self, triples: Sequence[LoggedEdge], score: float | None = None) -> None:
+        """Add an item that consists of triples only, with the score of its row."""
         self.places += 2 * len(triples)
         self.named = True
-        self.ranking.item(None, triples)
+        self.ranking.several([LoggedChunk(one.name, score=score) for one in ends(triples)])
 
-    def nameless(self, triples: Sequence[LoggedEdge] = ()) -> None:
-        """Add an item without a name: its triples represent it, or else it only keeps its rank."""
+    def nameless(
+        self, triples: Sequence[LoggedEdge] = (), values: tuple[str, ...] = (), score: float | None = None
+    ) -> None:
+        """Add an item without a name: its triples or values represent it, or else it only keeps its rank."""
         if triples:
-            self.triples(triples)
+            self.triples(triples, score)
             return
         self.places += 1
         self.unnamed += 1
-        self.ranking.item(LoggedChunk(f"(no name: {self.places})"))
+        self.valued = self.valued or bool(values)
+        self.ranking.item(LoggedChunk(f"(no name: {self.places})", score=score, values=values, is_named=False))
 
     def add_to(self, answer: LoggedAnswer) -> None:
         """Add the gathered items to an answer."""
+        answer.symbols = True
         everything = distinct([*(edge for path in self.paths for edge in path), *self.edges])
         if not self.options.chunks_only:
             self.ranking.beside(everything)
             self.named = self.named or bool(everything)
-        if self.named or (self.asked and not self.places):
+        answer.values += self.listed
+        if self.named or self.valued or (self.asked and not self.places):
             answer.retrieved = self.ranking.chunks()
-        if self.unnamed:
+        if self.unnamed and not self.valued:
             self.note(NAMELESS if self.named else NO_NAMES)
         if self.options.chunks_only:
             self.note(CHUNKS_ONLY)
@@ -130,9 +139,10 @@ class Gathered:
             if plain(key) in EDGES and isinstance(value, list | tuple):
                 read.add(key)
                 before = len(self.edges) + len(self.paths)
-                for part in value:
+                parts = [part for part in value if not is_null_edge(part)]
+                for part in parts:
                     self._edge(part)
-                self.walked = self.walked or not value or len(self.edges) + len(self.paths) > before
+                self.walked = self.walked or not parts or len(self.edges) + len(self.paths) > before
         return read
 
     def _edge(self, part: Any) -> None:
@@ -155,8 +165,6 @@ class Gathered:
                 self.paths.append(edges)
             else:
                 self.edges.extend(edges)
-            if any(is_element_id(end) for edge in edges for end in (edge.source, edge.target)):
-                self.note(ONLY_ELEMENT_IDS)
         self.walked = self.walked or found.walked
 
     def row(self, row: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -> bool:
@@ -171,40 +179,63 @@ class Gathered:
         edges = self.metadata({**own, **rest})
         its_edges = self.edges[before:]
         own |= {key: value for key, value in rest.items() if not isinstance(value, Mapping | list | tuple | Described)}
+        single: dict[str, None] = {}
+        listed: dict[str, None] = {}
         for key, value in rest.items():
-            if value is None:
+            if value is None or (isinstance(value, list | tuple) and not value):
                 self.null_columns.add(key)
-            elif key not in edges:
+            elif key in edges:
+                continue
+            elif written := _edges_in(value):
+                self.edges += written
+                its_edges += written
+                self.walked = True
+                self.edge_columns.add(key)
+            else:
                 seen = len(found.found) + found.paths_seen
+                nodes = len(found.nodes)
                 found.collect(value)
                 if len(found.found) + found.paths_seen > seen:
                     self.edge_columns.add(key)
+                elif len(found.nodes) == nodes:
+                    (listed if isinstance(value, list | tuple) else single).update(_strings(value, _DEPTH))
         self._objects(found)
-        triples = [] if found.walked or edges else self._lines(rest) or self._columns(rest)
-        name = None if triples else name_of(own)
+        lines = [] if found.walked or edges or its_edges else self._lines(rest)
+        columns, end = ([], None) if found.walked or edges or its_edges or lines else self._columns(rest)
+        score = number(first_of(own, SCORES)[1])
+        name = None if columns else name_of(own)
+        values = tuple(one for one in single if one != name)
+        kept = True
         if name and not (is_element_id(name) and found.nodes):
-            self.retrieved(chunk_of(own, name))
-        elif triples:
-            self.triples(triples)
+            self.retrieved(replace(chunk_of(own, name), values=values))
+        elif end:
+            self.retrieved(LoggedChunk(end, score=score, values=values))
+        elif columns or lines:
+            self.triples(columns or lines, score)
+            known = {one for edge in columns or lines for one in (edge.source, edge.relation, edge.target)}
+            listed |= {value: None for value in single if value not in known}
         elif found.nodes:
-            score = number(first_of(own, SCORES)[1])
             for node in found.nodes:
                 chunk = chunk_of(node.properties, node.name)
                 chunk.score = score if chunk.score is None else chunk.score
-                self.retrieved(chunk)
+                self.retrieved(replace(chunk, values=values if node is found.nodes[-1] else ()))
         elif any(path for _, path in found.found):
-            self.triples([edge for _, path in found.resolved() for edge in path])
+            self.triples([edge for _, path in found.resolved() for edge in path], score)
+            listed |= single
         elif named := named_by_properties(rest):
             for one in named:
-                self.retrieved(chunk_of(own, one))
+                self.retrieved(replace(chunk_of(own, one), values=values if one is named[-1] else ()))
         else:
-            self.nameless(its_edges)
-            return bool(its_edges)
-        return True
+            kept = bool(its_edges)
+            self.nameless(its_edges, values or tuple(listed), score)
+            listed = {**single, **listed} if its_edges else listed if values else {}
+        self.listed |= listed
+        return kept
 
     def _lines(self, row: Mapping[str, Any]) -> list[LoggedEdge]:
-        """Add the edges that a query joined into texts, and return them."""
-        texts = (value for value in row.values() if isinstance(value, str) and not is_element_id(value))
+        """Add the edges that a query joined into texts or lists of texts, and return them."""
+        every = [one for value in row.values() for one in (value if isinstance(value, list | tuple) else [value])]
+        texts = (value for value in every if isinstance(value, str) and not is_element_id(value))
         edges = [edge for value in texts for edge in edges_of_lines(value)]
         if edges:
             self.note(JOINED_EDGES)
@@ -212,35 +243,41 @@ class Gathered:
             self.edges.extend(edges)
         return edges
 
-    def _columns(self, row: Mapping[str, Any]) -> list[LoggedEdge]:
-        """Add the edge that a row's columns hold, and return it."""
+    def _columns(self, row: Mapping[str, Any]) -> tuple[list[LoggedEdge], str | None]:
+        """Add the edge that a row's columns hold, and return it, or else the one end that they hold."""
         columns, sure = self.options.columns, True
-        if columns is None:
-            columns, sure = guessed(row)
+        lacking = columns is not None and any(column not in row for column in columns)
+        if columns is None or lacking:
+            columns, sure = guessed(row, self.query)
         if columns is None:
             several = sum(isinstance(value, str) for value in row.values()) > 1
-            if several and (name_of(row) is None or any(map(is_relation, row.items()))):
+            if lacking:
+                self.note(
+                    f"rows without the columns {', '.join(self.options.columns or ())}: they have {', '.join(row)}"
+                )
+            elif several and (name_of(row) is None or any(map(is_relation, row.items()))):
                 self.note(NAME_THE_COLUMNS)
-            return []
-        if any(column not in row for column in columns):
-            self.note(f"rows without the columns {', '.join(columns)}: they have {', '.join(row)}")
-            return []
-        source, target = end_of(row[columns[0]]), end_of(row[columns[2]])
+            return [], None
+        source, relation, target = end_of(row[columns[0]]), row[columns[1]], end_of(row[columns[2]])
         if not source or not target:
-            self.note(f"rows whose columns {columns[0]} and {columns[2]} don't name two nodes")
-            return []
-        relation = row[columns[1]]
+            # OPTIONAL MATCH gives nulls beside a node without a neighbour.
+            if (source or target) and relation is None:
+                self.walked = True
+            else:
+                self.note(f"rows whose columns {columns[0]} and {columns[2]} don't name two nodes")
+            return [], source or target
         edge = LoggedEdge(source, relation if isinstance(relation, str) else None, target)
         if not sure:
             edge = self._pointed(edge, columns)
             self.note(GUESSED_COLUMNS.format(", ".join(columns)))
         self.walked = True
         self.edges.append(edge)
-        return [edge]
+        return [edge], None
 
     def _pointed(self, edge: LoggedEdge, columns: Sequence[str]) -> LoggedEdge:
         """Give an edge the direction that its query asked for; without the query it has none."""
-        found = arrows(self.query or "", *map(variable, columns))
+        found = arrows(self.query or "", *variables(columns, self.query))
+        self.query_used = self.query_used or found is not None
         if found is None or found[0] == found[1]:
             return LoggedEdge(edge.source, edge.relation, edge.target, directed=False)
         return edge if found[1] else LoggedEdge(edge.target, edge.relation, edge.source)
@@ -281,3 +318,33 @@ class InOrder:
 
 def _key(path: Iterable[LoggedEdge]) -> tuple[Any, ...]:
     return tuple((edge.source, edge.relation, edge.target, edge.directed) for edge in path)
+
+
+def _edges_in(value: Any) -> list[LoggedEdge]:
+    """Return the edges that a column holds as maps or lists of three, alone or in a list; empty if it holds others."""
+    parts = value if isinstance(value, list | tuple) and value and not isinstance(value[0], str) else [value]
+    parts = [part for part in parts if not is_null_edge(part)]
+    if not all(_states_edge(part) for part in parts):
+        return []
+    return [edge for part in parts if (edge := edge_of(part)) is not None]
+
+
+def _states_edge(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return (
+            len(value) == 3 and is_relation_type(value[1]) and isinstance(value[0], str) and isinstance(value[2], str)
+        )
+    if not isinstance(value, Mapping) or is_relationship(value) or isinstance(value.get("labels"), list):
+        return False
+    edge = edge_of(value)
+    return edge is not None and edge.relation is not None
+
+
+def _strings(value: Any, depth: int) -> Iterator[tuple[str, None]]:
+    """Yield the texts in a value that may be ids."""
+    if isinstance(value, str):
+        if 0 < len(value) <= LONGEST_NAME and not is_element_id(value):
+            yield value, None
+    elif depth and isinstance(value, Mapping | list | tuple):
+        for one in islice(value.values() if isinstance(value, Mapping) else value, _MOST_VALUES):
+            yield from _strings(one, depth - 1)

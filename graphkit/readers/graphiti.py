@@ -36,7 +36,6 @@ class GraphitiReader(SearchReader):
 
     name = "graphiti"
     priority = 123
-    finds_edges = True
     title = "graphiti: results of search() and search_(), with model_dump(mode='json') of each object"
     lacks = (
         "The ends of an edge are ids that graphiti drew. Their names are known from the nodes of search_(), from a "
@@ -84,7 +83,7 @@ class GraphitiReader(SearchReader):
                 ranking.item(LoggedChunk(name, text(one.get("content")), score))
         answer.retrieved = ranking.chunks()
         answer.traversal = [distinct(found)] if found else [] if listed == [] else None
-        answer.ordered, answer.drawn_ids = False, True
+        answer.ordered, answer.drawn_ids, answer.symbols = False, True, True
 
 
 def _is_edge(value: Any) -> bool:

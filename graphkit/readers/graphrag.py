@@ -45,6 +45,7 @@ class GraphragReader(Reader):
 
     name = "graphrag"
     priority = 90
+    beside = ("llm_calls_categories", "prompt_tokens_categories", "output_tokens_categories")
     options = ("question_key", "parquet")
     title = "Microsoft GraphRAG: SearchResult, the (response, context) of graphrag.api, and what graphrag query prints"
     lacks = (
@@ -181,6 +182,7 @@ def _read_tables(
         logged.retrieved = ranking.chunks()
         if (searched or nothing) and "relationships" in tables:
             # Rows of which none can be read are no traversal of nothing.
+            logged.symbols = True
             logged.traversal = [edges] if edges else None if _in_context(tables["relationships"]) else []
 
 

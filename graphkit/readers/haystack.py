@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.readers.accounting import renamed, without
 from graphkit.readers.conversations import Conversation
 from graphkit.readers.documents import Document, ranked_documents
 from graphkit.readers.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation
@@ -34,6 +35,7 @@ class HaystackReader(FrameworkReader):
 
     name = "haystack"
     priority = 121
+    beside = ("origin", "answers", "last_message", "tool_call_counts", "token_usage")
     title = "Haystack: outputs of pipelines (documents, answers, replies) and of agents, with to_dict()"
     lacks = (
         *FRAMEWORK_LACKS,
@@ -117,7 +119,7 @@ def _inside(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _messages(part: dict[str, Any]) -> Iterator[Message]:
     for one in objects_of(part.get("messages")):
-        plain = {key.removeprefix("_"): held for key, held in one.items()}
+        plain = renamed(one, lambda key: key.removeprefix("_"))
         message = Message(ROLES.get(text(plain.get("role")) or ""))
         for block in objects_of(plain.get("content")):
             call, gave = object_of(block.get("tool_call")), object_of(block.get("tool_call_result"))
@@ -180,7 +182,7 @@ def _add_documents(answer: LoggedAnswer, components: dict[str, dict[str, Any]]) 
 
 
 def _document(value: dict[str, Any], notes: set[str]) -> Document:
-    meta = object_of(value.get("meta")) or {key: one for key, one in value.items() if key not in _DOCUMENT}
+    meta = object_of(value.get("meta")) or without(value, _DOCUMENT)
     made, score = identifier(value.get("id")) or "", number(value.get("score"))
     named = found_in([meta])
     name = made if made and not _MADE.fullmatch(made) else named[0].name if named else name_of(meta)

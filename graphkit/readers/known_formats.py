@@ -12,8 +12,9 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.readers.logged import Reader, UnreadableLogError
-from graphkit.readers.unrecognised import RECORD, advice, described
+from graphkit.readers.logged import Reader, UnreadableLogError, UnrecognisedLogError
+from graphkit.readers.refused_forms import refuse_form
+from graphkit.readers.unrecognised import REMEDY, described
 from graphkit.records.references import imported
 
 GROUP = "graphkit.readers"
@@ -81,7 +82,7 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
 
     Raises
     ------
-    UnreadableLogError
+    UnrecognisedLogError
         No reader recognises any of them.
     """
     known, problems = readers()
@@ -92,13 +93,13 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
         shares |= _shares([reader for reader in known if not reader.lines], _kept(values, seen))
     best = max(shares.values(), default=0.0)
     if best == 0:
-        names = ", ".join(reader.name for reader in known)
-        raise UnreadableLogError(
-            f"no format is recognised in it: it is {form}, and none of {names or 'the formats'} writes such; "
-            f"{described(seen)}",
+        for value in seen:
+            refuse_form(value, where)
+        raise UnrecognisedLogError(
+            f"no format is recognised in it: it is {form}, and {described(seen)}",
             where=where,
-            remedy=None if known else _REINSTALL,
-            details=(*problems, advice(seen), *RECORD.splitlines()),
+            remedy=REMEDY if known else _REINSTALL,
+            details=problems,
         )
     chosen, *others = [reader for reader in known if shares.get(reader.name) == best]
     if best < 1 and others and chosen.name == _OWN:  # a failed request beside a tool's log looks like an own record

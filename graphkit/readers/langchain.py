@@ -18,6 +18,10 @@ class LangchainReader(Reader):
 
     name = "langchain"
     priority = 50
+    beside = (
+        *("tags", "lc", "lc_versions", "ls_retriever_name", "ls_vector_store_provider"),
+        *("ls_embedding_provider", "ls_provider", "ls_model_type", "ls_integration"),
+    )
     options = ("question_key", "columns", "chunks_only")
     title = (
         "LangChain: chain outputs, documents, astream_events, LangSmith and RunCollector runs, GraphCypherQAChain, "

@@ -34,7 +34,7 @@ from graphkit.readers.model_messages import (
 from graphkit.readers.payloads import UUID, at, identifier, number, object_of, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail
-from graphkit.readers.triples import edges_in, relations_in, split_text
+from graphkit.readers.triples import JOINED_EDGES, edges_in, facts_in, relations_in, split_text
 
 #: The keys of a chain's output that hold documents, the earlier one is believed; and, as plain keys, answers.
 DOCUMENTS = (
@@ -145,6 +145,8 @@ def add_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Co
     if not gathered.asked and (found := artifacts(output.get("messages"))):
         add_documents(found, gathered, unread)
     _add_rows(output, gathered)
+    if gathered.query and not gathered.query_used:
+        unread[f"{_STEPS}.query"] += 1
 
 
 def answer_in(output: Any) -> str | None:
@@ -218,18 +220,25 @@ def add_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]
         before = len(gathered.edges)
         read = gathered.metadata(metadata)
         content = text(document.get("page_content"))
-        name = _name(document, metadata, content)
+        name, by_file = _name(document, metadata, content)
         triples, content = _triples(content, name, gathered)
+        above: tuple[str, ...] = ()
+        if not triples and (facts := facts_in(content or "")) is not None:
+            above = tuple(facts[0])
+            gathered.edges += facts[1]
+            gathered.walked = True
+            gathered.note(JOINED_EDGES)
         known = {*NAMES, *ELEMENT_IDS, *SCORES, *COMMITS, *TEXTS}
         for key, value in metadata.items():
             if key not in read and plain(key) not in known and not (plain(key) in FILES and identifier(value) == name):
                 unread[f"metadata.{key}"] += 1
         if name is None:
-            gathered.nameless(gathered.edges[before:])
+            gathered.nameless(gathered.edges[before:], above)
             continue
         chunk = chunk_of(metadata, name)
         score = number(document.get("score"))
-        whole = LoggedChunk(name, content, chunk.score if score is None else score, chunk.commit)
+        score = chunk.score if score is None else score
+        whole = LoggedChunk(name, content, score, chunk.commit, values=above, by_file=by_file)
         gathered.retrieved(whole, triples)
 
 
@@ -247,14 +256,18 @@ def _triples(content: str | None, name: str | None, gathered: Gathered) -> tuple
     return triples, split.text
 
 
-def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str | None) -> str | None:
-    """Return the name of a document: its metadata's name, its own id, its file, or last an id drawn at random."""
+def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str | None) -> tuple[str | None, bool]:
+    """Return the name of a document, and whether only its file names it.
+
+    It is its metadata's name, its own id, its file, or last an id drawn at random.
+    """
     named, own = name_of(metadata), identifier(document.get("id"))
     if named is not None and not is_element_id(named):
-        return named
+        return named, False
     chosen = own if own is not None and UUID.fullmatch(own) is None else None
     file = identifier(first_of(metadata, FILES)[1])
-    return _written_name(content) or named or chosen or file or own
+    better = _written_name(content) or named or chosen
+    return better or file or own, better is None
 
 
 def _written_name(content: str | None) -> str | None:

@@ -176,7 +176,7 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
     mode: str | None = None
     refusal = result[key] if key is not None else result.get("response")
     if isinstance(refusal, str) and is_refusal(refusal):
-        logged.error, logged.error_type, logged.answer = refusal, "no_results", None
+        logged.retrieved, logged.traversal, logged.answer = [], [], None
         return
     if _is_two_contexts(result):
         count_unread(result, ("kg_context", "vector_context", *taken), unread)
@@ -192,6 +192,9 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
     elif "status" in result:
         count_unread(result, ("status", "message", "data", "metadata", "llm_response", *taken), unread)
         metadata = _metadata(result, unread)
+        if metadata.get("failure_reason") == "no_results":
+            logged.retrieved, logged.traversal, logged.answer = [], [], None
+            return
         if result["status"] != "success":
             logged.error = text(result.get("message")) or f"its status is {result['status']!r}"
             logged.error_type = text(metadata.get("failure_reason")) or "failure"
@@ -244,7 +247,7 @@ def _read_answer(response: Any, logged: LoggedAnswer) -> None:
 def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Counter[str]) -> None:
     """Add the retrieved names and the edges; they stay None if the mode looks for none."""
     entities, relationships, chunks = (objects_of(tables.get(name)) for name in _TABLES[:3])
-    ranking = Ranking()
+    ranking, logged.symbols = Ranking(), True
     for chunk in (*_entities(entities, unread), *_chunks(chunks, tables, unread)):
         ranking.item(chunk)
     # Without a mode, chunks without a node or an edge are a naive query's.

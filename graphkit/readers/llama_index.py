@@ -44,6 +44,7 @@ from graphkit.readers.triples import (
     UNSPLIT,
     SplitText,
     edges_of_metadata,
+    parts_of,
     split_text,
 )
 
@@ -52,6 +53,8 @@ _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")
 _SOURCE = ("1", "SOURCE", "NodeRelationship.SOURCE", "source")
 _PATHS = ("kg_rel_map", "kg_rel_texts", "kg_rel_text")  # the same, as data and as text
 _FILES = ("file_path", "file_name", "file")
+#: An id that says nothing, as a random one does.
+_NO_ID = "00000000-0000-0000-0000-000000000000"
 #: The end of the id of a part of a file whose id is its path.
 _PART = re.compile(r"_part_\d+$")
 
@@ -76,6 +79,7 @@ class LlamaIndexReader(Reader):
 
     name = "llama-index"
     priority = 60
+    beside = ("class_name", "metadata_template", "metadata_separator", "text_template")
     options = ("question_key", "columns")
     title = "LlamaIndex: NodeWithScore lists, the Response of an engine, and the events of its instrumentation"
     lacks = (
@@ -154,13 +158,23 @@ def _is_result(value: Any) -> bool:
 
 def _is_node(value: Any) -> bool:
     """Return whether a value is a node, a node with its score, or either as Python prints it."""
-    if isinstance(value, str) and value.startswith(_PRINTED):
+    if (isinstance(value, str) and value.startswith(_PRINTED)) or _of_text(value) is not None:
         return True
     value = json_within(value)
     if not isinstance(value, dict):
         return False
     node = _inner(value)
     return "id_" in node and bool({"text", "text_resource"} & node.keys())
+
+
+def _of_text(value: Any) -> Node | None:
+    """Return a node in the library's form, if only its text was kept: an edge, or the rows of Cypher."""
+    if isinstance(value, str) and value.startswith(CYPHER):
+        return {"id_": _NO_ID, "text": value}
+    if isinstance(value, dict) and "text" in value and value.keys() <= {"text", "score"}:
+        words = text(value["text"]) or ""
+        return {"id_": _NO_ID, **value} if words.startswith(CYPHER) or parts_of(words) is not None else None
+    return None
 
 
 def _written(value: Any) -> Node | None:
@@ -215,7 +229,7 @@ def _read_nodes(
     ``relations`` are those that the file was seen to have.
     """
     nodes = [json_within(node) for node in nodes]
-    nodes = [node if _is_node(node) else _written(node) or node for node in nodes]
+    nodes = [_of_text(node) or (node if _is_node(node) else _written(node) or node) for node in nodes]
     if any(isinstance(node, str) for node in nodes):
         raise UnreadableLogError(
             "its nodes are printed, which cuts their texts and omits where they come from",
@@ -224,6 +238,7 @@ def _read_nodes(
         )
     notes: set[str] = set()
     read = [_read_node(node, options, notes, unread) for node in nodes]
+    logged.symbols = True
     ranking, edges = ranked_documents(read, relations, notes)
     if edges:
         logged.traversal, logged.ordered = [distinct(edges)], False
@@ -252,7 +267,7 @@ def _read_node(value: Node, options: ReadOptions, notes: set[str], unread: Count
     count_unread(object_of(node.get("relationships")), _SOURCE, unread, "node.relationships.")
     rows_as_text = content.startswith("[{") and not metadata and _source(node) is None
     if content.startswith(CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
-        return Document(None, SplitText(None), score, rows=_rows(content, metadata, options, notes))
+        return Document(None, SplitText(None), score, rows=_rows(content, metadata, options, notes, unread))
     count_unread(metadata, (*_FILES, *_PATHS, *KEYS), unread, "node.metadata.")
     beside, name = edges_of_metadata(metadata, notes), _name(node, metadata)
     if isinstance(metadata.get("kg_rel_map"), dict):
@@ -265,7 +280,9 @@ def _read_node(value: Node, options: ReadOptions, notes: set[str], unread: Count
     return Document(LoggedChunk(name, score=score) if is_chunk else None, split, score, beside=beside)
 
 
-def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: set[str]) -> LoggedAnswer:
+def _rows(
+    content: str, metadata: dict[str, Any], options: ReadOptions, notes: set[str], unread: Counter[str]
+) -> LoggedAnswer:
     """Return the content of the rows of Cypher that a node's text or metadata hold."""
     query, rows = rows_in(content)
     response = metadata.get("response", rows)
@@ -273,7 +290,7 @@ def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: s
         notes.add(_ROWS_AS_TEXT)
         return LoggedAnswer("")
     found = response if isinstance(response, list) else [response]
-    from_rows = content_of_rows(found, text(metadata.get("query")) or query, options)
+    from_rows = content_of_rows(found, text(metadata.get("query")) or query, options, unread)
     if not found and options.columns is not None and from_rows.traversal is None:
         from_rows.traversal = []
     return from_rows

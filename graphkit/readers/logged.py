@@ -18,12 +18,26 @@ from graphkit.errors import InputError
 
 @dataclass(slots=True)
 class LoggedChunk:
-    """A retrieved item by its name in the log; the best item comes first."""
+    """A retrieved item by its name in the log; the best item comes first.
+
+    Attributes
+    ----------
+    values
+        What a row of a query holds beside a name. Those that are ids of the dataset are retrieved with the item, or
+        instead of one that isn't named.
+    is_named
+        Whether the name comes from the log. Otherwise the item only keeps its rank.
+    by_file
+        Whether only the name of its file names it: a value names it better.
+    """
 
     name: str
     text: str | None = None
     score: float | None = None
     commit: str | None = None
+    values: tuple[str, ...] = field(default=(), compare=False)
+    is_named: bool = field(default=True, compare=False)
+    by_file: bool = field(default=False, compare=False)
 
 
 @dataclass(slots=True)
@@ -50,7 +64,8 @@ class LoggedToolCall:
     """A tool that was called, with its arguments, and its result as text.
 
     ``seen`` holds the names of what it showed: opened by its arguments, or found in its result. None where that isn't
-    known, such as of a search whose result is plain text.
+    known, such as of a search whose result is plain text. ``values`` are what else the rows of its result hold, of
+    which ids of the dataset were seen, too.
     """
 
     name: str
@@ -58,6 +73,7 @@ class LoggedToolCall:
     result: str | None = None
     failed: bool = False
     seen: list[str] | None = None
+    values: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -87,6 +103,11 @@ class LoggedAnswer:
         How many of the calls opened what isn't known: without an edge among what is known, the walk isn't known either.
     drawn_ids
         Whether names may be ids that the library drew: what the dataset doesn't know of these can't be compared.
+    repository
+        The repository of files that are named without one, where the log states it otherwise: it counts if the dataset
+        has it.
+    symbols
+        Whether names are those that a graph gives its nodes: a symbol then may stand without its file.
     folders
         The absolute folders in which an agent worked: a file's name may begin with one of them.
     tool_calls
@@ -99,10 +120,16 @@ class LoggedAnswer:
         Each thing that was read beside the library's output, with the key that held it.
     record
         The whole record, where it is graphkit's own: then only its ids are looked up.
+    walked
+        Whether the edges of a whole record stand as they were walked: one that the knowledge graph holds only the other
+        way round is turned.
     trial
         Which of several answers to the question it is.
     scores
         What others scored the answer by, by measure.
+    values
+        What rows of queries hold in lists and beside edges: ids of the dataset among them were retrieved, too, without
+        a rank.
     rankings
         The names that the system ranked at the level of files or modules, where it ranked these itself.
     dialogue
@@ -122,6 +149,8 @@ class LoggedAnswer:
     listed: list[LoggedEdge] = field(default_factory=list)
     unknown_calls: int = 0
     drawn_ids: bool = False
+    repository: str | None = None
+    symbols: bool = False
     folders: list[str] = field(default_factory=list)
     tool_calls: list[LoggedToolCall] | None = None
     answer: str | None = None
@@ -140,7 +169,9 @@ class LoggedAnswer:
     notes: list[str] = field(default_factory=list)
     taken: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
+    walked: bool = False
     rankings: dict[str, list[str]] | None = None
+    values: list[str] = field(default_factory=list)
     trial: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
     dialogue: Any = field(default=None, repr=False)
@@ -172,6 +203,10 @@ class UnreadableLogError(InputError):
     """A log that can't be read, or that could only mislead."""
 
 
+class UnrecognisedLogError(UnreadableLogError):
+    """A log that no reader knows, or in which its reader found nothing but questions."""
+
+
 #: The values of a file, each with its ``file:line``.
 Values = Iterable[tuple[str, Any]]
 
@@ -191,6 +226,10 @@ class Reader(ABC):
         Whether a file is lines of text. Otherwise it is JSON: lines, one document, or an array.
     options
         The fields of :class:`ReadOptions` that the reader uses.
+    beside
+        The keys that say nothing of a question, wherever they stand: an import counts every other that isn't read.
+    finds_edges
+        Whether a search that found nothing walked nothing: not where the format has a ranking and nothing else.
     priority
         If several readers recognise equally many values of a file, the one with the highest priority reads it.
         graphkit's own have 10 to 140, more for a more specific format; the default puts another package's first.
@@ -201,6 +240,8 @@ class Reader(ABC):
     lacks: ClassVar[tuple[str, ...]] = ()
     lines: ClassVar[bool] = False
     options: ClassVar[tuple[str, ...]] = ("question_key",)
+    beside: ClassVar[tuple[str, ...]] = ()
+    finds_edges: ClassVar[bool] = True
     priority: ClassVar[int] = 1000
 
     @abstractmethod

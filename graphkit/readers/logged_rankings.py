@@ -71,9 +71,12 @@ def ends(triples: Iterable[LoggedEdge]) -> list[LoggedChunk]:
 def _merged(chunks: Iterable[LoggedChunk]) -> list[LoggedChunk]:
     """Return one chunk a name, at its first rank, with its best score and its texts one below the other."""
     first: dict[str, LoggedChunk] = {}
-    texts: dict[str, dict[str, None]] = {}  # an ordered set
+    values: dict[str, dict[str, None]] = {}  # ordered sets
+    texts: dict[str, dict[str, None]] = {}
     for chunk in chunks:
         kept = first.setdefault(chunk.name, chunk)
+        if chunk.values:
+            values.setdefault(chunk.name, {}).update(dict.fromkeys(chunk.values))
         if chunk.text is not None:
             texts.setdefault(chunk.name, {})[chunk.text] = None
         if chunk.score is not None and (kept.score is None or chunk.score > kept.score):
@@ -81,6 +84,8 @@ def _merged(chunks: Iterable[LoggedChunk]) -> list[LoggedChunk]:
         kept.commit = kept.commit or chunk.commit
     for name, its in texts.items():
         first[name].text = "\n\n".join(its)
+    for name, held in values.items():
+        first[name].values = tuple(held)
     return list(first.values())
 
 

@@ -47,6 +47,7 @@ class McpReader(Reader):
 
     name = "mcp"
     priority = 126
+    beside = ("direction", "mimeType", "capabilities", "clientInfo", "serverInfo", "protocolVersion", "tools")
     title = "MCP: JSON-RPC messages of tools/call and resources/read with their results, bare or within objects"
     lacks = (
         *LACKS,
@@ -97,11 +98,12 @@ def _message_in(value: Any) -> dict[str, Any] | None:
     if _is_message(value):
         message: dict[str, Any] = value
         return message
-    for one in value.values() if isinstance(value, dict) and len(value) <= 20 else ():
+    for key, one in dict.items(value) if isinstance(value, dict) and len(value) <= 20 else ():
         if isinstance(one, str) and "jsonrpc" not in one[:1000]:
             continue
         inner = json_within(one)
         if isinstance(inner, dict) and _is_message(inner):
+            value.get(key)
             return inner
     return None
 

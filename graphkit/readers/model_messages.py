@@ -2,7 +2,8 @@
 
 Chat completions (``tool_calls`` and messages of the role ``tool``, formerly ``function_call``), responses (items of the
 types ``function_call`` and ``function_call_output``), blocks of the types ``tool_use`` and ``tool_result`` within a
-content, and what Gemini, Amazon Bedrock, LangChain, Pydantic AI and OpenTelemetry write for the same.
+content, and what Gemini, Amazon Bedrock, LangChain, Pydantic AI, OpenTelemetry and Goose write for the same. Goose's
+form is that of block/goose, ``conversation/message.rs`` and ``conversation/tool_result_serde.rs``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _TEXT_BLOCKS = (None, "text", "input_text", "output_text")
 _OTHER_BLOCKS = (
     *("tool_result", "thinking", "redacted_thinking", "reasoning", "refusal", "image", "image_url", "input_image"),
     *("input_audio", "document", "step-start", "compaction", "function_call_output", "custom_tool_call_output"),
+    *("toolConfirmationRequest", "actionRequired", "systemNotification", "redactedThinking"),
 )
 #: The keys of a call and of a result in the parts of Gemini and of Amazon Bedrock's Converse.
 _CALL_PARTS = ("toolUse", "functionCall", "function_call")
@@ -39,6 +41,10 @@ _RESULT_PARTS = ("toolResult", "functionResponse", "function_response")
 #: The parts of Vercel's messages for a model, and the kinds of what a tool gave there.
 _MODEL_PARTS = ("tool-call", "tool-result")
 _MODEL_OUTPUTS = ("text", "json", "error-text", "error-json", "content", "execution-denied")
+
+#: The blocks in which Goose has calls and results.
+_GOOSE_CALLS = ("toolRequest", "frontendToolRequest")
+_GOOSE_RESULT = "toolResponse"
 
 #: What Pydantic AI says of a call that gave nothing.
 _FAILED_OUTCOMES = ("failed", "denied", "retried")
@@ -317,6 +323,8 @@ def plain_message(value: Any) -> Any:
         return {**value, "role": role, "content": [block for part in content for block in _blocks_of_part(part)]}
     if value.get("type") == "gemini":
         return _message_of_gemini_cli(value)
+    if any(one.get("type") in (*_GOOSE_CALLS, _GOOSE_RESULT) for one in objects_of(content)):
+        return {**value, "content": [_block_of_goose(one) for one in content or ()]}
     if any(one.keys() & {*_CALL_PARTS, *_RESULT_PARTS} for one in objects_of(content)):  # Converse
         return {**value, "content": [_block_of_part(one) for one in content or ()]}
     return value
@@ -378,6 +386,23 @@ def _block_of_part(part: Any) -> Any:
         return {"type": "tool_result", "tool_use_id": name, "content": content, "is_error": failed}
     words = part.get("content") if part.get("type") == "text" else part.get("text")
     return {"type": "text", "text": words} if isinstance(words, str) else part
+
+
+def _block_of_goose(block: Any) -> Any:
+    """Return a block of Goose, whose calls and results are each a success with a value, or an error."""
+    kind = _label(block.get("type")) if isinstance(block, dict) else ""
+    if kind in _GOOSE_CALLS:
+        call = object_of(block.get("toolCall"))
+        given = object_of(call.get("value")) or call
+        return {"type": "tool_use", "name": given.get("name"), "input": given.get("arguments"), "id": block.get("id")}
+    if kind == _GOOSE_RESULT:
+        gave = object_of(block.get("toolResult")) or {"value": block.get("toolResult")}
+        held = object_of(gave.get("value"))
+        failed = gave.get("status") == "error" or "error" in gave or held.get("isError") is True
+        content = held.get("structuredContent") or held.get("content", gave.get("value"))
+        content = gave.get("error", content)
+        return {"type": "tool_result", "tool_use_id": block.get("id"), "content": content, "is_error": failed}
+    return block
 
 
 def _text_of_json(block: Any) -> Any:

@@ -188,6 +188,8 @@ def _add_payload(
             remedy=REMEDY,
         )
     gathered.add_to(answer)
+    if gathered.query and not gathered.query_used:
+        unread[f"{prefix}metadata.cypher"] += 1
     return gathered
 
 

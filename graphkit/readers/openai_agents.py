@@ -58,6 +58,11 @@ class OpenaiAgentsReader(FrameworkReader):
 
     name = "openai-agents"
     priority = 115
+    beside = (
+        *("workflow_name", "model_config", "requests", "turn", "agent_name", "tools", "output_type"),
+        *("model_responses", "current_agent", "request_usage_entries", "tool_invocations", "context_meta"),
+        *("tool_use_tracker", "agent", "description", "tool_origin", "session_items", "last_model_response"),
+    )
     title = "OpenAI Agents SDK: items (to_input_list(), new_items), RunState.to_json(), and exported traces"
     lacks = (
         *FRAMEWORK_LACKS,

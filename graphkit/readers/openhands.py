@@ -70,6 +70,11 @@ class OpenHandsReader(Reader):
 
     name = "openhands"
     priority = 124
+    beside = (
+        *("system_prompt", "tools", "wait_for_response", "security_risk", "blocking", "is_static", "hidden"),
+        *("confirmation_state", "pid", "username", "hostname", "py_interpreter_path", "full_output_save_dir"),
+        *("impl_source", "cache_prompt", "origin", "prev_exist", "summary", "action_id", "critic_result"),
+    )
     title = "OpenHands: events of a conversation (SDK 1.x and version 0), and records of its benchmarks with a history"
     lacks = (
         *LACKS,

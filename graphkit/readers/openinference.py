@@ -63,6 +63,7 @@ class OpenInferenceReader(Reader):
 
     name = "openinference"
     priority = 110
+    beside = ("resource", "scope")
     title = "OpenInference spans: SDK JSON, Phoenix, OTLP JSON"
     lacks = (
         "The format has no edges: they are read from the texts of documents as LlamaIndex writes them, and from their "
@@ -226,7 +227,7 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str], held: st
             query, rows = rows_in(content)
             if rows is None:
                 doubts.add(ROWS_AS_TEXT)
-            from_rows = content_of_rows(rows or [], query, ReadOptions())
+            from_rows = content_of_rows(rows or [], query, ReadOptions(), unread)
             yield Document(None, SplitText(None), score, from_rows.retrieved is not None, rows=from_rows)
             continue
         if name is None:

@@ -36,6 +36,7 @@ class OpenTelemetryReader(Reader):
 
     name = "otel"
     priority = 100
+    beside = ("resource", "scope")
     title = "OpenTelemetry GenAI spans, also those of OpenLLMetry: SDK JSON, OTLP JSON"
     lacks = (
         "The conventions have no edges: a traversal comes from what tools opened, or from OpenLLMetry's documents that "

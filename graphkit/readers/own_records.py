@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +18,16 @@ from graphkit.files.run_files import trial_in, trial_of
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import identifier
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER
-from graphkit.records.shapes import with_output
+from graphkit.records.shapes import traversal_steps, with_output
 from graphkit.records.structs import AnswerStruct, struct_of
 
 #: The names under which a record has each field.
 _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
 _KNOWN = frozenset(one for names in _NAMES.values() for one in names) | BESIDE_ANSWER
+#: A traversal of lists in the JSON of a record.
+_LISTED = re.compile(
+    rb'"(?:' + "|".join(_NAMES["traversal"]).encode() + rb')"\s*:\s*(?:\{\s*"(?:triples|paths)"\s*:\s*)?\[\s*\[\s*"'
+)
 _CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings", "evidence_files")
 
 
@@ -38,11 +43,11 @@ class OwnRecordsReader(Reader):
         if not isinstance(value, dict):
             return False
         value = with_output(value)
-        return (
-            value.keys() <= _KNOWN
-            and _first(value, "question_id") is not None
-            and any(name in value for one in _CONTENT for name in _NAMES[one])
-        )
+        if _first(value, "question_id") is None:
+            return False
+        if value.keys() <= _KNOWN:
+            return any(name in value for one in _CONTENT for name in _NAMES[one])
+        return _is_traversal(_traversal_of(value))  # fields of the system's own may stand beside it
 
     @staticmethod
     def names_run(value: Any) -> bool:
@@ -51,7 +56,12 @@ class OwnRecordsReader(Reader):
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
-            own = value if isinstance(value, OwnRecord) else OwnRecord(_parsed(where, value), trial_of(value))
+            if isinstance(value, OwnRecord):
+                own = value
+            else:
+                line = json.dumps(with_output(value)).encode()
+                own = OwnRecord(_parsed(where, line), trial_of(value), walked=in_walking_order(line))
+                unread.update(name for name in with_output(value) if name not in _KNOWN)
             record = own.record
             fields = _without_nulls(msgspec.to_builtins(record))
             if not record.citations:  # a struct has no null for them
@@ -59,16 +69,17 @@ class OwnRecordsReader(Reader):
             if not record.rankings:
                 del fields["rankings"]
             logged = LoggedAnswer(where, record.question_id, run=record.run, record=fields)
-            logged.trial, logged.scores = own.trial, own.scores
+            logged.trial, logged.scores, logged.walked = own.trial, own.scores, own.walked
             yield logged
 
 
 class OwnRecord(NamedTuple):
-    """A record with the trial that it is of, and the scores that its log holds."""
+    """A record with the trial that it is of, the scores that its log holds, and whether its edges are lists."""
 
     record: AnswerStruct
     trial: str | None = None
     scores: dict[str, float] = {}
+    walked: bool = False
 
 
 def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator[tuple[str, OwnRecord]]:
@@ -87,15 +98,20 @@ def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator
         record = reader.parse(number, line)
         if record is not None:
             usable += 1
-            yield f"{path}:{number}", OwnRecord(record, trial_in(line))
+            yield f"{path}:{number}", OwnRecord(record, trial_in(line), walked=in_walking_order(line))
     problems.raise_if_refused(usable=usable)
 
 
-def _parsed(where: str, value: Any) -> AnswerStruct:
+def in_walking_order(line: bytes) -> bool:
+    """Return whether a record's traversal is lists of names, which may stand in the order in which it was walked."""
+    return _LISTED.search(line) is not None
+
+
+def _parsed(where: str, line: bytes) -> AnswerStruct:
     from graphkit.records.models import Answer
 
     problems = Problems()
-    model = parse_record(Answer, json.dumps(value).encode(), where, problems)
+    model = parse_record(Answer, line, where, problems)
     if model is None:
         raise UnreadableLogError(
             "; ".join(problem.what for problem in problems.skipped) or "it is no record of graphkit's",
@@ -103,6 +119,20 @@ def _parsed(where: str, value: Any) -> AnswerStruct:
             remedy="`graphkit schema answer` shows all fields.",
         )
     return struct_of(AnswerStruct, model)
+
+
+def _traversal_of(value: Any) -> Any:
+    """Return the traversal of a record as it is written."""
+    return next((value[name] for name in _NAMES["traversal"] if name in value), None)
+
+
+def _is_traversal(value: Any) -> bool:
+    """Return whether a value is a traversal with edges, in any form."""
+    try:
+        steps = traversal_steps(value)
+    except ValueError:
+        return False
+    return bool(steps) and all(isinstance(one, dict) and one.keys() >= {"source", "target"} for one in steps)
 
 
 def _first(value: dict[str, Any], name: str) -> str | None:

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from graphkit.readers.accounting import EMPTY_VALUES
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
+from graphkit.records.doubts import NOTHING
 from graphkit.records.repetition_names import TRIALS
 from graphkit.records.words import shortened
 
@@ -61,15 +63,11 @@ LATENCIES = {"latencyms": 1.0, "durationms": 1.0, "seconds": 1e3, "latency": 1.0
 _BESIDE = ("metadata", "extra", "inputs", "input", "question", "query")
 #: LangSmith's exports: a run has its example, or its own metadata, beside it.
 _LANGSMITH = ("example.metadata", "example.inputs", "example", "extra.metadata")
-#: Values that say nothing.
-EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})
 #: An id that was drawn at random.
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
-
-NOTHING = "nothing in them is what this format writes: only what stands around it was read"
 
 EMPTY = "an empty list stands where others have what was found: nothing was"
 
@@ -256,10 +254,16 @@ def identifier(value: Any) -> str | None:
 
 
 def texts(value: Any) -> list[str] | None:
-    """Return the texts and numbers of a list as texts, or None if it isn't a list."""
+    """Return the texts and numbers of a list as texts, also of lists in it; None if there are none, or no list.
+
+    >>> texts(["a", 1]), texts([["a"], ["b"]]), texts([]), texts([{}]), texts("a")
+    (['a', '1'], ['a', 'b'], [], None, None)
+    """
     if not isinstance(value, list | tuple):
         return None
-    return [name for name in map(identifier, value) if name is not None]
+    parts = [part for one in value for part in (one if isinstance(one, list | tuple) else [one])]
+    found = [name for name in map(identifier, parts) if name is not None]
+    return found if found or not value else None
 
 
 def object_of(value: Any) -> dict[str, Any]:
@@ -270,6 +274,19 @@ def object_of(value: Any) -> dict[str, Any]:
 def objects_of(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list; nothing for anything else."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def question_id(*around: Any) -> str | None:
+    """Return the id of a question under one of its usual keys in the first object that has one.
+
+    >>> question_id({"topic": "x"}, {"Question-ID": 7})
+    '7'
+    """
+    for one in around:
+        for name, value in object_of(one).items():
+            if plain_key(name) in QUESTION_IDS and (found := identifier(value)) is not None:
+                return found
+    return None
 
 
 def json_within(value: Any) -> Any:
@@ -324,7 +341,7 @@ def _inside(found: _Found, texts: bool) -> Iterator[_Found]:
     one, spot = found.payload, found.spot
     if isinstance(one, dict):
         place = _INDEX.sub("[]", spot)
-        for name, item in one.items():
+        for name, item in dict.items(one):  # looking for payloads takes nothing
             if texts and isinstance(item, str) and "." not in name:  # JSON as text, as model_dump_json() gives it
                 item = json_within(item)
             if isinstance(item, dict | list):
@@ -414,7 +431,9 @@ def _wrapped(found: _Found, where: str, options: ReadOptions, followed: _Followe
     logged.error_type = around.first("type of error", ERROR_TYPES, text)
     if isinstance(found.payload, dict):
         place = found.way[-1][0]
-        wrapped.names = frozenset(name for name in found.payload if _dotted(place, name) in around.used)
+        wrapped.names = frozenset(name for name in {*found.payload.keys()} if _dotted(place, name) in around.used)
+        for dotted in around.used:
+            at(found.payload, dotted.removeprefix(_dotted(place, "")))
     wrapped.rest = tuple(around.rest())
     return wrapped
 
@@ -436,12 +455,12 @@ def _places(found: _Found) -> Iterator[tuple[str, dict[str, tuple[str, Any]], bo
     for place, one, following in reversed(found.way):
         if one is not found.payload and len(one) > MOST_KEYS:
             continue
-        own = {plain_key(name): (name, value) for name, value in one.items() if name != following}
+        own = {plain_key(name): (name, value) for name, value in dict.items(one) if name != following}
         yield _dotted(place, ""), own, False
         for name in _BESIDE:
-            inner = one.get(name)
+            inner = dict.get(one, name)
             if isinstance(inner, dict) and name != following:
-                held = {plain_key(key): (key, value) for key, value in inner.items()}
+                held = {plain_key(key): (key, value) for key, value in dict.items(inner)}
                 if name in ("question", "query"):  # {"question": {"id": ..., "text": ...}}
                     held |= {f"question{key}": held[key] for key in ("id", "text") if key in held}
                 yield _dotted(place, f"{name}."), held, one is found.payload

@@ -28,6 +28,7 @@ class PydanticAiReader(FrameworkReader):
 
     name = "pydantic-ai"
     priority = 116
+    beside = ("audio_seconds", "tool_name", "scope", "retry", "details")
     title = "Pydantic AI: messages of a run, as all_messages_json() writes them"
     lacks = (
         *FRAMEWORK_LACKS,

@@ -11,6 +11,7 @@ from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptio
 from graphkit.readers.model_messages import is_conversation
 from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, text, texts
 from graphkit.readers.reprs import printed
+from graphkit.readers.text_contexts import UNNAMED
 from graphkit.records.ids import id_of_text
 
 #: The columns that are read, each with its former name.
@@ -19,13 +20,22 @@ CONTEXTS = ("retrieved_contexts", "contexts")
 CONTEXT_IDS = "retrieved_context_ids"
 RESPONSE = ("response", "answer")
 
+#: The columns of gold in test sets; one of them is of test sets alone, whose contexts are gold.
+_REFERENCES = ("reference", "reference_contexts", "ground_truth", "ground_truths")
+_GENERATED = "evolution_type"
+
+TEST_SET = "this is a test set of RAGAS: questions with references, which are gold, and no answer of a system"
+AS_GOLD = (
+    "Make gold of it: graphkit init DATASET FILE (with --map relevant_texts=contexts, if its contexts are gold); or "
+    "answer it first, and write the rows with response and retrieved_contexts."
+)
+
 _QUESTION_IDS = ("question_id", "query_id", "qid", "id")
 
 #: The longest list that is read as Python prints it.
 LONGEST_TEXT = 1_000_000
 
 MISMATCH = "there are more or fewer ids than contexts: the ids are used, without texts"
-UNNAMED = "contexts have no ids: each is named by a digest of its text, as graphkit ragas import names gold contexts"
 
 
 class RagasReader(Reader):
@@ -33,6 +43,7 @@ class RagasReader(Reader):
 
     name = "ragas"
     priority = 40
+    finds_edges = False
     title = "RAGAS: rows of a data set, or of results, as JSON"
     lacks = (
         "Rows have no traversal but that of a conversation with tools, and neither times nor tokens.",
@@ -44,6 +55,17 @@ class RagasReader(Reader):
         return holds(value, _is_row) or any(map(_is_row, _rows(value)))
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
+        first, answered, references = "", False, Counter[str]()
+        for answer in self._answers(values, options, references):
+            first = first or answer.where
+            said = (answer.answer, answer.retrieved, answer.tool_calls, answer.error)
+            answered = answered or any(one is not None for one in said)
+            yield answer
+        unread.update(references)
+        if first and not answered and any(references[name] for name in _REFERENCES):
+            raise UnreadableLogError(TEST_SET, where=first, remedy=AS_GOLD)
+
+    def _answers(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             if not isinstance(value, dict):
                 remedy = "Each row is an object of columns, such as user_input and retrieved_contexts."
@@ -124,17 +146,29 @@ def _answer(where: str, row: dict[str, Any], options: ReadOptions, unread: Count
         answer.notes += dialogue.notes
     else:
         answer.question_text = text(asked)
+    answer.error, answer.trial = text(row.get("error")), identifier(row.get("trial"))
     response = _first(row, RESPONSE)
     if isinstance(response, str):
         answer.answer = response
     chunks = _retrieved(row, answer.notes)
     answer.retrieved = answer.retrieved if chunks is None else chunks
-    used = (*ASKED, *CONTEXTS, CONTEXT_IDS, *RESPONSE, "run", *([] if found is None else [found[0].partition(".")[0]]))
+    used = (
+        *ASKED,
+        *CONTEXTS,
+        CONTEXT_IDS,
+        *RESPONSE,
+        "run",
+        "error",
+        "trial",
+        *([] if found is None else [found[0].partition(".")[0]]),
+    )
     count_unread(row, used, unread)
     return answer
 
 
 def _retrieved(row: dict[str, Any], notes: list[str]) -> list[LoggedChunk] | None:
+    if row.get(_GENERATED) is not None and _first(row, RESPONSE) is None:
+        return None
     contexts = _first(row, CONTEXTS)
     if isinstance(contexts, str):  # tables of text hold a list as JSON, or as Python prints it
         parsed = json_within(contexts)

@@ -32,6 +32,7 @@ class SmolagentsReader(FrameworkReader):
 
     name = "smolagents"
     priority = 117
+    beside = ("timing", "model_input_messages", "model_output_message")
     title = "smolagents: steps of an agent's memory, and results of a run with its steps"
     lacks = (
         *FRAMEWORK_LACKS,

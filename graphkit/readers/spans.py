@@ -1,8 +1,8 @@
 """Spans in the forms in which they are written, brought into one.
 
-The forms are the SDK's own JSON (``ReadableSpan.to_json()``), that of Phoenix (nested, or a row of its table), and OTLP
-JSON with ids in hex or in base64, in camel case or in snake case. Of a span only those attributes are kept that its
-reader uses.
+The forms are the SDK's own (``ReadableSpan.to_json()``), that of Phoenix (nested, or a row of its table), OTLP JSON
+with ids in hex or in base64, in camel case or in snake case, and that of Jaeger's pages and interface (as
+jaegertracing/jaeger-ui has it in ``types/trace.ts``). Of a span only those attributes are kept that its reader uses.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.accounting import EMPTY_VALUES
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
-    EMPTY_VALUES,
     QUESTION_IDS,
     at,
     each_unwrapped,
@@ -26,6 +26,7 @@ from graphkit.readers.payloads import (
     json_within,
     nothing_known,
     object_of,
+    objects_of,
     plain_key,
     whole,
 )
@@ -57,6 +58,9 @@ _ENVELOPE = frozenset(
 
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
+#: The spans of a trace of Jaeger, which has a ``traceID``, and the tags in which OpenTelemetry's status stands.
+_JAEGER = "spans"
+_STATUS_TAGS = ("otel.status_code", "otel.status_description", "error", "span.kind", "internal.span.format")
 _NUMBERED = re.compile(r"\.\d+(?=\.|$)")
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{16}|[0-9a-fA-F]{32})")
 
@@ -365,7 +369,8 @@ def _is_payload(value: Any) -> bool:
     """Return whether a value holds spans and nothing of the user's: an export, a span, or a list of spans."""
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict) and _is_span(value[0])
-    return isinstance(value, dict) and (_is_span(value) or any(isinstance(value.get(key), list) for key in _RESOURCES))
+    lists = (*_RESOURCES, *([_JAEGER] if isinstance(value, dict) and "traceID" in value else []))
+    return isinstance(value, dict) and (_is_span(value) or any(isinstance(value.get(key), list) for key in lists))
 
 
 def _ids(value: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -399,6 +404,9 @@ def _raw_spans(payload: Any, where: str, unread: Counter[str]) -> Iterator[dict[
         yield from _objects(payload, where, "a list of spans")
         return
     key = next((key for key in _RESOURCES if key in payload), None)
+    if key is None and "traceID" in payload and _JAEGER in payload:
+        yield from map(_of_jaeger, objects_of(payload[_JAEGER]))
+        return
     if key is None:
         yield payload
         return
@@ -407,6 +415,31 @@ def _raw_spans(payload: Any, where: str, unread: Counter[str]) -> Iterator[dict[
             for scope in _objects(resource.get(name), where, name):
                 yield from _objects(scope.get("spans"), where, "spans")
     unread.update(shortened(name) for name in payload if name != key)
+
+
+def _of_jaeger(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return a span of Jaeger, whose attributes are tags and whose times are microseconds, as the SDK has it."""
+    tags = _tagged(raw.get("tags"))
+    references = [one for one in objects_of(raw.get("references")) if one.get("refType") == "CHILD_OF"]
+    failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
+    start, took = whole(raw.get("startTime")), whole(raw.get("duration"))
+    logs = [_tagged(one.get("fields")) for one in objects_of(raw.get("logs"))]
+    return {
+        "name": raw.get("operationName"),
+        "trace_id": raw.get("traceID"),
+        "span_id": raw.get("spanID"),
+        "parent_id": references[0].get("spanID") if references else raw.get("parentSpanID"),
+        "start_time_unix_nano": None if start is None else start * 1000,
+        "end_time_unix_nano": None if start is None or took is None else (start + took) * 1000,
+        "attributes": {name: value for name, value in tags.items() if name not in _STATUS_TAGS},
+        "status": {"code": "ERROR" if failed else "OK", "message": tags.get("otel.status_description")},
+        "events": [{"name": fields.get("event"), "attributes": fields} for fields in logs],
+        "warnings": raw.get("warnings"),
+    }
+
+
+def _tagged(tags: Any) -> dict[str, Any]:
+    return {one["key"]: one.get("value") for one in objects_of(tags) if isinstance(one.get("key"), str)}
 
 
 def _objects(value: Any, where: str, what: str) -> list[dict[str, Any]]:

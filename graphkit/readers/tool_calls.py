@@ -15,13 +15,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from graphkit.readers.accounting import EMPTY_VALUES, kept
+from graphkit.readers.documents import content_of_rows
 from graphkit.readers.graph_results import graph_of_result
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall, ReadOptions
 from graphkit.readers.logged_rankings import distinct, ends
-from graphkit.readers.payloads import EMPTY_VALUES, identifier, json_within, number, plain_key, text
+from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
 from graphkit.readers.reprs import printed
 from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
+from graphkit.records.doubts import UNREAD_PARTS
 
 #: Limits of one call: its names, and the depth in its arguments or its result at which they are looked for.
 MOST_NAMES = 100
@@ -73,8 +76,13 @@ _SUBMIT = frozenset(
 _STRUCTURED = "finalresult"
 _ANSWERS = ("answer", "final_answer", "message", "result", "output", "text", "submission")
 
-#: Tools that keep an agent's thoughts and plans: their results show nothing.
-_SHOW_NOTHING = frozenset(("think", "todowrite", "updateplan", "tasktracker"))
+#: Tools that keep an agent's thoughts and plans: they open nothing, and their results show nothing.
+_SHOW_NOTHING = frozenset(
+    (
+        *("think", "todowrite", "todoread", "updateplan", "tasktracker", "updatetodos", "updatetodolist"),
+        *("reportintent",),
+    )
+)
 
 #: Tools that run a command line, by the words of their names, and the arguments that hold it.
 _SHELLS = frozenset(("bash", "shell", "sh", "zsh", "terminal", "console"))
@@ -113,6 +121,7 @@ SHELL = "some shell commands can't be read for certain: what else they opened is
 UNREAD_ARGUMENTS = "the arguments of a call are no JSON object: what it opened isn't known"
 FAILED = "a call that failed opened nothing"
 WITHOUT_RESULT = "calls without a result, where other calls have one, count as failed"
+UNLOGGED_RESULT = "calls without a result, where other calls have one: what they gave isn't known"
 PLAIN = "what a search gave back is plain text: what it found doesn't count as retrieved"
 
 
@@ -142,6 +151,8 @@ class Trail:
         self._unread: set[int] = set()
         self._shells: dict[int, ShellReading] = {}
         self._returned: set[int] = set()
+        self._silent: set[int | None] = set()  # the calls whose result has no content
+        self._lost = False
         self._folders: dict[int, str] = {}
 
     def called(self, name: Any, arguments: Any, call: Any = None, folder: str | None = None) -> None:
@@ -152,7 +163,9 @@ class Trail:
                 self.notes[UNREAD_ARGUMENTS] = None
                 self._unread.add(len(self.calls))
             given = {}
-        one = LoggedToolCall(text(name) or "unnamed", given)
+        if text(name) is None:
+            self.unread_part()
+        one = LoggedToolCall(text(name) or "unnamed", kept(given))
         key = identifier(call)
         if key is None:
             self._waiting.append(len(self.calls))
@@ -182,6 +195,9 @@ class Trail:
         values = _values_in(content)
         key = identifier(call)
         index = self._by_id.get(key) if key is not None else self._waiting.popleft() if self._waiting else None
+        if content is found is None and not failed:
+            self._silent |= {index} - {None}
+            return
         if index is not None:
             self._returned.add(index)
             failed = failed or (index not in self._shells and found is None and _are_errors(values))
@@ -194,6 +210,8 @@ class Trail:
         graph = self._graph(values, index)
         if found is None:
             found = found_in(content) if _is_blocks(content) else _found_in_json(values[0], DEPTH)
+        if found is None and index is not None and (query := _query_of(self.calls[index])) is not None:
+            found = self._found_in_rows(values, query, index)
         if graph:
             own = found or []
             named = {chunk.name for chunk in own}
@@ -211,7 +229,7 @@ class Trail:
         Edges that all touch what the call opened are the ways on from there: which one was taken, later calls show.
         """
         given = self.calls[index].arguments if index is not None else {}
-        query = next((one for one in given.values() if isinstance(one, str) and _CYPHER.search(one)), None)
+        query = _query_of(self.calls[index]) if index is not None else None
         opened = list(islice(_names(given, DEPTH), MOST_NAMES)) if query is None else []
         center = opened[0] if len(opened) == 1 else None
         found: list[LoggedEdge] = []
@@ -228,12 +246,32 @@ class Trail:
                 found += edges
         return distinct(found)
 
+    def _found_in_rows(self, values: list[Any], query: str, index: int) -> list[LoggedChunk] | None:
+        """Return what the rows of a query hold whose columns say nothing: the import looks for ids among the values."""
+        lists = (part for value in values for part in (value.values() if isinstance(value, dict) else (value,)))
+        rows = [row for one in lists if isinstance(one, list) for row in one if isinstance(row, dict)]
+        rows = rows or [value for value in values if isinstance(value, dict)]
+        if not rows:
+            return None
+        read = content_of_rows(rows, query, ReadOptions())
+        chunks = read.retrieved or []
+        self.calls[index].values = [one for chunk in chunks for one in chunk.values]
+        for chunk in chunks:
+            if not chunk.is_named:
+                chunk.name = f"{chunk.name} of call {index + 1}"
+        return read.retrieved
+
     def _read_shell(self, index: int, line: str) -> ShellReading:
         """Read the command line of a call, with its result if there is one."""
         call = self.calls[index]
         reading = self._shells[index] = read_shell(line, call.result, call.failed, self._folders.get(index))
         self.submitted = reading.submitted or self.submitted
         return reading
+
+    def unread_part(self) -> None:
+        """Note that a part of the log isn't read, which may be a call or a result."""
+        self._lost = True
+        self.notes[UNREAD_PARTS] = None
 
     @property
     def handed_in(self) -> bool:
@@ -264,19 +302,28 @@ class Trail:
                 self.calls[index].seen = self._seen(index, names)
             answer.opened = [name for names in opened for name in names]
             answer.shown, answer.listed = self._edges, self._listed
-            answer.unknown_calls = sum(call.seen is None for call in self.calls)
-            answer.folders = list(dict.fromkeys(one for each in self._shells.values() for one in each.folders))
+            answer.unknown_calls = sum(call.seen is None for call in self.calls) + self._lost
+            gone = (one for each in self._shells.values() for one in each.folders)
+            answer.folders = list(dict.fromkeys([*answer.folders, *gone]))
             answer.ordered = True
         answer.notes += self.notes
 
     def _fail_without_result(self) -> None:
         """Mark calls without a result as failed where the log holds results; what hands in the answer has none."""
-        named = set(self._by_id.values())  # others may have their results joined into one
+        named = {*self._by_id.values()}  # others may have their results joined into one
+        without = self._silent | (named if self._returned & named else set())
         for index, call in enumerate(self.calls):
-            ended = index in self._returned or index in self._shells or hands_in(call.name)
-            if self.each_result and index in named and self._returned & named and not ended:
-                call.failed = True
-                self.notes[WITHOUT_RESULT] = None
+            if not self._returned or index not in without - self._returned or hands_in(call.name):
+                continue
+            if index in self._shells and (self._shells[index].submits or not self.each_result):
+                continue
+            if not self.each_result:
+                self.notes[UNLOGGED_RESULT] = None
+                continue
+            call.failed = True
+            self.notes[WITHOUT_RESULT] = None
+            if index in self._shells:
+                self._read_shell(index, command_line(call) or "")
 
     def _place_shells(self) -> None:
         """Drop names that depend on the folder in which an earlier command may have left the shell."""
@@ -295,7 +342,7 @@ class Trail:
             applies = {SHELL: not reading.certain, FAILED: reading.failed, MANY: len(reading.opened) > MOST_NAMES}
             self.notes |= dict.fromkeys(note for note, holds in applies.items() if holds)
             return reading.opened[:MOST_NAMES]
-        if searches(call.name) or _is_structured(call.name):
+        if searches(call.name) or _is_structured(call.name) or plain_key(call.name) in _SHOW_NOTHING:
             return []
         names = list(islice(_names(call.arguments, DEPTH), MOST_NAMES + 1))
         if call.failed:
@@ -319,6 +366,8 @@ class Trail:
         elif found is None and not opened:
             # An empty result shows nothing; any other text may show something.
             return [] if index not in self._unread and call.result is not None and not call.result.strip() else None
+        elif not all(chunk.is_named for chunk in found or ()):
+            return None  # the import knows which of its values name something
         return list(dict.fromkeys([*opened, *(chunk.name for chunk in found or ())]))
 
     def retrieved(self) -> list[LoggedChunk] | None:
@@ -331,6 +380,11 @@ class Trail:
                 first.setdefault(chunk.name, chunk)
         several = len(self._found) > 1
         return [replace(chunk, score=None) if several else chunk for chunk in first.values()]
+
+
+def _query_of(call: LoggedToolCall) -> str | None:
+    """Return the Cypher among a call's arguments."""
+    return next((one for one in call.arguments.values() if isinstance(one, str) and _CYPHER.search(one)), None)
 
 
 def _touches(edge: LoggedEdge, name: str) -> bool:
@@ -517,10 +571,11 @@ def _names(value: Any, depth: int) -> Iterator[str]:
     if not isinstance(value, dict):
         return
     named: dict[str, list[str]] = {"ids": [], "files": [], "within": []}
-    for key, held in value.items():
+    for key, held in dict.items(value):
         plain = plain_key(key)
         kind = "ids" if plain in IDS else "files" if plain in FILES else "within" if plain in WITHIN else None
         if kind is not None:
+            value.get(key)
             many = held if isinstance(held, list) else [held]
             for one in many:
                 name = identifier(one) if kind == "ids" else text(one)
@@ -535,8 +590,9 @@ def _names(value: Any, depth: int) -> Iterator[str]:
     else:
         yield from files
         yield from within
-    for held in value.values():
+    for key, held in dict.items(value):
         if isinstance(held, dict | list):
+            value.get(key)
             yield from _names(held, depth - 1)
 
 

@@ -277,8 +277,7 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     trail = Trail(each_result=False)  # an instrumentation may leave contents out
     for use in (use for part in parts for use in part.tools):
         trail.called(use.name, use.arguments, use.call)
-        if use.result is not None or use.failed:
-            trail.returned(use.result, use.call, use.failed)
+        trail.returned(use.result, use.call, use.failed)
     if trail.calls:
         trail.into(logged, tools=False)
     _add_retrieved(logged, [part.found for part in parts])

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from graphkit.readers.accounting import joined
 from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.model_messages import Call, Message, Result, cut_short, parse_message, tokens_of
+from graphkit.readers.model_messages import ROLES, Call, Message, Result, cut_short, parse_message, tokens_of
 from graphkit.readers.payloads import (
     at,
     count_unread,
@@ -136,6 +137,10 @@ class MiniSweAgentReader(_TrajectoryReader):
 
     name = "mini-swe-agent"
     priority = 125
+    beside = (
+        *("agent", "agent_type", "model_type", "environment_type", "outputs", "cost_per_call"),
+        *("observation_template", "timeout", "exit_status", "cost", "config"),
+    )
     title = "mini-SWE-agent: trajectories (.traj.json), with tool calls, items of responses, or commands within texts"
     keys = ("messages", "info", "trajectory_format")
 
@@ -212,7 +217,9 @@ def _reply_of_mini(value: dict[str, Any], extra: dict[str, Any], folder: str) ->
     items = objects_of(value.get("output"))
     words = content_text(value.get("content"))
     if items:
-        words = "\n".join(one for item in items for one in parse_message({"role": "assistant", **item}).texts) or None
+        words = (
+            "\n".join(one for item in items for one in parse_message(joined(item, {"role": "assistant"})).texts) or None
+        )
     message = Message("assistant", [words] if words else [])
     actions = objects_of(extra.get("actions"))
     if "actions" not in extra and words is not None and len(words) <= _LONGEST_TEXT:
@@ -249,6 +256,7 @@ class SweAgentReader(_TrajectoryReader):
 
     name = "swe-agent"
     priority = 125
+    beside = ("query", "agent", "message_type", "thought", "open_file", "extra_info")
     title = "SWE-agent: trajectories (.traj), with tool calls or commands within texts"
     keys = ("trajectory", "history", "info", "environment", "replay_config", "attempts", "problem_statement")
 
@@ -268,6 +276,9 @@ class SweAgentReader(_TrajectoryReader):
         folder = None
         history = [one for one in objects_of(payload.get("history")) if one.get("is_demo") is not True]
         asked = next((one for one in history if one.get("role") == "user"), {})
+        for one in history:  # the steps hold what they tell
+            if text(one.get("role")) in ROLES:
+                _ = one.get("content"), one.get("tool_call_ids")
         dialogue.add(Message("user", parse_message(asked).texts))
         said = (one for one in history if one.get("role") == "assistant")
         actions = deque(one for one in said if one.get("message_type") == "action")

@@ -25,6 +25,7 @@ class TrecReader(Reader):
 
     name = "trec"
     priority = 10
+    finds_edges = False
     options = ()
     title = "TREC runs: lines of `qid Q0 docno rank score tag`"
     lines = True

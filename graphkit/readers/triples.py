@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.graph_names import EDGES, edge_of
+from graphkit.readers.graph_names import EDGES, edge_of, is_null_edge
 from graphkit.readers.logged import LoggedEdge
 
 #: The keys of metadata that hold edges.
@@ -27,6 +27,7 @@ AMBIGUOUS = (
 UNSPLIT = "edges whose names hold ' -> ' can be split in several ways, and are skipped"
 NOT_EDGES = "lines among the edges of a text aren't edges (names with line breaks?), and are skipped"
 OWN_PREAMBLE = "edges stand at the head of texts that don't begin as LlamaIndex's do by default"
+JOINED_EDGES = "edges were read from lines of text such as A - REL -> B, which a query joined"
 NOT_AN_EDGE = "an entry of the metadata's edges has no source or no target, and was skipped"
 
 
@@ -137,6 +138,7 @@ def edges_of_metadata(metadata: Any, notes: set[str]) -> list[LoggedEdge] | None
     held = next((metadata[key] for key in KEYS if isinstance(metadata.get(key), list)), None)
     if held is None:
         return None
+    held = [one for one in held if not is_null_edge(one)]
     edges = [edge_of(one) for one in held]
     if None in edges:
         notes.add(NOT_AN_EDGE)
@@ -170,3 +172,17 @@ def edges_of_lines(text: str) -> Iterator[LoggedEdge]:
         match = next(filter(None, (form.fullmatch(line) for form in _FORMS)), None)
         if match is not None and "->" not in match["end"]:
             yield LoggedEdge(match["start"].strip(), match["relation"], match["end"].strip())
+
+
+def facts_in(text: str) -> tuple[list[str], list[LoggedEdge]] | None:
+    """Return the few lines that a text begins with and the edges that all others are, or None.
+
+    >>> above, edges = facts_in("web:a#f\\nweb:a#f - CALLS -> web:b#g")
+    >>> above, [(edge.source, edge.relation, edge.target) for edge in edges]
+    (['web:a#f'], [('web:a#f', 'CALLS', 'web:b#g')])
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()] if "->" in text or "<-" in text else []
+    found = [next(edges_of_lines(line), None) for line in lines]
+    first = next((place for place, edge in enumerate(found) if edge is not None), _ABOVE_EDGES)
+    edges = [edge for edge in found[first:] if edge is not None]
+    return (lines[:first], edges) if first < _ABOVE_EDGES and len(edges) == len(found) - first else None

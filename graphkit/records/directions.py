@@ -53,6 +53,15 @@ class KnowledgeEdges:
     def __len__(self) -> int:
         return len(self._relations)
 
+    @property
+    def relations(self) -> set[str]:
+        """The relations of all edges, in lower case."""
+        return {*self._spelled}
+
+    def spelled(self, relation: str) -> str:
+        """Return a relation in the graph's spelling, or as it is where the graph has none or several."""
+        return self._spelled.get(relation.casefold()) or relation
+
     def between(self, seen: Collection[str], name: str) -> Iterator[PlacedEdge]:
         """Yield the edges of the knowledge graph between a name and names that were seen before it."""
         if not self._beside:
@@ -73,7 +82,7 @@ class KnowledgeEdges:
         the graph holds in this direction. A relation gets the graph's spelling.
         """
         if relation is not None:
-            relation = self._spelled.get(relation.casefold()) or relation
+            relation = self.spelled(relation)
         held = self.held(source, relation, target)
         turned = False
         if not directed:

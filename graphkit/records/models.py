@@ -38,6 +38,7 @@ from graphkit.records.shapes import (
     error_text,
     gains,
     gold_paths,
+    in_direction,
     retrieved_chunks,
     tool_calls,
     traversal_steps,
@@ -69,6 +70,11 @@ class Step(Record):
     relation: Name | None = Field(default=None, validation_alias=AliasChoices("relation", "type", "label"))
     optional: StrictBool = False
     evidence: StrictStr | None = None
+
+    @classmethod
+    def in_own_fields(cls, given: Any) -> Any:
+        """Return a step that was walked backwards, ``~REL``, in the direction of its edge."""
+        return in_direction(given)
 
 
 class GoldPath(Record):
@@ -329,8 +335,9 @@ class Chunk(Record):
 class TraversalStep(Record):
     """A traversed edge: its retrieved path, its position there, and the commits of its ends.
 
-    If the log has lost which end is the source, the edge isn't ``directed``: it is compared in the direction in which
-    gold has it.
+    An edge that was walked backwards is written with ``~`` before its relation: ``b ~CALLS a`` is the edge ``a CALLS
+    b``. If the log has lost which end is the source, the edge isn't ``directed``: it is compared in the direction in
+    which gold has it.
     """
 
     source: Id
@@ -341,6 +348,11 @@ class TraversalStep(Record):
     source_commit: Label | None = None
     target_commit: Label | None = None
     directed: StrictBool = True
+
+    @classmethod
+    def in_own_fields(cls, given: Any) -> Any:
+        """Return a step that was walked backwards, ``~REL``, in the direction of its edge."""
+        return in_direction(given)
 
 
 #: The former name, which users may import.
@@ -443,7 +455,7 @@ Chunks = Annotated[
     tuple[Chunk, ...] | None, BeforeValidator(retrieved_chunks, json_schema_input_type=list[Id | Chunk] | None)
 ]
 #: The other forms of a traversal.
-TraversalForm = list[PathForm] | PathsForm | TriplesForm | NodeLinkForm | LinkForm
+TraversalForm = Text | list[Text] | list[PathForm] | PathsForm | TriplesForm | NodeLinkForm | LinkForm
 Traversal = Annotated[
     tuple[TraversalStep, ...] | None,
     BeforeValidator(traversal_steps, json_schema_input_type=list[TraversalStep] | TraversalForm | None),
@@ -463,16 +475,16 @@ ErrorText = Annotated[
 class Answer(Record):
     """The answer of one run to one question: one line of ``runs/NAME.jsonl``.
 
-    ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, or as networkx
-    node-link JSON. If ``traversal``, ``retrieved`` or ``tool_calls`` is absent or null, it wasn't logged and is
-    unknown; an empty list means that there was nothing. If ``ordered`` is false, the traversal is a set of edges
-    without an order. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored; ``failed_at``
-    is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of the record,
-    which an import writes; ``evaluate`` repeats each once per run, with the number of its records. ``rankings`` are the
-    ids that a system ranked at the level of files, modules or symbols, if they don't follow from ``retrieved``.
-    An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields of the record as an object.
-    ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the model's response in the
-    system's traces, to which ``export`` attaches scores.
+    ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, as text (``a -CALLS->
+    b``), or as networkx node-link JSON. If ``traversal``, ``retrieved`` or ``tool_calls`` is absent or null, it wasn't
+    logged and is unknown; an empty list means that there was nothing. If ``ordered`` is false, the traversal is a set
+    of edges without an order. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored;
+    ``failed_at`` is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of
+    the record, which an import writes; ``evaluate`` repeats each once per run, with the number of its records.
+    ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't follow from
+    ``retrieved``. An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields of the
+    record as an object. ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the
+    model's response in the system's traces, to which ``export`` attaches scores.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {

@@ -33,19 +33,60 @@ WRAPPERS = {
 }
 
 
+#: What stands before the relation of an edge that was walked backwards.
+BACKWARDS = "~"
+
+
+def forwards(relation: str | None) -> str | None:
+    """Return the relation of an edge that was walked backwards, or None for one that wasn't.
+
+    >>> forwards("~CALLS"), forwards("CALLS")
+    ('CALLS', None)
+    """
+    if relation is None or not relation.startswith(BACKWARDS):
+        return None
+    return relation[1:].lstrip() or None
+
+
+def in_direction(step: Any) -> Any:
+    """Return a step as its edge points: one whose relation says that it was walked backwards is turned.
+
+    >>> in_direction({"source": "b", "relation": "~CALLS", "target": "a"})
+    {'source': 'a', 'relation': 'CALLS', 'target': 'b'}
+    """
+    name = next((name for name in ("relation", "type", "label") if isinstance(step, dict) and name in step), None)
+    relation = forwards(step[name]) if name is not None and isinstance(step[name], str) else None
+    if relation is None:
+        return step
+    return {_OTHER_END.get(key, key): relation if key == name else value for key, value in step.items()}
+
+
+_OTHER_END = {
+    "source": "target",
+    "target": "source",
+    "source_commit": "target_commit",
+    "target_commit": "source_commit",
+}
+
+
 def traversal_steps(value: Any) -> Any:
     """Convert a traversal to a list of steps. Null, for an unknown traversal, stays null.
 
     Accepted: a list of steps (objects with ``source`` and ``target``); a list of node lists, each one path; a list of
     ``[source, relation, target]`` triples, together one path; a list of paths (objects with ``steps``); an object with
-    ``paths`` or ``triples``; networkx node-link JSON, whose edges have no direction if the graph isn't ``directed``.
+    ``paths`` or ``triples``; networkx node-link JSON, whose edges have no direction if the graph isn't ``directed``;
+    paths as text, as gold has them (:func:`graphkit.records.path_texts.path_of_text`).
     """
     if value is None:
         return None
     if isinstance(value, dict):
         return _from_object(value)
+    if isinstance(value, str):
+        return _from_texts([value])
     if not isinstance(value, list | tuple):
-        raise ValueError("a traversal must be a list of steps, node lists or triples, or node-link JSON")
+        raise ValueError("a traversal must be a list of steps, node lists or triples, text, or node-link JSON")
+    if value and all(isinstance(one, str) for one in value) and any("->" in one or "<-" in one for one in value):
+        return _from_texts(value)
     if not value or not isinstance(value[0], list | tuple):
         return _from_paths(value) if value and isinstance(value[0], dict) and "steps" in value[0] else list(value)
     return _triples(value) if are_triples(value) else _from_paths(value)
@@ -78,6 +119,20 @@ def _step(step: Any) -> Any:
             raise ValueError("a step written as a list must be [source, relation, target]")
         return {"source": step[0], "relation": step[1], "target": step[2]}
     return step
+
+
+def _from_texts(texts: Any) -> list[dict[str, Any]]:
+    """Return the steps of paths that are written as text; an empty text is no path."""
+    from graphkit.records.path_texts import SecondNamesOf, paths_of_text
+
+    paths = [path for text in texts if text.strip() for path in paths_of_text(text)]
+    second = SecondNamesOf(paths)
+    decided = second.decided()
+    if decided is None:
+        relations, nodes = second.examples()
+        raise ValueError(f"a path may be {relations} or {nodes}: write it as one of both")
+    steps = (path.steps(decided) for path in paths)
+    return [{**step, "path": place, "position": at} for place, its in enumerate(steps) for at, step in enumerate(its)]
 
 
 def _node_steps(nodes: Any) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 from graphkit.errors import InputError
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, LONGEST_WAIT, WIDEST
 from graphkit.records.arguments import checked_arguments
+from graphkit.records.shapes import forwards
 
 # The models are imported only when a record needs them; lines in the canonical spelling don't.
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ class StepStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=Tru
     relation: Name | None = None
     optional: bool = False
     evidence: str | None = None
+
+    def __post_init__(self) -> None:
+        if (along := forwards(self.relation)) is not None:
+            self.source, self.relation, self.target = self.target, along, self.source
 
 
 class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
@@ -143,6 +148,11 @@ class TraversalStepStruct(Struct, gc=False, forbid_unknown_fields=True):
     source_commit: Label | None = None
     target_commit: Label | None = None
     directed: bool = True
+
+    def __post_init__(self) -> None:
+        if (along := forwards(self.relation)) is not None:
+            self.source, self.relation, self.target = self.target, along, self.source
+            self.source_commit, self.target_commit = self.target_commit, self.source_commit
 
 
 class ToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+#: The id of an instance of SWE-bench and its kin: the owner, the repository and the number of the pull request.
+_INSTANCE = re.compile(r"(?P<owner>[\w.\-]+?)__(?P<name>[\w.\-]+)-\d+")
+
 
 def location_id(location: str, repo: str | None = None) -> str:
     """Return the id of a location, without a repository if none is given.
@@ -12,3 +17,13 @@ def location_id(location: str, repo: str | None = None) -> str:
     path, _, symbol = location.partition(":")
     node = f"{path}#{symbol}" if symbol else path
     return f"{repo}:{node}" if repo else node
+
+
+def repository_of_instance(name: str) -> str | None:
+    """Return the repository that the id of an instance of SWE-bench states, or None.
+
+    >>> repository_of_instance("pallets__flask-4045"), repository_of_instance("q1")
+    ('pallets/flask', None)
+    """
+    found = _INSTANCE.fullmatch(name)
+    return f"{found['owner']}/{found['name']}" if found else None

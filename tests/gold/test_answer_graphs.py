@@ -164,7 +164,7 @@ def test_webqsp_mistakes(row: Row, said: str, tmp_path: Path) -> None:
     assert "record '" in reported
 
 
-@pytest.mark.parametrize("extra", ["?y ns:a.b ?x, ?z .", "{ SELECT ?y WHERE { ?y ns:a.b ?x . } }", "?y a ?x ."])
+@pytest.mark.parametrize("extra", ["?y ns:a.b ?x, ?z .", "{ SELECT ?y WHERE { ?y ns:a.b ?x . } }", "?y ns:a.b* ?x ."])
 def test_a_query_that_is_read_in_part(extra: str, tmp_path: Path) -> None:
     """A query with a part that isn't a plain pattern gives no path, rather than a path of its other parts."""
     question, problems = one("cwq", tmp_path, cwq(f"ns:m.1 ns:a.b ?x .\n{extra}", "m.7"))

@@ -52,3 +52,26 @@ def test_musique(tmp_path: Path) -> None:
     question, problems = one("musique", tmp_path, row | {"answerable": False})
     assert (question.relevant, question.gold_answer) == ({}, None)
     assert problems.noted == {"the question is marked as unanswerable: nothing is gold": 1}
+
+
+def test_multihop_rag(tmp_path: Path) -> None:
+    """Each article is relevant by its title, each fact a text of evidence; a null query has neither."""
+    article = {"author": "A", "url": "https://n/1", "source": "N", "category": "c", "published_at": "2023-10-01"}
+    row = {
+        "query": "Who?",
+        "answer": "Ann",
+        "question_type": "inference_query",
+        "evidence_list": [
+            article | {"title": "T", "fact": "Ann did."},
+            article | {"title": "U", "fact": "It was Ann."},
+        ],
+    }
+    question, problems = one("multihop-rag", tmp_path, row)
+    assert (question.id, question.category, question.gold_answer) == ("rows-1", "inference_query", "Ann")
+    assert (question.relevant, question.relevant_texts) == ({"T": 1.0, "U": 1.0}, ("Ann did.", "It was Ann."))
+    assert (question.paths, problems.noted) == ((), {})
+    unknown = {"query": "?", "answer": "Insufficient information.", "question_type": "null_query", "evidence_list": []}
+    question, problems = one("multihop-rag", tmp_path, unknown)
+    assert (question.relevant, question.relevant_texts) == ({}, ())
+    assert problems.noted == {"the question has no evidence: nothing has to be retrieved": 1}
+    assert "must have the title" in mistake("multihop-rag", tmp_path, row | {"evidence_list": [{"fact": "x"}]})

@@ -14,7 +14,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.imports.importer import ImportedLog, import_log
 from graphkit.readers.known_formats import installed
-from graphkit.readers.payloads import NOTHING
+from graphkit.records.doubts import NOTHING
 from graphkit.records.words import shortened
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.imports.plain import PLAIN, PLAIN_LINES
@@ -91,10 +91,15 @@ def test_each_field_has_its_place(data: Path) -> None:
 
 
 def test_what_isnt_logged_isnt_there(data: Path) -> None:
-    """A field of which the log says nothing is left out of the record, and what it says is empty is empty."""
-    assert made(data, {"question_id": "q1", "found": []}).records == [
-        {"run": "mine", "question_id": "q1", "retrieved": []}
+    """A field of which the log says nothing is left out of the record, and what it says is empty is empty.
+
+    A search that found nothing walked nothing, and is counted.
+    """
+    found = made(data, {"question_id": "q1", "found": []})
+    assert found.records == [
+        {"run": "mine", "question_id": "q1", "retrieved": [], "traversal": [], "ordered": False},
     ]
+    assert found.summary[1] == "1 answer: 0 with retrieved ids, 0 with edges, 1 of 1 found nothing"
     assert made(data, {"question_id": "q1", "edges": []}).records == [
         {"run": "mine", "question_id": "q1", "traversal": [], "ordered": False}
     ]
@@ -258,7 +263,6 @@ def test_names_of_several_files(data: Path) -> None:
 @pytest.mark.parametrize(
     ("log", "words"),
     [
-        ({"found": ["4:8718b093-462d-48a1-90a9-c49cd235a8be:141"]}, "these are elementIds of Neo4j"),
         ({"found": ["chunk-8e929de089fe6c07e3dc61c9230de7a8"]}, "ids that the system made for its own chunks"),
         ({"found": ["x " * 150]}, "these are texts, and no names"),
         (
@@ -268,6 +272,8 @@ def test_names_of_several_files(data: Path) -> None:
         ({"edges": [["b", "CALLS", "a"]]}, "most edges point the other way"),
         ({"edges": [["a", "USES", "b"]]}, "most edges have another relation"),
         ({"edges": [["a", "CALLS", "c"]]}, "their ends are known, but not what lies between"),
+        ({"found": ["a", "b"], "edges": [["a", "CALLS", "zzz"]]}, "both ends are known of 0 of 1 edge"),
+        ({"edges": [["a", "CALLS", "b"], ["c", "READS", "b"]]}, "1 edge along the graph, 1 against it"),
     ],
 )
 def test_what_it_usually_means(log: dict[str, Any], words: str, data: Path) -> None:
@@ -275,6 +281,48 @@ def test_what_it_usually_means(log: dict[str, Any], words: str, data: Path) -> N
     assert words in made(data, {"question_id": "q1", **log}).summary[-1]
     right = made(data, {"question_id": "q1", "found": ["a"], "edges": [["a", "CALLS", "b"]]})
     assert right.figures["meaning"] == []
+
+
+@pytest.mark.parametrize(
+    ("traversal", "turned"),
+    [
+        # Walked from c over b to a: both edges point the other way.
+        ([["db:c.sql", "READS", "api:b.py#b"], ["api:b.py#b", "CALLS", "web:a.ts#a"]], 2),
+        ({"triples": [["web:a.ts#a", "CALLS", "api:b.py#b"], ["db:c.sql", "READS", "api:b.py#b"]]}, 1),
+        ([["db:c.sql", "~READS", "api:b.py#b"], ["api:b.py#b", "~CALLS", "web:a.ts#a"]], 0),
+        ("db:c.sql <-READS- api:b.py#b <-CALLS- web:a.ts#a", 0),
+        (["web:a.ts#a -CALLS-> api:b.py#b", "api:b.py#b -READS-> db:c.sql"], 0),
+        ([["db:c.sql", "api:b.py#b", "web:a.ts#a"]], 2),
+    ],
+)
+@pytest.mark.parametrize("beside", [{}, {"took": 7, "notes": ["x"]}])
+def test_an_own_record_in_walking_order(
+    traversal: Any, turned: int, beside: dict[str, Any], data: Path, tmp_path: Path
+) -> None:
+    """a CALLS b and b READS c, however they were walked; other fields may stand beside question and traversal."""
+    record = {"question_id": "q1", "traversal": traversal, "answer": "a", **beside}
+    found = import_log(write_jsonl(tmp_path / "own.jsonl", [record]), "auto", data)
+    edges = {(step["source"], step["target"]) for step in found.records[0]["traversal"]}
+    assert edges == {("web:a.ts#a", "api:b.py#b"), ("api:b.py#b", "db:c.sql")}
+    assert found.figures["turned"] == turned
+    assert any(f"{turned} edge" in line and "direction" in line for line in found.summary) is bool(turned)
+
+
+def test_stated_sources_and_targets_stay(data: Path, tmp_path: Path) -> None:
+    """Of an edge whose record says which end is the source, the direction is the log's, and the import warns."""
+    step = {"source": "api:b.py#b", "relation": "CALLS", "target": "web:a.ts#a"}
+    log = write_jsonl(tmp_path / "own.jsonl", [{"question_id": "q1", "traversal": [step]}])
+    found = import_log(log, "auto", data)
+    assert found.records[0]["traversal"][0]["source"] == "api:b.py#b"
+    assert "most edges point the other way" in found.summary[-1]
+
+
+def test_relations_walked_backwards_in_a_log(data: Path) -> None:
+    """~ before a relation turns the edge in any format."""
+    found = made(data, {"question_id": "q1", "edges": [["b", "~CALLS", "a"]]})
+    assert found.figures["edges"]["forward"] == 1
+    (step,) = found.records[0]["traversal"]
+    assert (step["source"], step["relation"], step["target"]) == ("web:a.ts#a", "CALLS", "api:b.py#b")
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,21 @@ def test_the_end_of_a_path() -> None:
     assert names.several == {"y.sql": ("db:old/y.sql", "db:x/y.sql")}
 
 
+def test_a_symbol_alone() -> None:
+    """Where names may be those of symbols, one that only one file has is found, after all other ways, and counted."""
+    names = Names({"web:a.ts#login", "web:a.ts#send", "api:b.py#send", "api:c.py", "db:c.py#x", "x"}, {"t": "api:c.py"})
+    given = {
+        "login": "web:a.ts#login",
+        "send": "send",  # in two files
+        "t": "api:c.py",
+        "x": "x",  # an id itself
+        "nobody": "nobody",
+    }
+    assert {name: names.id_of(name, symbols=True) for name in given} == given
+    assert names.how["by the name of a symbol, which only one file has"] == 1
+    assert names.id_of("login") == "login"
+
+
 def test_an_absolute_path() -> None:
     """It stands for the file whose path of several parts it ends with, of several the longest; none is guessed."""
     names = Names({"api:auth.py", "web:src/a.ts", "web:src/a.ts#login", "core:lib/src/a.ts", "x:d/e.py", "y:d/e.py"})

@@ -361,7 +361,7 @@ def test_rows_without_an_edge() -> None:
         "langchain", [cypher({"name": "x", "age": 3}), cypher({"caller": "x", "callee": "y"}), cypher()]
     )
     assert (names(named), named.traversal, named.notes) == (["x"], None, [])
-    assert (unclear.retrieved, unclear.traversal) == (None, None)
+    assert (names(unclear), unclear.traversal) == (["(no name: 1)"], None)
     assert NAME_THE_COLUMNS in unclear.notes
     assert (nothing.retrieved, nothing.traversal) == ([], None)
 

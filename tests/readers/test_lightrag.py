@@ -128,13 +128,20 @@ def test_a_query_of_the_graph_that_found_no_edges() -> None:
 
 def test_failures() -> None:
     """A failure is an error with its reason, and the canned words that stand in the answer's place are none."""
+    value = result({}, status="failure", message="The model is away", llm_response={"content": "Sorry"})
+    value["data"]["metadata"] = {"failure_reason": "model", "mode": "local"}
+    logged = read(value)
+    assert (logged.error, logged.error_type, logged.answer) == ("The model is away", "model", None)
+    assert (logged.retrieved, logged.traversal) == (None, None)
+
+
+def test_no_results_are_no_failure() -> None:
+    """LightRAG calls a search that found nothing a failure, and answers it with canned words: it found nothing."""
     value = result({}, status="failure", message="Query returned no results", llm_response={"content": "Sorry"})
     value["data"]["metadata"] = {"failure_reason": "no_results", "mode": "local"}
-    logged = read(value)
-    assert (logged.error, logged.error_type, logged.answer) == ("Query returned no results", "no_results", None)
-    assert (logged.retrieved, logged.traversal) == (None, None)
-    logged = read({"question_id": "q1", "context": "Sorry, I can't answer that.[no-context]"})
-    assert (logged.error_type, logged.retrieved) == ("no_results", None)
+    for one in (value, {"question_id": "q1", "context": "Sorry, I can't answer that.[no-context]"}):
+        logged = read(one)
+        assert (logged.retrieved, logged.traversal, logged.error, logged.answer) == ([], [], None, None)
 
 
 CONTEXTS = {

@@ -211,8 +211,8 @@ def test_cypher() -> None:
         node(str(rows)),
     ):
         logged = read([asked], columns)
-        # The second row has no source: it keeps its rank, and is no edge.
-        assert (logged.traversal, names(logged)) == ([[KNOWS]], ["Ann", "Bob", "(no name: 3)"])
+        # The second row has no source: Bob was found, and it is no edge.
+        assert (logged.traversal, names(logged)) == ([[KNOWS]], ["Ann", "Bob"])
     assert names(read([node("[{'a': 'a chunk that is a list'}]", source="a.json")])) == ["a.json"]
     nothing = node("Generated Cypher query:", metadata={"query": "MATCH", "response": []})
     logged = read([nothing], columns)

@@ -10,16 +10,14 @@ import pytest
 from graphkit.readers.graph_objects import SHORT_PATHS, UNDIRECTED
 from graphkit.readers.graph_values import (
     CHUNKS_ONLY,
-    JOINED_EDGES,
     NAME_THE_COLUMNS,
-    NAMELESS,
-    NO_NAMES,
-    ONLY_ELEMENT_IDS,
     UNREAD_EDGES,
 )
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedChunk, ReadOptions, UnreadableLogError
 from graphkit.readers.neo4j_graphrag import NO_COLUMNS, NO_CONTEXT, UNPARSED
+from graphkit.readers.triples import JOINED_EDGES
+from graphkit.records.doubts import NAMELESS, NO_NAMES
 from tests.helpers.datasets import SharedLog
 from tests.readers.shared_logs import edges, names, read, survives
 
@@ -205,7 +203,7 @@ def test_edges_of_no_known_form() -> None:
 
 
 def test_names() -> None:
-    """A node's name is in the metadata or the content; elementIds are the last resort, and reported."""
+    """A node's name is in the metadata or the content; elementIds are the last resort, which the import reports."""
     element = ELEMENT.format(7)
     (answer,) = read(
         "neo4j-graphrag",
@@ -219,7 +217,6 @@ def test_names() -> None:
         ],
     )
     assert names(answer) == ["Ann", "json", element, "12"]
-    assert answer.notes == [ONLY_ELEMENT_IDS]
     (nameless,) = read("neo4j-graphrag", [items("only text", "more text")])
     assert (nameless.retrieved, nameless.notes) == (None, [NO_NAMES])
     (nothing,) = read("neo4j-graphrag", [items()])
@@ -290,7 +287,7 @@ def test_columns_that_model_dump_drops() -> None:
     value = raw(["a", "CALLS", "b"])
     value["result"]["metadata"] = None
     (answer,) = read("neo4j-graphrag", [value])
-    assert (answer.retrieved, answer.traversal, NO_COLUMNS in answer.notes) == (None, None, True)
+    assert (names(answer), answer.traversal, NO_COLUMNS in answer.notes) == (["(no name: 1)"], None, True)
     columns = ReadOptions(columns=("column 1", "column 2", "column 3"))
     (answer,) = read("neo4j-graphrag", [value], columns)
     assert (edges(answer), NO_COLUMNS in answer.notes) == ([[("a", "CALLS", "b")]], False)
@@ -438,7 +435,7 @@ def test_rows_of_columns(row: Any, cypher: str | None, columns: Any, expected: A
 def test_rows_that_could_be_anything(row: Any) -> None:
     """If the columns don't tell, no edge is made up, and naming the columns is asked for."""
     (answer,) = read("neo4j-graphrag", [raw(row)])
-    assert (answer.traversal, answer.retrieved) == (None, None)
+    assert (answer.traversal, names(answer)) == (None, ["(no name: 1)"])
     assert NAME_THE_COLUMNS in answer.notes
 
 

@@ -105,6 +105,13 @@ SILENT: list[tuple[str, Any, tuple[str, ...]]] = [
     ("locagent", {"instance_id": "q", "found_entities": ["a.py:f"]}, NO_WALK),
     ("graphiti", {"question_id": "q", "results": None, "answer": "Yes."}, ALL),
     ("cognee", {"question_id": "q", "results": [{"dataset_id": "d", "search_result": ["Yes."]}]}, ALL),
+    ("locagent", {"instance_id": "q", "found_files": ["a.py"], "found_edit_locs": [["line: 3"]]}, ALL),
+    ("promptfoo", {"promptIdx": 0, "testCase": {}, "vars": {"qid": "q"}, "response": {"output": "Yes."}}, ALL),
+    ("promptfoo", {"promptIdx": 0, "testCase": {}, "vars": {"qid": "q", "context": "x"}, "response": {}}, NO_WALK),
+    ("deepeval", {"input": "?", "actual_output": "Yes.", "retrieval_context": None, "context": None}, ALL),
+    ("deepeval", {"input": "?", "actual_output": None, "retrieval_context": ["x"], "context": None}, NO_WALK),
+    ("swe-bench", {"instance_id": "q", "model_patch": "no patch"}, ALL),
+    ("swe-bench", {"instance_id": "q", "model_patch": ""}, NO_WALK),
     ("beir", {"q": {"a.md": 1.0}}, NO_WALK),
     ("trec", "q Q0 a.md 1 1.0 r", NO_WALK),
 ]

@@ -11,7 +11,6 @@ from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
     ANSWER_ALONE,
     EMPTY,
-    NOTHING,
     count_unread,
     each_unwrapped,
     holds,
@@ -21,6 +20,7 @@ from graphkit.readers.payloads import (
     texts,
     whole,
 )
+from graphkit.records.doubts import NOTHING
 from tests.readers.shared_logs import unwrapped
 
 PLAIN = ReadOptions()

@@ -13,6 +13,7 @@ from graphkit.readers import ragas_rows, trec
 from graphkit.readers.beir import BeirReader
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.readers.ragas_rows import RagasReader
+from graphkit.readers.text_contexts import UNNAMED
 from graphkit.readers.trec import TrecReader
 
 
@@ -137,7 +138,7 @@ def test_rows_of_ragas_are_read_by_either_name_of_a_column() -> None:
     # Sixteen digits of SHA-256, as graphkit ragas import names a context without an id.
     name = f"text-{hashlib.sha256(b'x').hexdigest()[:16]}"
     assert [(chunk.name, chunk.text) for chunk in second.retrieved] == [(name, "x")]
-    assert (second.question, second.answer, second.run, second.notes) == ("7", "I", "r", [ragas_rows.UNNAMED])
+    assert (second.question, second.answer, second.run, second.notes) == ("7", "I", "r", [UNNAMED])
     assert unread == Counter({"faithfulness": 1, "ground_truth": 1})
     assert all(map(RagasReader().recognises, (today, former)))
 

@@ -17,9 +17,10 @@ from graphkit.records.models import (
     Chunk,
     Commit,
     Compatibility,
+    Question,
 )
 from graphkit.records.schemas import RECORDS
-from graphkit.records.structs import AnswerStruct, struct_of
+from graphkit.records.structs import AnswerStruct, QuestionStruct, struct_of
 from graphkit.records.three_texts import READ_AS_PATHS, READ_AS_TRIPLES, UNDECIDED
 from tests.records.samples import ALIASES, MINIMAL, STEPS, TRIPLES, answer, question
 
@@ -116,6 +117,16 @@ NODES: list[Walked] = [("x:a", None, "x:b", 0, 0), ("x:b", None, "x:c", 0, 1)]
         ({"nodes": [], "edges": [{"source": "x:a", "target": "x:b", "key": "R"}]}, ONE_PATH[:1]),
         ({"nodes": [], "edges": [{"source": "x:a", "target": "x:b", "key": 0}]}, [("x:a", None, "x:b", 0, 0)]),
         ({"nodes": [], "edges": [{"source": "x:a", "target": "x:b", "type": "R"}]}, ONE_PATH[:1]),
+        # Text as gold has it, a path each.
+        ("x:a -R-> x:b -S-> x:c", ONE_PATH),
+        ("x:a -[R]-> x:b -> S -> x:c", [("x:a", "R", "x:b", 0, 0), ("x:b", None, "S", 0, 1), ("S", None, "x:c", 0, 2)]),
+        (["x:b <-R- x:a", "x:b -S-> x:c"], [ONE_PATH[0], ("x:b", "S", "x:c", 1, 0)]),
+        ("x:a/f -> R -> x:b/g", [("x:a/f", "R", "x:b/g", 0, 0)]),
+        ("", []),
+        # ~ before a relation: it was walked backwards.
+        ([["x:b", "~R", "x:a"], ["x:b", "S", "x:c"]], ONE_PATH),
+        ([{"source": "x:b", "type": "~R", "target": "x:a"}], [("x:a", "R", "x:b", 0, None)]),
+        ("x:b -[~R]-> x:a", ONE_PATH[:1]),
     ],
 )
 def test_forms_of_a_traversal(traversal: Any, expected: list[Walked]) -> None:
@@ -143,6 +154,26 @@ def test_steps_keep_what_they_say() -> None:
     assert (found.path, found.position, found.source_commit, found.target_commit) == (3, 7, "c", "d")
 
 
+def test_an_edge_walked_backwards_has_the_direction_of_its_edge() -> None:
+    """~ turns the ends and their commits, in a run and in gold, by either way of reading; ~ alone is a name."""
+    step = {"source": "x:b", "relation": "~R", "target": "x:a", "source_commit": "b1", "target_commit": "a1"}
+    alone = {"source": "x:b", "relation": "~", "target": "x:a"}
+    line = json.dumps({"run": "r", "question_id": "q", "traversal": [step, alone]}).encode()
+    decoded = RecordReader(Path("r.jsonl"), AnswerStruct, Problems()).parse(1, line)
+    assert decoded is not None
+    for record in (answer(traversal=[step, alone]), decoded):
+        first, second = record.traversal or ()
+        assert (first.source, first.relation, first.target) == ("x:a", "R", "x:b")
+        assert (first.source_commit, first.target_commit) == ("a1", "b1")
+        assert (second.source, second.relation) == ("x:b", "~")
+    gold = {"id": "q", "question": "?", "paths": [{"steps": [{"source": "x:b", "relation": "~R", "target": "x:a"}]}]}
+    read = RecordReader(Path("q.jsonl"), QuestionStruct, Problems()).parse(1, json.dumps(gold).encode())
+    assert read is not None
+    paths: tuple[Any, ...] = (*Question.model_validate(gold).paths, *read.paths)
+    for path in paths:
+        assert [(one.source, one.relation, one.target) for one in path.steps] == [("x:a", "R", "x:b")]
+
+
 def test_node_link_data_of_networkx_is_read() -> None:
     """The output of networkx is read, by any of its names for edges."""
     import networkx
@@ -163,6 +194,9 @@ def test_node_link_data_of_networkx_is_read() -> None:
         {"edges": STEPS},  # node-link JSON has nodes
         {"nodes": [], "edges": ["x"]},
         ["x:a", "x:b"],
+        "Ann -> knows -> Bob",  # knows may be a relation or a node
+        "x:a ->",
+        ["x:a -R-> x:b", 3],
         [["x:a", "R"], "x"],
         [{"steps": "x"}],
         [{"source": "x:a"}],

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from graphkit.gold.definitions import definition, indent_of
-from graphkit.gold.public_rows import UnusableRowError
+from graphkit.records.definitions import definition, indent_of
 
 _HUNK = re.compile(r"@@ -(?P<start>\d+)(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@ ?(?P<heading>.*)")
 #: The folders that git puts before the two states of a file: a and b, or of the index, worktree, commit or object.
@@ -33,7 +32,7 @@ class ChangedFile:
 def changed_files(patch: str) -> list[ChangedFile]:
     """Return the files that a unified diff of git or diff changes.
 
-    Raise UnusableRowError if the text isn't a unified diff, or a hunk is cut short.
+    Raise ValueError if the text isn't a unified diff, or a hunk is cut short.
     """
     files: list[ChangedFile] = []
     lines = iter(patch.split("\n"))
@@ -53,10 +52,10 @@ def changed_files(patch: str) -> list[ChangedFile]:
             files[-1].path = None
         elif found := _HUNK.match(line):
             if not files or not named:
-                raise UnusableRowError(f"the patch has a hunk without a file: {line[:80]!r}")
+                raise ValueError(f"the patch has a hunk without a file: {line[:80]!r}")
             _hunk(found, lines, files[-1])
     if not files:
-        raise UnusableRowError("the patch isn't a unified diff: it names no file")
+        raise ValueError("the patch isn't a unified diff: it names no file")
     return files
 
 
@@ -82,7 +81,7 @@ def _hunk(found: re.Match[str], lines: Iterator[str], file: ChangedFile) -> None
     while old > 0 or new > 0:
         line = next(lines, None)
         if line is None or (line and line[0] not in " +-\\"):
-            raise UnusableRowError(f"a hunk of the patch is cut short: {found[0][:80]!r}")
+            raise ValueError(f"a hunk of the patch is cut short: {found[0][:80]!r}")
         mark, text = line[:1] or " ", line[1:]
         if mark == "\\":
             continue
