@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 # Python keeps its compiled files, whatever the machine says: each command that a test starts needs half as long then.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all test-page test-ragas test-live test-cluster test-wheel test-versions test-newest docs dist lint format bench lock clean
+.PHONY: demo test test-all test-page test-ragas test-live test-driver5 test-cluster test-wheel test-versions test-newest docs dist lint format bench lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
@@ -35,7 +35,9 @@ SITE ?= docs test-wheel
 PAGE ?= test-page
 # What depends on Python, on the newest that the machine has (NEWEST= skips it).
 NEWEST ?= test-newest
-test-all: $(VENV)/.test lint $(PAGE) $(SITE) test-ragas $(LIVE) $(CLUSTER) $(NEWEST)
+# The oldest driver, beside a library that needs it (DRIVER5= skips it).
+DRIVER5 ?= test-driver5
+test-all: $(VENV)/.test lint $(PAGE) $(SITE) test-ragas $(LIVE) $(CLUSTER) $(DRIVER5) $(NEWEST)
 	$(PYTEST) --durations=10 --durations-min=5
 
 # The types of the page's modules, by their JSDoc, and their unit tests; Node 18 or newer. It also installs axe-core.
@@ -52,6 +54,13 @@ test-ragas: .venv-ragas/.done
 test-live: .venv-live/.done
 	GRAPHKIT_REQUIRE_LIVE=1 GRAPHKIT_REQUIRE_NEO4J_GRAPHRAG=1 \
 		.venv-live/bin/python -m pytest tests/live tests/adapters/test_neo4j_graphrag_searches.py
+
+# The oldest driver that graphkit works with, which LlamaIndex's store in Neo4j needs: connections and errors, what is
+# loaded on the embedded database, the graphs of others, and both libraries in one process.
+test-driver5: .venv-driver5/.done
+	GRAPHKIT_REQUIRE_LIVE=1 .venv-driver5/bin/python -m pytest -k "not newest_neo4j and not (neo4j and (test_loading or test_graph_database))" \
+		tests/database/test_connection.py tests/database/test_routing.py tests/graph/test_loading.py \
+		tests/imports/test_graph_database.py tests/database/test_beside_llama_index.py
 
 # Local clusters of Dask and Ray, a worker of each killed, and a real S3 server.
 test-cluster: .venv-cluster/.done
@@ -132,7 +141,7 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@$(call locked,.venv-docs,requirements/docs.txt)
 	@touch $@
 
-.venv-ragas/.done .venv-live/.done .venv-cluster/.done: .venv-%/.done: requirements/%.txt pyproject.toml
+.venv-ragas/.done .venv-live/.done .venv-driver5/.done .venv-cluster/.done: .venv-%/.done: requirements/%.txt pyproject.toml
 	@echo "Making .venv-$* (once; some minutes)"
 	@$(PYTHON) -m venv .venv-$*
 	@$(call locked,.venv-$*,requirements/$*.txt)
@@ -151,10 +160,11 @@ lock:
 	$(LOCK) requirements/test.in -o requirements/test.txt
 	$(LOCK) requirements/ragas.in -o requirements/ragas.txt
 	$(LOCK) requirements/docs.in -o requirements/docs.txt
+	$(LOCK) requirements/driver5.in -o requirements/driver5.txt
 	$(LOCK) requirements/cluster.in -o requirements/cluster.txt
 	$(LOCK) --no-strip-extras requirements/live.in -o requirements/live.txt
 	$(LOCK) benchmarks/requirements.in -o benchmarks/requirements.txt
 	npm --prefix tests/web --loglevel=error install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-docs .venv-ragas .venv-live .venv-cluster .venv-wheel-* .venv-python-* $(WEB) .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf $(VENV) .venv-bench .venv-docs .venv-ragas .venv-live .venv-driver5 .venv-cluster .venv-wheel-* .venv-python-* $(WEB) .mypy_cache .ruff_cache .pytest_cache build dist

@@ -18,6 +18,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
+from graphkit.errors import InputError
+
 #: A longer list of numbers is an embedding, and is dropped.
 LONGEST_NUMBERS = 32
 
@@ -26,6 +28,9 @@ DEEPEST = 20
 
 _question: ContextVar[str | None] = ContextVar("question", default=None)
 _writing = threading.Lock()
+
+#: The attribute of a recorded search that holds the search itself.
+_UNRECORDED = "_graphkit_unrecorded"
 
 AnyRetriever = TypeVar("AnyRetriever")
 
@@ -53,15 +58,29 @@ def record_item(record: Any) -> dict[str, Any]:
     return {"content": _content(columns), "metadata": {"record": columns, **scores, **metadata}}
 
 
-def record_searches(retriever: AnyRetriever, path: str | Path) -> AnyRetriever:
+def record_searches(retriever: AnyRetriever, path: str | Path, *, append: bool = False) -> AnyRetriever:
     """Make a retriever of neo4j-graphrag write each search to a file, one per line, and return it.
 
     The results and the formatter don't change: the file gets the records before they are formatted, with the time of
     the search, or its error. The question's id is that of :func:`answering`, unless the search itself has
-    ``question_id=``.
+    ``question_id=``. Several retrievers may write to one file.
+
+    Parameters
+    ----------
+    append
+        Add to the file of an earlier recording. Of two answers to one question, an import takes the first.
+
+    Raises
+    ------
+    InputError
+        The file holds an earlier recording.
     """
     search = retriever.get_search_results  # type: ignore[attr-defined]
+    search = getattr(search, _UNRECORDED, search)  # once, however often it is asked for
     log = Path(path)
+    if not append and log.is_file() and log.stat().st_size:
+        remedy = "Delete it, name another file, or add to it with append=True."
+        raise InputError("the file holds an earlier recording", where=str(path), remedy=remedy)
 
     @functools.wraps(search)
     def recorded(*args: Any, question_id: str | None = None, **kwargs: Any) -> Any:
@@ -85,6 +104,7 @@ def record_searches(retriever: AnyRetriever, path: str | Path) -> AnyRetriever:
         _append(log, line)
         return raw
 
+    setattr(recorded, _UNRECORDED, search)
     retriever.get_search_results = recorded  # type: ignore[attr-defined]
     return retriever
 

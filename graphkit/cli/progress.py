@@ -45,9 +45,9 @@ class _Shown:
         self._done[kind] += count
         self._update()
 
-    def expect(self, kind: str, total: int) -> None:
-        """Show the total of a kind from now on."""
-        self._totals[kind] = total
+    def expect(self, kind: str, more: int) -> None:
+        """Show from now on how many of a kind there will be with those that are done: one run may follow another."""
+        self._totals[kind] = self._done[kind] + more
         self._update()
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphkit.database.access import Access, Login
 from graphkit.database.messages import shortened, translated
@@ -43,7 +43,7 @@ def connected(access: Access, login: Login | None) -> neo4j.Driver:
             liveness_check_timeout=IDLE_SECONDS,
             max_connection_lifetime=LIFETIME_SECONDS,
             max_transaction_retry_time=access.retry_seconds,
-            warn_notification_severity=neo4j.NotificationMinimumSeverity.OFF,
+            **_quiet(),
             telemetry_disabled=True,
             user_agent="graphkit",
         )
@@ -55,6 +55,15 @@ def connected(access: Access, login: Login | None) -> neo4j.Driver:
         ) from error
     except driver_errors() as error:
         raise translated(error, access, access.dialect) from error
+
+
+def _quiet() -> dict[str, Any]:
+    """Return the setting by which the driver warns of no notification; version 5 doesn't, and warns of the setting."""
+    import neo4j
+
+    if int(neo4j.__version__.partition(".")[0]) < 6:
+        return {}
+    return {"warn_notification_severity": neo4j.NotificationMinimumSeverity.OFF}
 
 
 def session_of(driver: neo4j.Driver, access: Access, *, read_only: bool) -> neo4j.Session:
@@ -73,7 +82,12 @@ def agent_of(driver: neo4j.Driver, access: Access) -> str:
 
     Raise DatabaseError if the server doesn't answer, or refuses the account.
     """
+    errors: tuple[type[Exception], ...] = (*driver_errors(), ValueError)  # version 5 raises it of an unknown host
     try:
         return driver.get_server_info().agent
-    except driver_errors() as error:
+    except errors as error:
         raise translated(error, access, access.dialect) from error
+    except Exception as error:
+        if type(error).__name__ != "UnsupportedServerProduct":
+            raise
+        return str(error)  # version 5 refuses a server with this agent, as graphkit does

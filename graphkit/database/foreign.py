@@ -110,6 +110,10 @@ def _properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
     return {str(name): plain(value) for name, value in entity.items()}
 
 
+#: What the driver keeps of a result: version 5 has both by their former ids, too.
+_KEPT = ("_nodes", "_relationships", "_legacy_nodes", "_legacy_relationships")
+
+
 def _forget(record: neo4j.Record) -> None:
     """Free the nodes and relationships of a record, which the driver otherwise keeps until the end of the result."""
     from neo4j.graph import Entity, Path
@@ -117,6 +121,6 @@ def _forget(record: neo4j.Record) -> None:
     for value in record.values():
         for part in value if isinstance(value, list) else (value,):
             if isinstance(part, Entity | Path):
-                part.graph._nodes.clear()
-                part.graph._relationships.clear()
+                for kept in _KEPT:
+                    getattr(part.graph, kept, {}).clear()
                 return

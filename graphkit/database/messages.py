@@ -81,7 +81,7 @@ def _unreachable(error: Exception, message: str, access: Access) -> DatabaseErro
         what = "The server at this address isn't Neo4j, or its encryption differs from the address"
         return DatabaseError(what, where=place, remedy=f"{remedy} Encrypted servers are bolt+s:// or neo4j+s://.")
     if "routing" in message.lower():
-        what = "The server gives no routing table, by which neo4j:// finds the members of a cluster"
+        what = "There is no routing table at this address, by which neo4j:// finds the members of a cluster"
         return DatabaseError(what, where=place, remedy=f"Write a single server as bolt://HOST:7687. {remedy}")
     # The last line holds the driver's reason; the lines before it repeat the address.
     reason = shortened((message.strip().splitlines() or [type(error).__name__])[-1])

@@ -377,7 +377,7 @@ class _DatasetLoader:
                 self._count_unchanged(graph)
                 continue
             if graph.edges is not None:
-                self._expect("edges", len(graph.edges))
+                expect(self.progress, "edges", len(graph.edges))
                 self._stream("edges", graph.edges, partial(_edge_transaction, self.name, name), held)
             self.store.write(cypher("load/source"), {"key": f"{name}{GRAPH}", "digest": graph.digest})
 
@@ -396,7 +396,7 @@ class _DatasetLoader:
         assert graph.artifacts is not None
         rows = (to_rows.artifact_row(artifact, self.commits) for artifact in graph.artifacts)
         if changed:
-            self._expect("artifacts", len(graph.artifacts))
+            expect(self.progress, "artifacts", len(graph.artifacts))
 
         def noted() -> Iterator[dict[str, Any]]:
             for row in rows:
@@ -430,9 +430,6 @@ class _DatasetLoader:
             self._step(kind, len(written), held)
         self.summary.created_artifacts.extend(writer.created)
 
-    def _expect(self, kind: str, more: int) -> None:
-        expect(self.progress, kind, self.summary.written.get(kind, 0) + more)
-
     def _questions(self, there: Set[str]) -> Iterator[QuestionStruct]:
         """Yield the questions to load; without them, the gold of the others still counts."""
         for question in self.checked.questions:
@@ -443,7 +440,7 @@ class _DatasetLoader:
 
     def _load_questions(self, held: Reservation) -> None:
         there = question_ids(self.store, self.dataset.name)
-        self._expect("questions", len(there) if self.partial else len(self.checked.ids))
+        expect(self.progress, "questions", len(there) if self.partial else len(self.checked.ids))
         self.summary.add("questions")
         changed = self._changed_questions(there)
         transaction = partial(_question_transaction, self.name)

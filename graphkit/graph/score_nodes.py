@@ -171,9 +171,8 @@ def _write(
     by_question = ({"question": name, "scores": list(some)} for name, some in groupby(rows, itemgetter("question")))
     writer = StreamWriter(store, lambda some: _transaction(run, some), _weight)
     for written in writer.write(by_question):
-        count = sum(len(row["scores"]) for row in written)
-        stored += count
-        progress("scores", count)
+        stored += sum(len(row["scores"]) for row in written)
+        progress("scores", sum(one["measure"] != RIGHT_ANSWER for row in written for one in row["scores"]))
         held.beat()
     if then is not None:
         then()

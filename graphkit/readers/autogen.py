@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -31,6 +32,9 @@ _MESSAGE = (
 )
 _STATE = ("messages", "stop_reason", "type", "version", "llm_context")
 
+#: Why a team stopped, with the word that an agent said.
+_MENTIONED = re.compile(r"Text '(.{1,99})' mentioned")
+
 CODE = "an agent ran code, which isn't read: what it opened isn't known"
 
 
@@ -56,6 +60,7 @@ class AutogenReader(FrameworkReader):
         return _is_list([value])
 
     def add(self, answer: LoggedAnswer, payload: Any, unread: Counter[str]) -> None:
+        stopped = None
         if isinstance(payload, dict):
             if _is_team(payload):
                 raise UnreadableLogError(
@@ -64,9 +69,10 @@ class AutogenReader(FrameworkReader):
                     remedy="Write the result of the team: result.model_dump(mode='json') of TaskResult.",
                 )
             count_unread(payload, _STATE, unread)
+            stopped = _MENTIONED.fullmatch(text(payload.get("stop_reason")) or "")
             payload = _messages_in(payload)
         messages = objects_of(payload)
-        read, notes = Conversation(), dict[str, None]()
+        read, notes = Conversation(stop_word=stopped[1] if stopped else None), dict[str, None]()
         for one in messages:
             count_unread(one, _MESSAGE, unread, "messages.")
             _add(read, one, notes, unread)

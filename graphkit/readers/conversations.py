@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,9 @@ from graphkit.records.words import shortened
 
 _FIGURES = ("latency_ms", "cost", "model_calls", "prompt_tokens", "output_tokens")
 
+#: AutoGen's word by which an agent says that it is done, after a sentence or on a line of its own.
+_STOP = re.compile(r"(?:^|\n|(?<=[.!?)\]\"'`])[ \t])[ \t*_`]{0,9}TERMINATE[*_`.!]{0,9}$")
+
 ENDS_WITH_CALL = (
     "the conversation ends with a call of a tool and hands nothing in: what was said before it was a thought, and the "
     "answer isn't known"
@@ -29,9 +33,18 @@ OTHER_QUESTIONS = "the conversation asks other questions of the dataset, too: on
 
 @dataclass(slots=True)
 class Conversation:
-    """The content of a conversation; ``thought`` is its last text if that isn't the answer."""
+    """The content of a conversation.
+
+    Attributes
+    ----------
+    thought
+        The last text, if that isn't the answer.
+    stop_word
+        The word by which agents say that they are done, if the log names it.
+    """
 
     trail: Trail = field(default_factory=Trail)
+    stop_word: str | None = None
     question: str | None = None
     answer: str | None = None
     thought: str | None = None
@@ -72,12 +85,23 @@ class Conversation:
             if message.model is not None and message.model not in self.models:
                 self.models.append(message.model)
             if words is not None:
-                self.answer, self._last = words, "text"
+                self.answer, self._last = self._said(words), "text"
         elif message.role == "user" and words is not None:
             self._questions += 1
             self.question = self.question or words
         if message.calls and not (words is not None and message.ends_in_words):
             self._last = "call" if words is None else "text and call"
+
+    def _said(self, words: str) -> str:
+        """Return the words of a reply without the stop word at its end; a stop word alone repeats the last answer."""
+        own = words.rstrip()
+        if self.stop_word and own.endswith(self.stop_word):
+            own = own.removesuffix(self.stop_word).rstrip()
+        else:
+            own = _STOP.sub("", own).rstrip()
+        if len(own) == len(words.rstrip()):
+            return words
+        return own or self.answer or words
 
     def _keep(self, message: Message) -> None:
         """Keep a message in its turn; a result belongs to the turn of its call, however late it comes."""
@@ -191,7 +215,7 @@ def _parts(answer: LoggedAnswer, whole: Conversation, groups: list[list[Message]
     unknown = answer.unknown_calls - sum(call.seen is None for call in whole.trail.calls)
     read, parts, moved = list[Conversation](), list[LoggedAnswer](), False
     for messages in groups:
-        one = Conversation(Trail(each_result=whole.trail.each_result, moved=moved))
+        one = Conversation(Trail(each_result=whole.trail.each_result, moved=moved), whole.stop_word)
         for message in messages:
             one.add(message)
         part = LoggedAnswer(answer.where, run=answer.run, trial=answer.trial, drawn_ids=answer.drawn_ids)

@@ -165,19 +165,32 @@ class OpenInferenceConventions:
         spans = tree.outermost(lambda span: span.operation.kind == "retrieval" and _names_documents(span))
         if not spans:
             return TracedRetrieval()
+        doubts: set[str] = set()
+        found_by = [list(_read_documents(span, unread, doubts)) for span in spans]
         if len(spans) > 1:
             notes.append("there are several retrievals: their documents follow one another")
-        doubts: set[str] = set()
-        documents = [document for span in spans for document in _read_documents(span, unread, doubts)]
+            found_by = [_by_own_scores(documents) for documents in found_by]
+        documents = [document for some in found_by for document in some]
         rerankers = [span for span in tree.spans if _kind(span) == "RERANKER" and span.numbered(_RERANKED)]
         if rerankers:
             documents = _reranked(documents, rerankers, unread, doubts)
-        found = TracedRetrieval(by_score=not rerankers)
+        found = TracedRetrieval(by_score=len(spans) == 1 and not rerankers)
         ranking, found.edges = ranked_documents(documents, self._relations, doubts)
         if not documents or found.edges or any(one.is_named or one.split.alone for one in documents):
             found.ranking = ranking
         notes += sorted(doubts)
         return found
+
+
+def _by_own_scores(documents: list[Document]) -> list[Document]:
+    """Return the documents of one of several searches by its scores, which those of the others can't be held beside."""
+    if all(one.score is not None for one in documents):
+        documents = sorted(documents, key=lambda one: -(one.score or 0.0))
+    for one in documents:
+        one.score = None
+        if one.chunk is not None:
+            one.chunk.score = None
+    return documents
 
 
 def _reranked(

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
+from graphkit.readers.model_messages import CUT, cut_short
 from graphkit.readers.payloads import (
     ANSWERS,
     QUESTION_TEXTS,
     at,
     count_unread,
     identifier,
+    json_within,
     number,
     object_of,
     plain_key,
@@ -42,7 +44,7 @@ _SCORED = (
     "promptIdx",
     "testIdx",
 )
-_RESPONSE = ("output", "raw", "tokenUsage", "cost", "cached", "metadata", "error")
+_RESPONSE = ("output", "raw", "tokenUsage", "cost", "cached", "metadata", "error", "finishReason")
 
 
 class PromptfooReader(Reader):
@@ -138,6 +140,8 @@ def _answer(where: str, result: dict[str, Any], options: ReadOptions, unread: Co
     if answer.error is None:
         answer.answer = _words(output)
         _add_contexts(answer, output, object_of(response.get("metadata")), variables, unread)
+    if cut_short(response, json_within(response.get("raw"))):
+        answer.notes.append(CUT)
     if response.get("cached") is True:
         answer.notes.append(CACHED)
     else:

@@ -313,7 +313,7 @@ def _add_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
         whole = Ranking()
         for ranking in rankings:
             whole.extend(ranking)
-        logged.retrieved = whole.chunks(by_score=any(one.by_score for one in found))
+        logged.retrieved = whole.chunks(by_score=len(rankings) == 1 and any(one.by_score for one in found))
     edges = [one.edges for one in found if one.edges is not None]
     if edges:
         once = distinct(edge for some in edges for edge in some)

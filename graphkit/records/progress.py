@@ -12,8 +12,8 @@ def quiet(kind: str, count: int) -> None:
     """Report no progress."""
 
 
-def expect(progress: Progress, kind: str, total: int) -> None:
-    """Report how many things of a kind there will be, to a callback that has an ``expect`` of its own."""
+def expect(progress: Progress, kind: str, more: int) -> None:
+    """Report how many more things of a kind there will be, to a callback that has an ``expect`` of its own."""
     told = getattr(progress, "expect", None)
     if told is not None:
-        told(kind, total)
+        told(kind, more)

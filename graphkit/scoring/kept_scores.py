@@ -69,6 +69,6 @@ def keep_results(
         for _, name in computed
     ]
     kept = result.questions if only is None else len(only)
-    expect(progress, "scores", kept * len(computed) + len(given_scores))
+    expect(progress, "scores", kept * len(result.measures))
     gradings += gradings_of(given_scores)
     keep_scores(store, result.run, gradings, every_row(), progress, decisions=True)

@@ -17,6 +17,7 @@ from neo4j.vector import Vector
 
 import graphkit
 from graphkit.adapters.neo4j_graphrag_searches import LONGEST_NUMBERS, record_item
+from graphkit.errors import InputError
 from graphkit.readers.graph_names import is_element_id
 from tests.helpers.engines import ENVIRONMENT, Neo4jServer
 from tests.readers.shared_logs import edges, names, read
@@ -187,7 +188,7 @@ def test_searches_are_recorded(tmp_path: File) -> None:
     assert values[0]["result"]["metadata"] == {"cypher": "MATCH", "__retriever": "Retriever"}
     unread: Counter[str] = Counter()
     first, second, third = read("neo4j-graphrag", values[:3], unread=unread)
-    assert unread == {}
+    assert unread == {"metadata.cypher": 3}  # MATCH alone names no relation
     assert [(answer.question, answer.question_text) for answer in (first, second, third)] == [
         ("q1", "who calls b?"),
         ("q2", "again?"),
@@ -197,6 +198,20 @@ def test_searches_are_recorded(tmp_path: File) -> None:
     assert first.latency_ms is not None
     assert 0 <= first.latency_ms < 60_000
     assert (values[3]["question_id"], values[3]["error"], values[3]["error_type"]) == ("q3", "no index", "LookupError")
+
+
+def test_an_earlier_recording_is_not_added_to_unasked(tmp_path: File) -> None:
+    """An import takes the first of two answers, so the old one would count; and a search is recorded once."""
+    log = tmp_path / "searches.jsonl"
+    retriever = Retriever(Raw([recorded(id="x")]))
+    for one in (retriever, retriever, Retriever(Raw([]))):
+        graphkit.record_searches(one, log)
+    retriever.search(query_text="who?", question_id="q1")
+    assert len(log.read_text("utf-8").splitlines()) == 1
+    with pytest.raises(InputError, match=r"earlier recording(.|\n)*append=True"):
+        graphkit.record_searches(retriever, log)
+    graphkit.record_searches(retriever, log, append=True).search(query_text="who?", question_id="q1")
+    assert len(log.read_text("utf-8").splitlines()) == 2
 
 
 def test_recorded_in_threads(tmp_path: File) -> None:

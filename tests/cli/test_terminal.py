@@ -11,8 +11,10 @@ import typer
 
 from graphkit.analysis.findings import LINES
 from graphkit.cli.app import app
+from graphkit.cli.progress import shown_progress
 from graphkit.cli.tables import fitting
 from graphkit.cli.terminal import elided, folded, folded_command
+from graphkit.records.progress import expect
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.invocations import commands
@@ -296,6 +298,15 @@ def test_progress_appears_with_totals(any_graph: Graph, tmp_path: Path) -> None:
     assert re.search(r"\d+ of \d+ (commits|compatibility|artifacts|edges|questions)", screen.raw)
     assert "storefront: 30 questions loaded" in screen.lines
     assert not any("loading" in line for line in screen.lines)
+
+
+def test_progress_of_a_second_run_begins_anew() -> None:
+    """Two runs of 264 scores, stored one after the other, are 264 of 264 and then 528 of 528."""
+    with shown_progress("scoring") as shown:
+        for said in ("264 of 264 scores", "528 of 528 scores"):
+            expect(shown, "scores", 264)
+            shown("scores", 264)
+            assert str(shown) == said
 
 
 def test_failed_gates_fit_as_well(tmp_path: Path) -> None:

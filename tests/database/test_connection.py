@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import neo4j
 import pytest
 
 from graphkit.database import access, driver
@@ -265,11 +266,15 @@ def test_embedded_engine_has_its_one_database(embedded_dir: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
 def test_closed_port(scheme: str) -> None:
-    """If nothing listens, the message names the address, the variable and how to start a server."""
+    """If nothing listens, the message names the address, the variable and how to start a server.
+
+    Version 5 of the driver doesn't say why a server gave no routing table.
+    """
+    unsaid = scheme == "neo4j" and neo4j.__version__.startswith("5.")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         uri = f"{scheme}://127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(DatabaseError, match="refused") as caught:
+    with pytest.raises(DatabaseError, match="routing table" if unsaid else "refused") as caught:
         Store.open(Settings(uri=uri))
     assert caught.value.where == uri
     for hint in ("NEO4J_URI", "graphkit db status", "docker compose up"):

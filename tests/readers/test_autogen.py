@@ -56,6 +56,25 @@ def test_what_a_tool_gave_is_the_answer_of_an_agent_that_does_not_reflect() -> N
     assert answer.opened == ["Ann"]
 
 
+@pytest.mark.parametrize(
+    ("said", "reason", "answer"),
+    [
+        (["At Acme. TERMINATE"], None, "At Acme."),
+        (["At Acme.\n\n**TERMINATE**"], None, "At Acme."),
+        (["At Acme.", "TERMINATE"], None, "At Acme."),
+        (["At Acme, APPROVE"], "Text 'APPROVE' mentioned", "At Acme,"),
+        (["The command is TERMINATE"], None, "The command is TERMINATE"),
+        (["TERMINATE"], None, "TERMINATE"),
+    ],
+)
+def test_a_stop_word_is_no_part_of_the_answer(said: list[str], reason: str | None, answer: str) -> None:
+    """TERMINATE after a sentence or alone, or the word that the log says was waited for; not the last word of one."""
+    messages = [{"type": "TextMessage", "source": "user", "content": QUESTION}]
+    messages += [{"type": "TextMessage", "source": "walker", "content": one} for one in said]
+    (found,) = read("autogen", [{"messages": messages, "stop_reason": reason}])
+    assert found.answer == answer
+
+
 def test_the_state_of_a_team_is_refused() -> None:
     """Its contexts have no common order, and the message says what to write instead."""
     reader = reader_of("autogen")

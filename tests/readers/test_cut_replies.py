@@ -56,6 +56,16 @@ def replied(reason: str) -> dict[str, list[Any]]:
         "inputs": {"input": "x"},
         "end_time": "2026-01-01T10:00:01",
     }
+    observation = {"id": "o", "traceId": "t", "type": "GENERATION", "name": "chat", "startTime": "2026-01-01T10:00:00Z"}
+    result = {
+        "success": True,
+        "score": 1,
+        "provider": {"id": "m"},
+        "prompt": {"raw": "x", "label": "x"},
+        "testIdx": 0,
+        "promptIdx": 0,
+        "testCase": {},
+    }
     entry = {"messages": [ASKED], "outputs": ["At Ac"], "kwargs": {}, "uuid": "u", "response": chat}
     return {
         "messages: chat": [{"messages": [ASKED], "response": chat}],
@@ -79,6 +89,8 @@ def replied(reason: str) -> dict[str, list[Any]]:
         "otel": [span(**genai)],
         "openinference: chat": [span(**phoenix)],
         "openinference: LangChain": [span(**of_chain)],
+        "langfuse": [{**observation, "output": chat}],
+        "promptfoo": [{"vars": {"question": "x"}, "response": {"output": "At Ac", "finishReason": reason}, **result}],
         "langchain: a run": [{**run, "outputs": {"generations": [[generation]]}}],
         "langchain: a state": [{"messages": [{"type": "human", "content": "x"}, langchain], "documents": [document]}],
     }

@@ -120,6 +120,19 @@ def test_retrievals_beside_each_other_follow_one_another() -> None:
     assert answer.notes == ["there are several retrievals: their documents follow one another"]
 
 
+def test_scores_of_several_retrievals_are_not_compared() -> None:
+    """A search by vectors gave a .8 and b .9, one by words c 12 and d 8: b, a, c, d, without scores."""
+    scored = []
+    for number, given in enumerate(({"a": 0.8, "b": 0.9}, {"c": 12.0, "d": 8.0}), 2):
+        attributes = documents(*given)
+        for place, score in enumerate(given.values()):
+            attributes[f"retrieval.documents.{place}.document.score"] = score
+        scored.append(span(number, 1, "RETRIEVER", attributes=attributes))
+    [answer] = read(span(1, None, "CHAIN"), *scored)
+    assert names(answer) == ["b", "a", "c", "d"]
+    assert [chunk.score for chunk in answer.retrieved or ()] == [None] * 4
+
+
 @pytest.mark.parametrize("output", ["[]", '{"documents": []}'])
 def test_nothing_found_is_not_nothing_logged(output: str) -> None:
     """A retrieval whose output is an empty list retrieved nothing; one that says nothing is unknown."""
