@@ -65,7 +65,7 @@ class AiderReader(Reader):
             starts = list(_BEGIN.finditer(value)) if isinstance(value, str) else []
             if starts and value[: starts[0].start()].strip():
                 unread["text before the first chat"] += 1
-            for start, after in zip(starts, [*starts[1:], None], strict=True):
+            for start, after in zip(starts, [*starts[1:], None], strict=False):
                 chat = value[start.end() : after.start() if after is not None else len(value)]
                 answer = _answer(f"{place}:{value.count(chr(10), 0, start.start()) + 1}", chat, unread)
                 if answer is not None:
