@@ -127,7 +127,7 @@ def is_null_edge(value: Any) -> bool:
     >>> is_null_edge({"source": None, "relation": None, "target": None}), is_null_edge({})
     (True, False)
     """
-    return value is None or (isinstance(value, Mapping) and bool(value) and all(one is None for one in value.values()))
+    return value is None or (isinstance(value, dict) and bool(value) and all(one is None for one in dict.values(value)))
 
 
 def variable(column: str) -> str:
