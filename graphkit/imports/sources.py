@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,12 @@ def _plain(cell: Any) -> Any:
 
 def is_document(path: Path) -> bool:
     """Return whether a file is one JSON document in several lines, and neither lines of JSON nor an array."""
-    return is_json(path) and not is_archive(path) and not is_parquet(path) and not is_array(path) and not is_lines(path)
+    if not is_json(path) or is_archive(path) or is_parquet(path) or is_array(path) or is_lines(path):
+        return False
+    try:
+        return len(list(islice(json_documents(path), 2))) == 1
+    except InputError:  # lines, of which the first isn't JSON
+        return False
 
 
 def text_of(path: Path) -> Iterator[tuple[str, str]]:

@@ -88,11 +88,20 @@ class Accounted(dict[str, Any]):
 
 def accounted(value: Any, depth: int = DEPTH) -> Any:
     """Return a value whose objects remember what is taken of them."""
-    if depth == 0 or not isinstance(value, dict | list):
-        return value
-    if isinstance(value, dict):
-        return Accounted({key: accounted(one, depth - 1) for key, one in value.items()})
-    return [accounted(one, depth - 1) for one in value]
+    kind = value.__class__
+    if kind is dict and depth:
+        within = depth - 1
+        return Accounted(
+            {key: accounted(one, within) if one.__class__ in _HOLDS else one for key, one in value.items()}
+        )
+    if kind is list and depth:
+        within = depth - 1
+        return [accounted(one, within) if one.__class__ in _HOLDS else one for one in value]
+    return value
+
+
+#: What holds other values in decoded JSON; most values hold none, and a call for each would cost most of the time.
+_HOLDS = (dict, list)
 
 
 def without(value: dict[str, Any], keys: Iterable[str | None]) -> dict[str, Any]:
