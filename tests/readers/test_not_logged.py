@@ -15,6 +15,8 @@ from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from tests.helpers.datasets import write_jsonl
 from tests.readers.test_one_search import PREAMBLE
 from tests.readers.test_spans import span
+from tests.readers.test_traced_functions import REPLY, call, observation
+from tests.readers.test_traced_functions import span as function
 
 #: Conversations and trajectories of agents, which have tests of their own of what their tools opened.
 OF_FILES = (
@@ -24,6 +26,10 @@ OF_FILES = (
     "openhands",
     "mini-swe-agent",
     "swe-agent",
+    "opencode",
+    "copilot",
+    "cursor",
+    "aider",
 )
 OF_FRAMEWORKS = ("openai-agents", "pydantic-ai", "smolagents", "google-adk", "autogen", "haystack", "dspy")
 OF_AGENTS = ("inspect", "atif", "messages", *OF_FRAMEWORKS, *OF_FILES)
@@ -106,6 +112,12 @@ SILENT: list[tuple[str, Any, tuple[str, ...]]] = [
     ("graphiti", {"question_id": "q", "results": None, "answer": "Yes."}, ALL),
     ("cognee", {"question_id": "q", "results": [{"dataset_id": "d", "search_result": ["Yes."]}]}, ALL),
     ("locagent", {"instance_id": "q", "found_files": ["a.py"], "found_edit_locs": [["line: 3"]]}, ALL),
+    ("mlflow", {"data": {"spans": [function("ask", None, "CHAT_MODEL", {"question": "?"}, REPLY)]}}, ALL),
+    ("mlflow", {"data": {"spans": [function("find", None, "RETRIEVER", {"query": "?"}, [DOCUMENT])]}}, NO_WALK),
+    ("weave", call("ask", None, {"question": "?"}, REPLY), ALL),
+    ("weave", call("retrieve", None, {"query": "?"}, [DOCUMENT]), NO_WALK),
+    ("langfuse", observation("ask", "GENERATION", {"question": "?"}, {"role": "assistant", "content": "Yes."}), ALL),
+    ("langfuse", observation("find", "RETRIEVER", {"query": "?"}, [DOCUMENT]), NO_WALK),
     ("promptfoo", {"promptIdx": 0, "testCase": {}, "vars": {"qid": "q"}, "response": {"output": "Yes."}}, ALL),
     ("promptfoo", {"promptIdx": 0, "testCase": {}, "vars": {"qid": "q", "context": "x"}, "response": {}}, NO_WALK),
     ("deepeval", {"input": "?", "actual_output": "Yes.", "retrieval_context": None, "context": None}, ALL),
