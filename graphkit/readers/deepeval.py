@@ -54,6 +54,7 @@ class DeepevalReader(Reader):
 
     name = "deepeval"
     priority = 111
+    beside = ("metricsData", "metrics_data")  # scores, which are counted once
     title = "deepeval: a test run, the result of evaluate(), or a saved data set with outputs"
     lacks = (
         "Test cases have no traversal but that of the tools that were called, and contexts as texts without ids.",
@@ -139,5 +140,5 @@ def _answer(where: str, case: dict[str, Any], options: ReadOptions, unread: Coun
     answer.cost = number(plain.get("tokencost"))
     answer.prompt_tokens = whole(plain.get("inputtokencount"))
     answer.output_tokens = whole(plain.get("outputtokencount"))
-    count_unread(case, (key for key in case if plain_key(key) in {*_READ, *_TOKENS}), unread)
+    count_unread(case, (key for key in case if plain_key(key) in {*_READ, *_TOKENS, *_OF_EVALUATION}), unread)
     return answer
