@@ -51,7 +51,8 @@ _ANSWERS = ("answer", "response", "finalanswer", "completion", "generation", "pr
 #: The fields of a record whose names say what they hold and in which unit.
 _AMOUNTS = ("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost", "error")
 
-_TRANSLATED = "docs/importing.md says how fields of any log are read (--map, --line, --id-pattern)."
+#: The way that is left to a person.
+_BY_HAND = "docs/importing.md says how fields of any log are read (--map, --line, --id-pattern)."
 
 
 @dataclass
@@ -140,7 +141,6 @@ def propose(
     *,
     ids: str | Path | Mapping[str, str] | None = None,
     id_pattern: str | None = None,
-    patterns: Sequence[str] = (),
 ) -> ProposedMap:
     """Return a mapping for a log of a form that nobody named.
 
@@ -318,11 +318,12 @@ def _choose(proposal: ProposedMap, candidates: list[WalkField], vocabulary: Voca
     if len(rest) == 1 and not gold:
         [one] = rest
         proposal.evidence.append(_counted(one))
-        proposal.evidence += [why for why in (_walks_called(one),) if why]
+        if not one.typed:
+            proposal.evidence.append("the walk has no relations: its edges are compared without them")
         doubts = _doubts(one)
         proposal.doubts += doubts
         if one.doubt is not None and one.directed:
-            proposal.choices = [(each.assignment, _counted(each)) for each in _both_ways(one)]
+            proposal.choices = [(each.assignment, _counted(each)) for each in (one, *one.turned)]
         elif doubts:
             proposal.choices = [(one.assignment, _counted(one))]
         if not doubts:
@@ -373,18 +374,7 @@ def _doubts(one: WalkField) -> list[str]:
 def _filtered(one: WalkField, flag: FieldPath) -> str:
     of = expression_of(one.rows_of)
     inner = expression_of(flag[len(one.rows_of) :])
-    return one.assignment.replace(f"{of}.", f"{of.removesuffix('[]')}[?{inner}=={_EXAMPLE}].", 1)
-
-
-_EXAMPLE = "`true`"
-
-
-def _both_ways(one: WalkField) -> list[WalkField]:
-    return [one, *one.turned]
-
-
-def _walks_called(one: WalkField) -> str | None:
-    return None if one.typed else "the walk has no relations: its edges are compared without them"
+    return one.assignment.replace(f"{of}.", f"{of.removesuffix('[]')}[?{inner}==`true`].", 1)
 
 
 def _counted(one: WalkField) -> str:
@@ -502,7 +492,7 @@ def _no_question(path: Path, raw: RowValues, vocabulary: Vocabulary) -> Unreadab
     return UnreadableLogError(
         f"{what} (fields: {fields}{f'; {found}' if found else ''})",
         where=str(path),
-        remedy=f"Check --dataset. {_TRANSLATED}",
+        remedy=f"Check --dataset. {_BY_HAND}",
     )
 
 
@@ -513,10 +503,10 @@ def _of_lines(path: Path, vocabulary: Vocabulary) -> ProposedMap:
     keyed = [one for one in forms.steps if "(?P<question_id>" in one]
     if not forms.questions and not keyed:
         what = "no format is recognised in it: it is text, and no line names a question of the dataset"
-        raise UnreadableLogError(what, where=str(path), remedy=f"Check --dataset. {_TRANSLATED}")
+        raise UnreadableLogError(what, where=str(path), remedy=f"Check --dataset. {_BY_HAND}")
     if not forms.steps:
         what = "no format is recognised in it: it is text, and no line holds two nodes of the dataset"
-        raise UnreadableLogError(what, where=str(path), remedy=f"{_TRANSLATED}")
+        raise UnreadableLogError(what, where=str(path), remedy=_BY_HAND)
     base = [f"line={one}" for one in forms.questions[:1]]
     session = sessions_of(lines, forms, vocabulary)
     base += [f"line={one}" for one in (session, forms.answer) if one]

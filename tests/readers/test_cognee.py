@@ -49,8 +49,8 @@ def test_edges_score_as_a_record_made_by_hand(value: Any, others: set[Any], foun
     assert scores(record) == (0.5, 0.5)
     assert scores(record, "Recall@1") == (1.0, 1.0)
     assert retrieved(record) == found
-    # The texts of nodes and edges that have a name, a chunk's distance and its place in the document.
-    assert {name.rpartition(".")[2] for name in log.figures["unread"]} <= {"text", "score", "chunkIndex"}
+    # The texts of nodes and edges that have a name, and a chunk's distance.
+    assert {name.rpartition(".")[2] for name in log.figures["unread"]} <= {"text", "score"}
     assert record.get("answer") == (None if value is PROMPT else ANSWER)
     assert record["doubts"] == [TITLES if value is PROMPT else DRAWN_IDS]
 
@@ -62,8 +62,8 @@ def test_a_hybrid_search(tmp_path: Path) -> None:
     assert scores(record) == (0.5, 0.5)
     assert retrieved(record) == ["people", "Ann", "person", "Zed", "Acme"]
     assert record["answer"] == ANSWER
-    # The texts of nodes and edges that have a name, a chunk's distance and its place in the document.
-    assert {name.rpartition(".")[2] for name in log.figures["unread"]} <= {"text", "score", "chunkIndex"}
+    # The texts of nodes and edges that have a name, and a chunk's distance.
+    assert {name.rpartition(".")[2] for name in log.figures["unread"]} <= {"text", "score"}
 
 
 @pytest.mark.parametrize("value", [COMPLETION, REFERENCES])
