@@ -367,11 +367,12 @@ def test_what_to_do_after_a_log_was_evaluated(folder: Path) -> None:
 
 
 def test_a_map_that_finds_nothing_is_said(folder: Path) -> None:
-    """A misspelt field of a row is named; an id of a run isn't mapped, since a log is one run."""
+    """A misspelt field of a row is named, and refused if nothing else is read; an id of a run isn't mapped."""
     write_jsonl(folder / "rows.jsonl", [{"id": "q1", "evidence": ["a:x"], "meta": {"id": "z"}}])
     about = ("evaluate", "rows.jsonl", "--dataset", "d", "--no-store", "--map")
-    done = inside(*about, "retrieved=evidnce", "--map", "latency_ms=meta.time", cwd=folder, code=0)
+    done = inside(*about, "retrieved=evidnce", "--map", "latency_ms=meta.time", cwd=folder, code=2)
     assert "--map retrieved=evidnce finds nothing in any row" in done.err
+    done = inside(*about, "retrieved=evidence", "--map", "latency_ms=meta.time", cwd=folder, code=0)
     assert "--map latency_ms=meta.time finds nothing in any row" in done.err
     assert "finds nothing" not in inside(*about, "retrieved=evidence", cwd=folder, code=0).err
     assert "a map names no run" in inside(*about, "run=meta.id", cwd=folder, code=2).err

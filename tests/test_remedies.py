@@ -225,7 +225,7 @@ REMEDIES: dict[str, Remedy] = {
     "an unknown format: map": Remedy(
         lambda folder: log(folder, [{"question": "Who calls 1?", "out": {"hits": [{"doc": "web:a.py"}]}}]),
         f"import auto log.jsonl {TO}",
-        "--map FIELD=EXPRESSION",
+        "--map retrieved=out.hits[].doc reads them as what was retrieved",
         f"import auto log.jsonl {TO} --map retrieved=out.hits[].doc",
     ),
     "map: format": Remedy(

@@ -220,7 +220,7 @@ def import_log(
 
         def check() -> None:
             problems.raise_if_refused(usable=report.answers)
-            _check(report, paths, chosen.strict, takes_key)
+            _check(report, paths, chosen.strict, takes_key, problems if fields is not None else None)
 
         kept, runs = trials.write(records, check)
     report.how, report.several, report.trials = names.how, names.several, len(runs)
@@ -477,7 +477,7 @@ def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         return json.loads(text), text
 
 
-def _check(report: ImportReport, paths: Sequence[Path], strict: bool, takes_key: bool) -> None:
+def _check(report: ImportReport, paths: Sequence[Path], strict: bool, takes_key: bool, mapped: Problems | None) -> None:
     """Refuse a log without answers to the dataset's questions, and if strict a log with unread fields."""
     where = str(paths[0])
     if strict and report.unread:
@@ -487,6 +487,9 @@ def _check(report: ImportReport, paths: Sequence[Path], strict: bool, takes_key:
         return
     if report.answers:
         what = "the log holds only ids of questions, and nothing that this format writes"
+        if mapped is not None:
+            what = "the mapped fields hold only what names questions"
+            raise InputError(what, where=where, remedy="Correct the expressions of --map.", details=[*mapped.notes])
         remedy = "Name the right format; `auto` recognises each by its content."
         raise UnrecognisedLogError(what, where=where, remedy=remedy)
     reasons = "; ".join(report.skipped.reasons())

@@ -419,6 +419,8 @@ def _say_names(proposal: ProposedMap, values: RowValues, vocabulary: Vocabulary)
     known = sum(vocabulary.node(name) is not None for name in names)
     near = vocabulary.nearest(dict.fromkeys(name for name in names if vocabulary.node(name) is None))
     such = f": `{shortened(near[0])}`, nearest `{shortened(near[1])}`; map it by --id-pattern or --ids" if near else ""
+    if known:
+        such = f" (--map retrieved={expression_of(path)} reads them as what was retrieved){such}"
     of = "none" if not known else str(known)
     proposal.evidence.append(
         f"of {counted(count, 'value')} of `{expression_of(path)}` {of} {'is a node' if not known else 'are nodes'} of "
