@@ -207,10 +207,10 @@ def _streamed(line: dict[str, Any], session: AgentSession) -> None:
 def _use(line: dict[str, Any], session: AgentSession) -> None:
     """Add a call when it starts, and its result when it is completed."""
     key, folder = line.get("call_id"), next(reversed(session.folders), None)
-    for name, given in line["tool_call"].items():
-        held = object_of(given)
+    for name in line["tool_call"].keys():  # noqa: SIM118 - going through the fields would take them all
         if not name.endswith(_SUFFIX) and name != "function":
             continue
+        held = object_of(line["tool_call"].get(name))
         if key is None and line.get("subtype") == "started":
             continue  # it comes again with its result
         message = Message()

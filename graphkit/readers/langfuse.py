@@ -29,6 +29,7 @@ from graphkit.readers.traced_functions import (
     LACKS,
     OTHER,
     TracedFunctionConventions,
+    count_around,
     kind_of,
     observed,
     replied,
@@ -85,6 +86,10 @@ class LangfuseReader(Reader):
                 found.append((one.answer.where or where, {**trace, "around": around}, observations))
         every = [one for _, _, observations in found for one in observations]
         asked = {call.name for one in every for call in replied(json_within(one.get("output")))[1]}
+        for _, trace, own in found:
+            count_around(json_within(trace.get("input")), options, unread, "input.")
+            for held in (trace, *own):
+                count_around(json_within(held.get("metadata")), options, unread, "metadata.")
         spans = ((where, _spans(trace, own, asked, unread)) for where, trace, own in found)
         return read_traces(spans, options, unread, TracedFunctionConventions())
 
