@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
+from graphkit.readers.openinference import ASKED
 from graphkit.readers.payloads import each_unwrapped, holds, json_within, nothing_known, object_of, objects_of, text
 from graphkit.readers.traced_functions import (
     KINDS,
@@ -90,6 +91,9 @@ def _translated(values: Values, options: ReadOptions, unread: Counter[str]) -> I
             spans = [_span(span) for span in objects_of(_spans_in(one.payload))]
             for span in spans:
                 if not (span.get("parent_id") or span.get("parent_span_id")):
+                    if span["attributes"]["openinference.span.kind"] in (OTHER, "AGENT"):
+                        given = json_within(span["attributes"].get("input.value"))
+                        count_around(given, options, unread, "inputs.", *ASKED)
                     named = object_of(json_within(span["attributes"].get("metadata")))
                     span["attributes"]["metadata"] = {**around, **named}
             yield one.answer.where or where, spans

@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.readers.accounting import kept
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
+from graphkit.readers.openinference import ASKED
 from graphkit.readers.payloads import (
     QUESTION_IDS,
     TASK_IDS,
+    count_unread,
     each_unwrapped,
     holds,
     identifier,
@@ -50,7 +53,7 @@ class WeaveReader(Reader):
 
     name = "weave"
     priority = 116
-    beside = ("weave", "summary", "requests", "status_counts")
+    beside = ("weave", "requests", "status_counts")
     title = "W&B Weave: calls, as calls/stream_query and the export of traces write them"
     lacks = (
         *LACKS,
@@ -104,11 +107,15 @@ def _span(
     if kind == OTHER and not is_parent and call.get("parent_id") and isinstance(output, list | dict) and output:
         unread[f"output of {shortened(name)}"] += 1
     found = observed(kind, name, given, output)
-    used = object_of(summary.get("usage"))
+    usage = object_of(summary.get("usage"))
+    used = {model: counts for model, counts in usage.items() if isinstance(counts, dict)}
+    count_unread(usage, used, unread, "summary.usage.")
     if kind == "LLM":
         _add_usage(found, used, object_of(summary.get("weave")))
-    elif kind in (OTHER, "AGENT"):
-        count_around(given, options, unread, "inputs.", "example")
+    else:
+        kept(used)  # the sums of its calls
+    if kind in (OTHER, "AGENT"):
+        count_around(given, options, unread, "inputs.", "example", *ASKED)
     named = around | {key: value for key, value in attributes.items() if key not in ("weave", "kind")}
     for held in (object_of(given.get("example")), given):
         named |= {key: value for key, value in held.items() if plain_key(str(key)) in (*QUESTION_IDS, *TASK_IDS)}
@@ -143,7 +150,6 @@ def _add_usage(found: dict[str, Any], used: dict[str, Any], own: dict[str, Any])
     """Add the tokens, the model and the costs that Weave keeps of a call of a model."""
     if len(used) == 1:
         model, counts = next(iter(used.items()))
-        counts = object_of(counts)
         found.setdefault("llm.model_name", model)
         found["llm.token_count.prompt"] = counts.get("prompt_tokens", counts.get("input_tokens"))
         found["llm.token_count.completion"] = counts.get("completion_tokens", counts.get("output_tokens"))
