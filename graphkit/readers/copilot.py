@@ -18,6 +18,7 @@ from graphkit.readers.model_messages import Call, Message, Result, cut_short
 from graphkit.readers.payloads import (
     Wrapped,
     at,
+    count_unread,
     each_unwrapped,
     holds,
     identifier,
@@ -47,6 +48,9 @@ _BESIDE = (
     *("tool.execution_p", "tool.user_requested", "command", "capabilities.", "pending_messages.", "tool_search."),
     *("exit_plan_mode.", "auto_mode_switch.", "mcp.", "model.", "skill.", "session_limits_exhausted.", "result"),
 )
+
+#: The keys around the data of an event.
+_EVENT = ("type", "data", "id", "parentId", "timestamp", "ephemeral", "agentId")
 
 _SHELLS = ("bash", "powershell", "shell", "local_shell")
 _EXIT = re.compile(r"\n?<[^<>\n]{0,99}\b(?:exited|completed) with exit code (-?\d{1,9})>\s{0,9}$")
@@ -128,6 +132,7 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
                 session.notes[ENDED.format(f"exit code {shortened(str(event['exitCode']))}")] = None
         elif event["type"].startswith(_BESIDE):
             kept(event)
+            count_unread(event, _EVENT, unread)
         else:
             unread[f"events of the type {shortened(event['type'])}"] += 1
     session.into(answer)

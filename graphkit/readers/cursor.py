@@ -21,6 +21,7 @@ from graphkit.readers.model_messages import Call, Message, Result, parse_message
 from graphkit.readers.payloads import (
     QUESTION_IDS,
     Wrapped,
+    count_unread,
     each_unwrapped,
     holds,
     number,
@@ -37,6 +38,9 @@ WITHOUT_RESULTS = "a transcript has no results of tools: whether a call failed, 
 
 #: Lines of the connection.
 _BESIDE = ("connection", "retry", "system")
+
+#: The keys of a thought, and of a question to the user.
+_THOUGHT = ("type", "subtype", "text", "timestamp_ms", "session_id", "model_call_id", "query_type", "query", "response")
 
 #: Around what the user typed, beside what Cursor adds to it.
 _TYPED = ("<user_query>", "</user_query>")
@@ -146,7 +150,7 @@ def _answer(found: _CursorSession, unread: Counter[str]) -> LoggedAnswer:
         if _is_transcript(line):
             _transcribed(line, session)
         elif _is_streamed(line):
-            _streamed(line, session)
+            _streamed(line, session, unread)
         elif line["type"] in _BESIDE:
             kept(line)
         else:
@@ -178,7 +182,7 @@ def _transcribed(line: dict[str, Any], session: AgentSession) -> None:
     session.add(_typed(message) if message.role == "user" else message)
 
 
-def _streamed(line: dict[str, Any], session: AgentSession) -> None:
+def _streamed(line: dict[str, Any], session: AgentSession, unread: Counter[str]) -> None:
     kind, time = line["type"], microseconds_of(line.get("timestamp_ms"), 1e3)
     if kind == "system":
         session.entered(line.get("cwd"))
@@ -193,6 +197,7 @@ def _streamed(line: dict[str, Any], session: AgentSession) -> None:
         _use(line, session)
     elif kind in ("thinking", "interaction_query"):
         kept(line)
+        count_unread(line, _THOUGHT, unread)
     elif kind == "result":
         used = object_of(line.get("usage"))
         counts = [whole(used.get(key)) for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens")]
@@ -207,10 +212,10 @@ def _streamed(line: dict[str, Any], session: AgentSession) -> None:
 def _use(line: dict[str, Any], session: AgentSession) -> None:
     """Add a call when it starts, and its result when it is completed."""
     key, folder = line.get("call_id"), next(reversed(session.folders), None)
-    for name, given in line["tool_call"].items():
-        held = object_of(given)
+    for name in line["tool_call"].keys():  # noqa: SIM118 - going through the fields would take them all
         if not name.endswith(_SUFFIX) and name != "function":
             continue
+        held = object_of(line["tool_call"].get(name))
         if key is None and line.get("subtype") == "started":
             continue  # it comes again with its result
         message = Message()

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphkit.readers.accounting import renamed
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import (
     at,
@@ -88,7 +89,7 @@ class DeepevalReader(Reader):
 
 def _plain(value: Any) -> dict[str, Any]:
     """Return an object with its keys in lower case and without signs."""
-    return {plain_key(key): one for key, one in object_of(value).items()}
+    return renamed(object_of(value), plain_key)
 
 
 def _cases(value: Any) -> list[dict[str, Any]] | None:

@@ -189,7 +189,7 @@ def _answer(
     answer.answer = dialogue.trail.submitted or completed or dialogue.answer
     known = {MANY_QUESTIONS} | ({ENDS_WITH_CALL} if answer.answer is not None else set())
     answer.notes += [note for note in dialogue.notes if note not in known]  # the sample's input is the question
-    _costs(answer, sample, model, dialogue)
+    _costs(answer, sample, model, dialogue, unread)
     error = sample.get("error")
     if isinstance(error, dict):
         answer.error = text(error.get("message")) or "the sample failed"
@@ -226,7 +226,9 @@ def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unr
     answer.question_text = text(asked)
 
 
-def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, dialogue: Conversation) -> None:
+def _costs(
+    answer: LoggedAnswer, sample: dict[str, Any], model: str | None, dialogue: Conversation, unread: Counter[str]
+) -> None:
     """Add latency, tokens, cost and model."""
     seconds = number(sample.get("total_time"))
     answer.latency_ms = None if seconds is None or seconds < 0 else seconds * 1000
@@ -237,6 +239,7 @@ def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, dial
     answer.model = model or named
     usage = sample.get("model_usage")
     used = {name: one for name, one in usage.items() if isinstance(one, dict)} if isinstance(usage, dict) else {}
+    count_unread(object_of(usage), used, unread, "samples.model_usage.")
     if len(used) > 1 and answer.model in used:
         used = {answer.model: used[answer.model]}
         answer.notes.append(OTHERS)

@@ -153,7 +153,8 @@ def answer_in(output: Any) -> str | None:
     """Return the answer in the output of a chain."""
     if not isinstance(output, dict):
         return text(output)
-    _, answer = first_of(output, ANSWERS)
+    key, _ = first_of(dict(dict.items(output)), ANSWERS)  # its other fields aren't taken by looking for it
+    answer = None if key is None else output[key]
     return text(answer) or message_text(answer) or _last_message(output.get("messages"))
 
 

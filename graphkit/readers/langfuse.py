@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
+from graphkit.readers.openinference import ASKED
 from graphkit.readers.payloads import (
     count_unread,
     each_unwrapped,
@@ -29,6 +30,7 @@ from graphkit.readers.traced_functions import (
     LACKS,
     OTHER,
     TracedFunctionConventions,
+    count_around,
     kind_of,
     observed,
     replied,
@@ -85,7 +87,11 @@ class LangfuseReader(Reader):
                 found.append((one.answer.where or where, {**trace, "around": around}, observations))
         every = [one for _, _, observations in found for one in observations]
         asked = {call.name for one in every for call in replied(json_within(one.get("output")))[1]}
-        spans = ((where, _spans(trace, own, asked, unread)) for where, trace, own in found)
+        for _, trace, own in found:
+            count_around(json_within(trace.get("input")), options, unread, "input.", *ASKED)
+            for held in (trace, *own):
+                count_around(json_within(held.get("metadata")), options, unread, "metadata.")
+        spans = ((where, _spans(trace, own, asked, options, unread)) for where, trace, own in found)
         return read_traces(spans, options, unread, TracedFunctionConventions())
 
 
@@ -107,12 +113,16 @@ def _is_observation(value: Any) -> bool:
 
 
 def _spans(
-    trace: dict[str, Any], observations: list[dict[str, Any]], asked: set[Any], unread: Counter[str]
+    trace: dict[str, Any],
+    observations: list[dict[str, Any]],
+    asked: set[Any],
+    options: ReadOptions,
+    unread: Counter[str],
 ) -> list[dict[str, Any]]:
     """Return the spans of a trace, and the trace as the span around them."""
     around, own = trace["around"], trace.get("id")
     top = f"trace {own}" if own is not None else None
-    spans = [_span(one, top, asked, unread) for one in observations]
+    spans = [_span(one, top, asked, options, unread) for one in observations]
     if top is None:
         spans[0]["attributes"]["metadata"] = {**around, **spans[0]["attributes"]["metadata"]}
         return spans
@@ -140,7 +150,9 @@ def _spans(
     ]
 
 
-def _span(one: dict[str, Any], top: str | None, asked: set[Any], unread: Counter[str]) -> dict[str, Any]:
+def _span(
+    one: dict[str, Any], top: str | None, asked: set[Any], options: ReadOptions, unread: Counter[str]
+) -> dict[str, Any]:
     """Return an observation as a span."""
     count_unread(one, _OBSERVATION, unread, "observations.")
     name, stated = text(one.get("name")) or "unnamed", text(one.get("type"))
@@ -160,6 +172,8 @@ def _span(one: dict[str, Any], top: str | None, asked: set[Any], unread: Counter
             "llm.token_count.completion": _count(used, "output"),
             "llm.cost.total": costs.get("total", one.get("calculatedTotalCost")),
         }
+    elif kind in (OTHER, "AGENT") and not one.get("parentObservationId"):
+        count_around(given, options, unread, "observations.input.", *ASKED)
     failed = one.get("level") == "ERROR"
     return {
         "name": name,

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
+from graphkit.readers.openinference import ASKED
 from graphkit.readers.payloads import each_unwrapped, holds, json_within, nothing_known, object_of, objects_of, text
 from graphkit.readers.traced_functions import (
     KINDS,
     LACKS,
     OTHER,
     TracedFunctionConventions,
+    count_around,
     json_within_text,
     observed,
 )
@@ -48,7 +50,7 @@ class MlflowReader(Reader):
         return holds(value, _is_trace)
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
-        return read_traces(_translated(values, unread), options, unread, TracedFunctionConventions())
+        return read_traces(_translated(values, options, unread), options, unread, TracedFunctionConventions())
 
 
 def _spans_in(trace: dict[str, Any]) -> Any:
@@ -67,7 +69,7 @@ def _is_trace(value: Any) -> bool:
     return any(isinstance(name, str) and name.startswith(_OWN) for name in given)
 
 
-def _translated(values: Values, unread: Counter[str]) -> Iterator[tuple[str, Any]]:
+def _translated(values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[tuple[str, Any]]:
     """Yield the spans of each trace as OpenInference has them."""
     for where, value in values:
         for one in each_unwrapped(value, _is_trace, ReadOptions(), where):
@@ -77,14 +79,21 @@ def _translated(values: Values, unread: Counter[str]) -> Iterator[tuple[str, Any
             info = object_of(one.payload.get("info")) or one.payload
             if info.get("assessments"):
                 unread["info.assessments"] += 1
+            metadata, tags = info.get("trace_metadata", info.get("request_metadata")), info.get("tags")
+            for place, held in (("metadata.", metadata), ("tags.", tags)):
+                own = [name for name in object_of(held) if name.startswith(_OWN)]
+                count_around(held, options, unread, place, *own)
             around = {
-                **object_of(info.get("trace_metadata", info.get("request_metadata"))),
-                **object_of(info.get("tags")),
+                **object_of(metadata),
+                **object_of(tags),
                 **({"question_id": one.question} if one.question is not None else {}),
             }
             spans = [_span(span) for span in objects_of(_spans_in(one.payload))]
             for span in spans:
                 if not (span.get("parent_id") or span.get("parent_span_id")):
+                    if span["attributes"]["openinference.span.kind"] in (OTHER, "AGENT"):
+                        given = json_within(span["attributes"].get("input.value"))
+                        count_around(given, options, unread, "inputs.", *ASKED)
                     named = object_of(json_within(span["attributes"].get("metadata")))
                     span["attributes"]["metadata"] = {**around, **named}
             yield one.answer.where or where, spans

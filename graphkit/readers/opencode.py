@@ -42,6 +42,11 @@ _EVENTS = (*_PARTS, "error", "done")
 #: The parts that say nothing of what was opened: thoughts, marks of steps, states of the files, agents that were named.
 _BESIDE = ("reasoning", "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction")
 
+_OF_BESIDE = (
+    *("id", "sessionID", "messageID", "type", "text", "metadata", "time", "snapshot", "reason", "cost", "tokens"),
+    *("hash", "files", "name", "source", "attempt", "error", "auto"),
+)
+
 _INFO = (
     *("id", "sessionID", "role", "time", "parentID", "modelID", "providerID", "mode", "agent", "path", "summary"),
     *("cost", "tokens", "finish", "error", "model", "system", "tools", "variant", "format"),
@@ -56,7 +61,19 @@ class OpenCodeReader(Reader):
     priority = 126
     beside = (
         *("time", "title", "mode", "agent", "providerID", "projectID", "slug", "share", "revert", "permission"),
-        *("variant", "snapshot", "hash", "truncated", "preview", "loaded", "todos", "synthetic", "ignored", "summary"),
+        *(
+            "messageID",
+            "variant",
+            "snapshot",
+            "hash",
+            "truncated",
+            "preview",
+            "loaded",
+            "todos",
+            "synthetic",
+            "ignored",
+            "summary",
+        ),
     )
     title = "OpenCode: opencode export, and the output of opencode run --format json"
     lacks = (
@@ -183,6 +200,7 @@ def _add(info: dict[str, Any], parts: list[Any], session: AgentSession, unread: 
             session.notes[SUBAGENT] = None
         elif kind in _BESIDE:
             kept(part)
+            count_unread(part, _OF_BESIDE, unread, "messages.parts.")
         else:
             unread[f"parts of the type {shortened(kind)}"] += 1
     message.ends_in_words = message.text is not None

@@ -37,7 +37,7 @@ _DOCUMENTS = "retrieval.documents"
 _RERANKED = "reranker.output_documents"
 
 #: The keys of the text in a span's input and output as JSON; an earlier key has priority.
-_ASKED = ("question", "query", "query_str", "query_text", "user_input", "input", "query_bundle", "messages")
+ASKED = ("question", "query", "query_str", "query_text", "user_input", "input", "query_bundle", "messages")
 _ANSWERED = ("answer", "response", "result", "output", "output_text", "text", "messages")
 _MESSAGE = ("content", "kwargs", "data", "message")
 
@@ -144,7 +144,7 @@ class OpenInferenceConventions:
 
     def asked(self, span: Span) -> str | None:
         """Return the text of the question in the input of a span."""
-        return _words(span.attributes.get("input.value"), _ASKED, asked=True)
+        return _words(span.attributes.get("input.value"), ASKED, asked=True)
 
     def answered(self, span: Span) -> str | None:
         """Return the answer in the output of a span."""

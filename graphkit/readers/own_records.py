@@ -60,8 +60,7 @@ class OwnRecordsReader(Reader):
                 own = value
             else:
                 line = json.dumps(with_output(value)).encode()
-                own = OwnRecord(_parsed(where, line), trial_of(value), walked=in_walking_order(line))
-                unread.update(name for name in with_output(value) if name not in _KNOWN)
+                own = OwnRecord(_parsed(where, line, unread), trial_of(value), walked=in_walking_order(line))
             record = own.record
             fields = _without_nulls(msgspec.to_builtins(record))
             if not record.citations:  # a struct has no null for them
@@ -107,7 +106,8 @@ def in_walking_order(line: bytes) -> bool:
     return _LISTED.search(line) is not None
 
 
-def _parsed(where: str, line: bytes) -> AnswerStruct:
+def _parsed(where: str, line: bytes, unread: Counter[str]) -> AnswerStruct:
+    """Return a record, and count the fields that no record has, also in its parts."""
     from graphkit.records.models import Answer
 
     problems = Problems()
@@ -118,6 +118,7 @@ def _parsed(where: str, line: bytes) -> AnswerStruct:
             where=where,
             remedy="`graphkit schema answer` shows all fields.",
         )
+    unread.update({name: count for (_, name), count in problems.ignored_fields.items()})
     return struct_of(AnswerStruct, model)
 
 

@@ -11,7 +11,9 @@ from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Unreadabl
 from graphkit.readers.model_messages import CUT, cut_short
 from graphkit.readers.payloads import (
     ANSWERS,
+    QUESTION_IDS,
     QUESTION_TEXTS,
+    TASK_IDS,
     at,
     count_unread,
     identifier,
@@ -177,6 +179,10 @@ def _add_contexts(
                 unread[f"{prefix}{shortened(key)}"] += 1
             elif held is variables:
                 answer.notes.append(FROM_TEST)
-        if held is not variables:
-            used = [] if key is None else [key]
-            count_unread(held, (*used, *(ANSWERS if held is not metadata else ())), unread, prefix)
+        used = [] if key is None else [key]
+        if held is variables:
+            used += [name for name in held if plain_key(name) in (*QUESTION_TEXTS, *QUESTION_IDS, *TASK_IDS)]
+            used += [name for name, value in held.items() if value == answer.question_text]
+        elif held is not metadata:
+            used += ANSWERS
+        count_unread(held, used, unread, prefix)

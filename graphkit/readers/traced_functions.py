@@ -6,9 +6,19 @@ import json
 from collections import Counter
 from typing import Any
 
+from graphkit.readers.logged import ReadOptions
 from graphkit.readers.model_messages import Call, parse_message, plain_message, reply
 from graphkit.readers.openinference import OpenInferenceConventions
-from graphkit.readers.payloads import object_of, objects_of, text
+from graphkit.readers.payloads import (
+    QUESTION_IDS,
+    QUESTION_TEXTS,
+    TASK_IDS,
+    count_unread,
+    object_of,
+    objects_of,
+    plain_key,
+    text,
+)
 from graphkit.readers.spans import Span
 from graphkit.readers.tool_calls import searches
 from graphkit.readers.traces import TracedRetrieval, Tree
@@ -58,6 +68,15 @@ def kind_of(name: str, output: Any, asked: set[Any]) -> str:
     documents = bool(items) and all("page_content" in one for one in items)
     named = isinstance(output, list) and (searches(name) or "retriev" in name.lower())
     return "RETRIEVER" if documents or named else OTHER
+
+
+def count_around(held: Any, options: ReadOptions, unread: Counter[str], prefix: str, *known: str) -> None:
+    """Count the fields around a question, such as metadata and inputs, that neither name it nor are known."""
+    asked = (*QUESTION_IDS, *TASK_IDS, *QUESTION_TEXTS)
+    given = object_of(held)
+    key = (options.question_key or "").removeprefix("metadata.").partition(".")[0]
+    used = [name for name in given if name in (*known, key) or plain_key(name) in asked]
+    count_unread(given, used, unread, prefix)
 
 
 def json_within_text(value: Any) -> Any:

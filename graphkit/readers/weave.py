@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.readers.accounting import kept
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
+from graphkit.readers.openinference import ASKED
 from graphkit.readers.payloads import (
     QUESTION_IDS,
     TASK_IDS,
+    count_unread,
     each_unwrapped,
     holds,
     identifier,
@@ -27,6 +30,7 @@ from graphkit.readers.traced_functions import (
     LACKS,
     OTHER,
     TracedFunctionConventions,
+    count_around,
     kind_of,
     observed,
     replied,
@@ -49,7 +53,7 @@ class WeaveReader(Reader):
 
     name = "weave"
     priority = 116
-    beside = ("weave", "summary", "requests", "status_counts")
+    beside = ("weave", "requests", "status_counts")
     title = "W&B Weave: calls, as calls/stream_query and the export of traces write them"
     lacks = (
         *LACKS,
@@ -72,7 +76,11 @@ class WeaveReader(Reader):
                 calls.append((one.answer.where or where, one.payload, around))
         asked = {call.name for _, one, _ in calls for call in replied(one.get("output"))[1]}
         parents = {identifier(one.get("parent_id")) for _, one, _ in calls}
-        spans = ((where, _span(one, around, asked, one["id"] in parents, unread)) for where, one, around in calls)
+        for _, call, _ in calls:
+            count_around(call.get("attributes"), options, unread, "attributes.", "weave", "kind")
+        spans = (
+            (where, _span(one, around, asked, one["id"] in parents, options, unread)) for where, one, around in calls
+        )
         return read_traces(spans, options, unread, TracedFunctionConventions())
 
 
@@ -83,7 +91,12 @@ def _is_call(value: Any) -> bool:
 
 
 def _span(
-    call: dict[str, Any], around: dict[str, Any], asked: set[Any], is_parent: bool, unread: Counter[str]
+    call: dict[str, Any],
+    around: dict[str, Any],
+    asked: set[Any],
+    is_parent: bool,
+    options: ReadOptions,
+    unread: Counter[str],
 ) -> dict[str, Any]:
     """Return a call as a span, with the question's id that stands around it."""
     unread.update(shortened(key) for key, value in call.items() if key not in _KNOWN and value)
@@ -94,8 +107,15 @@ def _span(
     if kind == OTHER and not is_parent and call.get("parent_id") and isinstance(output, list | dict) and output:
         unread[f"output of {shortened(name)}"] += 1
     found = observed(kind, name, given, output)
+    usage = object_of(summary.get("usage"))
+    used = {model: counts for model, counts in usage.items() if isinstance(counts, dict)}
+    count_unread(usage, used, unread, "summary.usage.")
     if kind == "LLM":
-        _add_usage(found, summary)
+        _add_usage(found, used, object_of(summary.get("weave")))
+    else:
+        kept(used)  # the sums of its calls
+    if kind in (OTHER, "AGENT"):
+        count_around(given, options, unread, "inputs.", "example", *ASKED)
     named = around | {key: value for key, value in attributes.items() if key not in ("weave", "kind")}
     for held in (object_of(given.get("example")), given):
         named |= {key: value for key, value in held.items() if plain_key(str(key)) in (*QUESTION_IDS, *TASK_IDS)}
@@ -126,16 +146,14 @@ def _kind(name: str, attributes: dict[str, Any], output: Any, asked: set[Any]) -
     return kind_of(name, output, asked)
 
 
-def _add_usage(found: dict[str, Any], summary: dict[str, Any]) -> None:
+def _add_usage(found: dict[str, Any], used: dict[str, Any], own: dict[str, Any]) -> None:
     """Add the tokens, the model and the costs that Weave keeps of a call of a model."""
-    used = object_of(summary.get("usage"))
     if len(used) == 1:
         model, counts = next(iter(used.items()))
-        counts = object_of(counts)
         found.setdefault("llm.model_name", model)
         found["llm.token_count.prompt"] = counts.get("prompt_tokens", counts.get("input_tokens"))
         found["llm.token_count.completion"] = counts.get("completion_tokens", counts.get("output_tokens"))
-    costs = [object_of(one) for one in object_of(object_of(summary.get("weave")).get("costs")).values()]
+    costs = [object_of(one) for one in object_of(own.get("costs")).values()]
     for part in ("prompt", "completion"):
         if len(costs) == 1 and (cost := number(costs[0].get(f"{part}_tokens_total_cost"))) is not None:
             found[f"llm.cost.{part}"] = cost

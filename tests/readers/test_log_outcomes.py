@@ -47,11 +47,15 @@ def read(reader: Reader, values: Values) -> tuple[list[LoggedAnswer], Counter[st
     return list(account.read(reader.read(account.given(given), ReadOptions(), unread))), unread
 
 
+#: The kinds of events of which the data say nothing of a question, whatever they hold.
+BESIDE = ("session.info", "assistant.turn_start")
+
+
 def objects(value: Any, way: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """Yield each object in a value with the keys that lead to it."""
     if isinstance(value, dict):
         yield way, value
-        for key, one in value.items():
+        for key, one in value.items() if value.get("type") not in BESIDE else ():
             yield from objects(one, (*way, key))
     elif isinstance(value, list):
         for one in value:
@@ -78,27 +82,38 @@ LOGS = sorted(one for one in RECORDED.iterdir() if one.suffix != ".md")
 def check_keys(path: Path) -> None:
     """Add a key to each object of a log, and find it reported."""
     reader, _ = _reader(path, AUTO)
-    for _, value in values_of(path):
-        log = [copy.deepcopy(value)] if reader.name not in LINES else [one for _, one in values_of(path)]
+    check_keys_of(path.name, reader, [one for _, one in values_of(path)])
+
+
+def check_keys_of(what: str, reader: Reader, values: Values) -> None:
+    """Add a key to each object of each value, or of all where a value is a part of a log, and find it reported.
+
+    A copy of an object, such as the arguments of a call that starts and ends, gets the same key.
+    """
+    for log in [values] if reader.name in LINES else [[one] for one in values]:
+        log = copy.deepcopy(log)
         places = list(objects(log))
-        for number, (_, held) in enumerate(places):
-            held[f"zebra{number}x"] = "crossing"
+        keys: dict[tuple[tuple[str, ...], str], str] = {}
+        names = [keys.setdefault((way[-1:], json.dumps(held)), f"zebra{len(keys)}x") for way, held in places]
+        for name, (_, held) in zip(names, places, strict=True):
+            held[name] = "crossing"
         try:
             answers, unread = read(reader, log)
         except UnreadableLogError:
             continue
         silent = [
             ".".join(way)
-            for number, (way, _) in enumerate(places)
-            if not reported(way, f"zebra{number}x", reader, answers, unread)
+            for name, (way, _) in zip(names, places, strict=True)
+            if not reported(way, name, reader, answers, unread)
         ]
-        assert not silent, (path.name, sorted({*silent}))
-        if reader.name in LINES:
-            return
+        assert not silent, (what, sorted({*silent}))
 
 
 #: The formats of which a line is a part.
-LINES = ("claude-code", "codex", "mcp", "openhands", "openinference", "otel", "openai-agents", "langchain")
+LINES = (
+    *("claude-code", "codex", "mcp", "openhands", "openinference", "otel", "openai-agents", "langchain"),
+    *("copilot", "cursor", "weave"),
+)
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
@@ -107,7 +122,19 @@ def test_an_unknown_key_is_reported_wherever_it_stands(path: Path) -> None:
     check_keys(path)
 
 
-@pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"graphkit", "beir", "trec", "aider"}))
+#: The formats whose log is objects of known keys.
+OBJECTS = sorted(set(SAMPLES) - {"beir", "trec", "aider"})
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_an_unknown_key_is_reported_wherever_it_stands_in_a_small_log(name: str) -> None:
+    """Of each object in each small log."""
+    values = SAMPLES[name].values
+    assert not isinstance(values, str)
+    check_keys_of(name, reader_of(name), values)
+
+
+@pytest.mark.parametrize("name", sorted({*OBJECTS} - {"graphkit"}))
 def test_an_unknown_part_or_call_is_reported_wherever_it_stands(name: str) -> None:
     """Each list of objects in each small log gets an object of an unknown kind, and a call without a known form."""
     one = Format(name)

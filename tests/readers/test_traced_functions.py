@@ -238,6 +238,22 @@ def test_what_a_trace_logs(name: str) -> None:
     assert answer.notes == []
 
 
+@pytest.mark.parametrize(("name", "where"), [("mlflow", "inputs"), ("weave", "inputs"), ("langfuse", "input")])
+def test_what_a_trace_was_given_beside_the_question_is_reported(name: str, where: str) -> None:
+    """The messages that ask are read; the filter beside them isn't."""
+    given = {"messages": [{"role": "user", "content": QUESTION}], "filter": "src"}
+    log = FORMS[name]()
+    if name == "mlflow":
+        log[0]["data"]["spans"][0]["attributes"]["mlflow.spanInputs"] = json.dumps(given)
+    elif name == "weave":
+        log[2]["inputs"] = given
+    else:
+        log[0]["input"] = given
+    unread = Counter[str]()
+    (answer,) = read(name, log, unread=unread)
+    assert (answer.question_text, unread) == (QUESTION, {f"{where}.filter": 1})
+
+
 @each_form
 def test_nothing_was_found(name: str) -> None:
     """An empty list of documents is a retrieval of nothing."""
