@@ -122,7 +122,7 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
                     refuse_gold(file)
                 if not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
                     raise
-                more["map"] = accepted_mapping(error, files, dataset or Path(), logs)
+                more["map"] = accepted_mapping(error, files, dataset or Path(), logs, on_error)
                 made = import_log(files, format, dataset or ".", **more)
             kept = _keep_scores(made, [*_graded(made, files, dataset), *made.scores])
         print_problems(made.problems)

@@ -12,13 +12,13 @@ from graphkit.errors import InputError
 from graphkit.files.assets import command_text, option_text
 
 if TYPE_CHECKING:
-    from graphkit.cli.options import AutoLogOptions
+    from graphkit.cli.options import AutoLogOptions, OnError
     from graphkit.imports.proposed_fields import ProposedMap
     from graphkit.readers.logged import UnrecognisedLogError
 
 
 def accepted_mapping(
-    error: UnrecognisedLogError, files: Sequence[Path], dataset: Path, logs: AutoLogOptions
+    error: UnrecognisedLogError, files: Sequence[Path], dataset: Path, logs: AutoLogOptions, on_error: OnError
 ) -> list[str | Path]:
     """Return the mapping by which logs are read, which the user accepts by ``--yes`` or in the terminal.
 
@@ -39,7 +39,7 @@ def accepted_mapping(
             return [edited]
         remedy = f"`{_again(path, dataset, edited)}` reads the log by it; without it another mapping is proposed."
         raise InputError(error.what, where=str(path), remedy=remedy, details=[f"a mapping lies beside it: {edited}"])
-    proposal = propose(path, dataset, ids=logs.ids, id_pattern=logs.id_pattern)
+    proposal = propose(path, dataset, ids=logs.ids, id_pattern=logs.id_pattern, on_error=on_error)
     for line in (f"{path.name}: no format is recognised in it; its fields, by their values:", *proposal.lines()):
         say(line)
     written = proposal.write()

@@ -385,6 +385,19 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
+def text_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (number, line) for each line of text that isn't blank, also of one that begins with a bracket.
+
+    Raises
+    ------
+    InputError
+        The file is missing, a directory, empty, binary or damaged, or a line is too long.
+    """
+    with open_binary(path) as stream:
+        lines = chain.from_iterable(_lines_of(stream, path, first_block(stream, path)[1], 0))
+        yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+
+
 def _refuse_binary(path: Path, block: bytes) -> None:
     if b"\0" in block[:4096] or block[:2] in (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"PK"):
         if path.suffix.lower() in (".csv", ".tsv", ".txt") and (at := block.find(b"\0")) >= 0:

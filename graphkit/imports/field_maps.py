@@ -127,7 +127,8 @@ class FieldMap:
         """Return what the patterns find in a line of text, by group; empty if none does."""
         row: dict[str, str] = {}
         for pattern in self.patterns:
-            if (match := pattern.search(line)) is not None:
+            asked = "question" in row and "question" not in pattern.groupindex
+            if (match := pattern.search(line)) is not None and not (asked and {*ENDS} & pattern.groupindex.keys()):
                 row = {name: one for name, one in match.groupdict().items() if one is not None} | row
         return row
 
@@ -232,6 +233,9 @@ def _assignments(given: Sequence[str | Path] | Mapping[str, str]) -> Iterator[tu
             lines = [(f"{text}:{number}", line) for number, line in numbered if line.strip()[:1] not in ("", "#")]
         for where, line in lines:
             name, equals, expression = (part.strip() for part in line.partition("="))
+            if name and equals and not expression:
+                what = f"the field {shortened(name)!r} has no expression yet: a choice is to be made"
+                raise InputError(what, where=where, remedy=_FORM)
             if not (name and equals and expression):
                 raise InputError("a mapped field needs its name, =, and an expression", where=where, remedy=_FORM)
             yield where, name, expression

@@ -30,6 +30,10 @@ SOME_KNOWN = 0.3
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
+#: What a name in a text stands between; an id with blanks or such marks is looked for as a whole, if there aren't many.
+TOKEN = re.compile(r"[^\s\"'`,;|()\[\]{}<>]+")
+_MOST_SPACED = 5_000
+
 Edge = tuple[str, str | None, str]
 
 #: The two ends of each of several edges.
@@ -78,7 +82,12 @@ class Vocabulary:
         return None if name is None or not name.strip() else self.questions.id_of(name)
 
     def node(self, value: Any) -> str | None:
-        """Return the id of the node that a value names; None if the dataset doesn't know it."""
+        """Return the id of the node that a value names; None if the dataset doesn't know it.
+
+        A number names one if the ids of the dataset are numbers.
+        """
+        if isinstance(value, int) and not isinstance(value, bool) and self._numbered:
+            value = str(value)
         if not isinstance(value, str) or not value:
             return None
         found = self.names.id_of(value)
@@ -87,6 +96,34 @@ class Vocabulary:
     def relation(self, value: Any) -> bool:
         """Return whether a value is a relation of the dataset, regardless of letter case."""
         return isinstance(value, str) and value.casefold() in self.relations
+
+    @cached_property
+    def _numbered(self) -> bool:
+        every = self.known.all()
+        return bool(every) and 2 * sum(one.isdecimal() for one in every) > len(every)
+
+    @cached_property
+    def _spaced(self) -> list[str]:
+        """The ids that hold blanks or marks, which no text is divided at."""
+        return [one for one in self.known.all() if TOKEN.fullmatch(one) is None][:_MOST_SPACED]
+
+    def spaced_in(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the place of each id with blanks that a text holds, and the id."""
+        for one in self._spaced:
+            if (place := text.find(one)) >= 0:
+                yield place, one
+
+    def nodes_in(self, text: Any) -> set[str]:
+        """Return the nodes that a text names."""
+        if not isinstance(text, str):
+            return set()
+        found = {one for _, one in self.spaced_in(text)}
+        for token in TOKEN.findall(text):
+            for part in (token, token.rstrip(".:;,!?"), token.partition("=")[2]):
+                if part and (node := self.node(part)) is not None:
+                    found.add(node)
+                    break
+        return found
 
     @cached_property
     def relations(self) -> set[str]:
@@ -108,7 +145,7 @@ class Vocabulary:
         """Return the first of some unknown names to which an id of the dataset is near, and that id."""
         every = self.known.all()
         for name in names:
-            if (near := closest(name, every, 0.5)) is not None:
+            if (near := closest(name, every)) is not None:
                 return name, near
         return None
 

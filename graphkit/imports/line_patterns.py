@@ -6,12 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
-from graphkit.imports.field_values import Vocabulary
-
-#: What a name in a text stands between: a name itself may hold any other sign.
-_TOKEN = re.compile(r"[^\s\"'`,;|()\[\]{}<>]+")
+from graphkit.imports.field_values import TOKEN, Vocabulary
 
 #: A key before a name, as in ``source=web:a.ts``, and signs that end a sentence.
 _KEY, _STOPS = re.compile(r"^\w+[=:](?=.)"), ".:;,!?"
@@ -53,8 +51,13 @@ class LineForms:
     answer: str | None
 
     def interleaved(self, lines: Sequence[str]) -> bool:
-        """Return whether a question begins before the former one is answered, where each is answered."""
-        if self.answer is None or not self.questions:
+        """Return whether a question begins before the former one is answered, or directly behind it."""
+        if not self.questions:
+            return False
+        begins = [re.search(self.questions[0], line) is not None for line in lines if line.strip()]
+        if any(first and second for first, second in pairwise(begins)):
+            return True
+        if self.answer is None:
             return False
         asked, answered = re.compile(self.questions[0]), re.compile(self.answer)
         kinds = "".join("q" if asked.search(line) else "a" if answered.search(line) else "" for line in lines)
@@ -63,8 +66,12 @@ class LineForms:
 
 def mentions(line: str, vocabulary: Vocabulary) -> Iterator[Mention]:
     """Yield the nodes, relations and ids of questions that a line names, in order."""
-    for found in _TOKEN.finditer(line):
+    spaced = [Mention(place, place + len(one), "node", one) for place, one in vocabulary.spaced_in(line)]
+    yield from spaced
+    for found in TOKEN.finditer(line):
         text, start = found[0], found.start()
+        if any(one.start <= start < one.end for one in spaced):
+            continue
         if (key := _KEY.match(text)) and vocabulary.node(text) is None:
             text, start = text[key.end() :], start + key.end()
         stripped = text.rstrip(_STOPS)
@@ -114,7 +121,7 @@ def _pattern_of(text: str, slots: list[Mention]) -> str:
     """Return a pattern with a group for each name, and the text around them with any numbers."""
     first = slots[0]
     before = re.search(r"(?:[^\s\d]+ ?)?$", text[: first.start])
-    pattern = _loosely(before[0] if before else "")
+    pattern = _bounded(_loosely(before[0] if before else ""))
     ends = iter(("source", "target"))
     for place, one in enumerate(slots):
         after = text[one.end : slots[place + 1].start] if place + 1 < len(slots) else _beside(text[one.end :])
@@ -126,6 +133,11 @@ def _pattern_of(text: str, slots: list[Mention]) -> str:
             kind = r"\S+" if stop in ("", " ") else rf"[^\s{re.escape(stop)}]+" if stop not in ":./#-=" else r"\S+?"
         pattern += f"(?P<{group}>{kind}){_loosely(after)}"
     return pattern
+
+
+def _bounded(pattern: str) -> str:
+    """Return a pattern that begins where a word does, if it begins with one."""
+    return rf"(?<!\w){pattern}" if re.match(r"\w", pattern) else pattern
 
 
 def _beside(rest: str) -> str:
@@ -168,6 +180,21 @@ def line_forms(lines: list[str], vocabulary: Vocabulary) -> LineForms:
     )
 
 
+def step_forms(lines: Iterable[str], pattern: str, vocabulary: Vocabulary) -> list[str]:
+    """Return the forms of the lines that hold a step by a pattern: their words, without names, numbers and marks."""
+    found: Counter[str] = Counter()
+    step = re.compile(pattern)
+    for line in lines:
+        if step.search(line) is None:
+            continue
+        rest = line
+        for one in sorted(mentions(line, vocabulary), reverse=True):
+            rest = f"{rest[: one.start]} {rest[one.end :]}"
+        words = re.findall(r"(?<![\w.:/#-])[^\W\d_]+(?![\w.:/#-])|(?<!\S)[+-](?!\S)", rest)
+        found[" ".join(words)] += 1
+    return [form for form, _ in found.most_common()]
+
+
 def _question_patterns(
     line: str, beginnings: dict[str, list[str]], vocabulary: Vocabulary, steps: list[str]
 ) -> Iterator[str]:
@@ -179,7 +206,7 @@ def _question_patterns(
                 before = re.search(r"(?:[^\s\d]+ ?)?$", line[: word.start()])
                 rest = line[word.start() + len(text) :]
                 stop = _loosely(re.match(r"\W{0,2}", rest)[0].rstrip()) if rest.strip() else ""  # type: ignore[index]
-                yield f"{_loosely(before[0] if before else '')}(?P<question>.+){stop}"
+                yield f"{_bounded(_loosely(before[0] if before else ''))}(?P<question>.+){stop}"
                 return
     if any(re.search(one, line) for one in steps):
         return

@@ -60,6 +60,10 @@ def mapped_records(
         if record is not None:
             usable += 1
             yield where, OwnRecord(struct_of(AnswerStruct, record), trial_of(given), scores, in_walking_order(line))
+    if fields.patterns and not usable and not problems.skipped:
+        what = "no line of the log matches a pattern with a question"
+        remedy = "Correct --line, and give one with a group question or question_id."
+        raise InputError(what, where=str(path), remedy=remedy)
     for assignment in fields.empty:
         problems.note(Problem(str(path), f"--map {shortened(assignment)} finds nothing in any row"))
     problems.raise_if_refused(usable=usable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -11,7 +12,7 @@ from typing import Any
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import gold_ids, read_known
-from graphkit.files.problems import Problems
+from graphkit.files.problems import OnError, Problems
 from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.field_values import (
     ITEM,
@@ -21,7 +22,7 @@ from graphkit.imports.field_values import (
     Vocabulary,
     expression_of,
 )
-from graphkit.imports.line_patterns import line_forms, sessions_of
+from graphkit.imports.line_patterns import line_forms, sessions_of, step_forms
 from graphkit.imports.log_rows import is_log_table, log_rows, mapping_file
 from graphkit.imports.mapped_records import joined_rows
 from graphkit.imports.names import Names, id_sources
@@ -141,6 +142,7 @@ def propose(
     *,
     ids: str | Path | Mapping[str, str] | None = None,
     id_pattern: str | None = None,
+    on_error: OnError = "fail",
 ) -> ProposedMap:
     """Return a mapping for a log of a form that nobody named.
 
@@ -148,6 +150,8 @@ def propose(
     ----------
     ids, id_pattern
         The ids of the names in the log, as :class:`graphkit.imports.importer.ImportOptions` has them.
+    on_error
+        Whether lines that aren't JSON refuse the log or are skipped.
 
     Raises
     ------
@@ -158,7 +162,7 @@ def propose(
     if not is_json(path) and not is_log_table(path):
         return _of_lines(path, vocabulary)
     raw = RowValues(table=is_log_table(path))
-    source = log_rows(path) if raw.table else json_rows(path, lambda value: [value])
+    source = log_rows(path) if raw.table else json_rows(path, lambda value: [value], Problems(on_error))
     for _, value in islice(source, _ROWS):
         raw.add(value)
     asked = _question_fields(raw, vocabulary)
@@ -271,7 +275,7 @@ def _decided(
     proposal = ProposedMap(path, asked.assignments)
     proposal.evidence.append(f"{name}: the {what} of a question in {asked.known} of {counted(asked.total, 'row')}")
     read = {asked.path}
-    chosen = _choose(proposal, candidates, vocabulary)
+    chosen = _choose(proposal, candidates, vocabulary, values)
     if chosen is not None:
         read |= {*chosen.roles}
     elif not proposal.choices:
@@ -281,12 +285,30 @@ def _decided(
     proposal.unread = sorted({expression_of(one) for one in values.leaves if one not in read and one not in known})
     if chosen is not None:
         proposal.first = _first(chosen)
+    elif not proposal.doubts and not any(not one.startswith(_OF_ROWS) for one in proposal.assignments):
+        own = {str(path[0]) for path in values.leaves if len(path) == 1} & {"answer", *ANSWER["answer"]}
+        if not own:
+            proposal.doubts.append("nothing is found in it but questions")
+    nameless = len(values.rows) - len({row for row, _ in values.leaves.get(asked.path, ())})
+    if nameless and not asked.rows and chosen is not None and chosen.name == "step":
+        proposal.assignments.remove(chosen.assignment)
+        proposal.choices = [(chosen.assignment, _counted(chosen))]
+        proposal.doubts.append(
+            f"{nameless} of {counted(len(values.rows), 'row')} name no question: fill it in, or say what rows of one "
+            "answer have in common (session=FIELD)"
+        )
     return proposal
 
 
-def _choose(proposal: ProposedMap, candidates: list[WalkField], vocabulary: Vocabulary) -> WalkField | None:
+#: The assignments that hold nothing of an answer.
+_OF_ROWS = ("rows=", "question=", "question_id=", "line=", "session=")
+
+
+def _choose(
+    proposal: ProposedMap, candidates: list[WalkField], vocabulary: Vocabulary, values: RowValues | None = None
+) -> WalkField | None:
     """Add the walk to a proposal, or the walks among which a person must choose; return it if there is one."""
-    gold = [one for one in candidates if one.is_gold(vocabulary)]
+    gold = [one for one in candidates if one.is_gold(vocabulary) or one.may_be_gold(vocabulary)]
     same = [one for one in candidates if one.is_constant() and one not in gold]
     rest = [one for one in candidates if one not in gold and one not in same]
     for one in same:
@@ -313,14 +335,14 @@ def _choose(proposal: ProposedMap, candidates: list[WalkField], vocabulary: Voca
     gold = _distinct(gold)
     plainer = gold and any(one.typed for one in gold) and not any(one.typed for one in rest)
     if rest and gold and not plainer and not any(one.holds(known) for one in rest for known in gold):
-        proposal.evidence += [f"{_fields(one)}: the gold of each row's question, so not the walk" for one in gold]
+        proposal.evidence += [f"{_fields(one)}: {_gold(one, vocabulary)}, so not the walk" for one in gold]
         gold = []
     if len(rest) == 1 and not gold:
         [one] = rest
         proposal.evidence.append(_counted(one))
         if not one.typed:
             proposal.evidence.append("the walk has no relations: its edges are compared without them")
-        doubts = _doubts(one)
+        doubts = _doubts(one, values)
         proposal.doubts += doubts
         if one.doubt is not None and one.directed:
             proposal.choices = [(each.assignment, _counted(each)) for each in (one, *one.turned)]
@@ -333,13 +355,11 @@ def _choose(proposal: ProposedMap, candidates: list[WalkField], vocabulary: Voca
     if not rest and not gold:
         return None
     proposal.choices = [(one.assignment, _counted(one)) for one in rest]
-    proposal.choices += [(one.assignment, f"{_counted(one)}; equals the gold of each question") for one in gold]
+    proposal.choices += [(one.assignment, f"{_counted(one)}; {_gold(one, vocabulary)}") for one in gold]
     if rest and gold:
-        proposal.doubts.append("one field equals the gold of each question: it is the gold, or a perfect run")
+        proposal.doubts.append(f"one field {_gold(gold[0], vocabulary)}: it is the gold, or a very good run")
     elif gold:
-        proposal.doubts.append(
-            "the field with edges equals the gold of each question: it is the gold, or a perfect run"
-        )
+        proposal.doubts.append(f"the field with edges {_gold(gold[0], vocabulary)}: it is the gold, or a very good run")
     else:
         proposal.doubts.append("several fields may hold the walk")
     return None
@@ -355,26 +375,33 @@ def _distinct(candidates: list[WalkField]) -> list[WalkField]:
     return kept
 
 
-def _doubts(one: WalkField) -> list[str]:
-    doubts = [one.doubt] if one.doubt else []
+def _gold(one: WalkField, vocabulary: Vocabulary) -> str:
+    """Return why a candidate may be the gold."""
+    if one.is_gold(vocabulary):
+        return "equals the gold of each row's question"
+    return "is named as gold is, and equals it in half of the rows at least"
+
+
+def _doubts(one: WalkField, values: RowValues | None) -> list[str]:
+    """Return what stands against a candidate that fits alone."""
+    doubts = [*([one.doubt] if one.doubt else []), *one.doubts]
     for flag in one.flags:
         doubts.append(
-            f"`{expression_of(flag)}` has two values, and may say which steps were only seen: if so, filter by it, "
-            f"as in {_filtered(one, flag)}"
-        )
-    if not one.typed and not one.directed and one.held < KNOWN:
-        stand = one.forward + one.backward + one.both
-        doubts.append(
-            f"of {one.edges} pairs of neighbours in the list {stand} are edges of the graph: it may be a ranking "
-            f"(retrieved={expression_of(next(iter(one.roles)))})"
+            f"`{expression_of(flag)}` may say which steps were only seen: if so, filter by it, as in "
+            f"{_filtered(one, flag, values)}"
         )
     return doubts
 
 
-def _filtered(one: WalkField, flag: FieldPath) -> str:
+def _filtered(one: WalkField, flag: FieldPath, values: RowValues | None) -> str:
+    """Return the assignment with a filter by the first value of a flag."""
     of = expression_of(one.rows_of)
     inner = expression_of(flag[len(one.rows_of) :])
-    return one.assignment.replace(f"{of}.", f"{of.removesuffix('[]')}[?{inner}==`true`].", 1)
+    value = next((value for _, value in (values.leaves.get(flag, ()) if values else ())), True)
+    shown = f"'{value}'" if isinstance(value, str) else f"`{json.dumps(value)}`"
+    if not one.rows_of:
+        return f"{one.name}=[@][?{inner}=={shown}].{one.expression}"
+    return one.assignment.replace(f"{of}.", f"{of.removesuffix('[]')}[?{inner}=={shown}].", 1)
 
 
 def _counted(one: WalkField) -> str:
@@ -413,8 +440,14 @@ def _say_names(proposal: ProposedMap, values: RowValues, vocabulary: Vocabulary)
         if ITEM in path and len(names) > max(best[0], len(held) / 2):
             best = (len(names), path, names)
     count, path, names = best
-    if not count:
+    texts = {path: sum(len(vocabulary.nodes_in(value)) > 1 for _, value in one) for path, one in values.leaves.items()}
+    if unread := [path for path, several in texts.items() if several]:
+        shown = listed_fields([expression_of(path) for path in unread])
+        proposal.doubts.append(f"texts of {shown} hold several nodes in a form that isn't known")
+    elif not count:
         proposal.evidence.append("no field holds two nodes: the walk isn't logged")
+        return
+    if not count:
         return
     known = sum(vocabulary.node(name) is not None for name in names)
     near = vocabulary.nearest(dict.fromkeys(name for name in names if vocabulary.node(name) is None))
@@ -537,6 +570,12 @@ def _of_lines(path: Path, vocabulary: Vocabulary) -> ProposedMap:
             )
             one.turned = [second if one is first else first]
         one.questions = questions
+        forms_of = step_forms(lines, one.expression, vocabulary)
+        if len(forms_of) > 1:
+            shown = " and ".join(f"`{shortened(form)}`" for form in forms_of[:3])
+            one.doubts.append(
+                f"its lines have several forms, of which some may be of steps that were only seen: {shown}"
+            )
         if one.edges:
             candidates.append(one)
     found = sum(one is not None for one in questions)
@@ -548,7 +587,7 @@ def _of_lines(path: Path, vocabulary: Vocabulary) -> ProposedMap:
         proposal.evidence.append(f"`{session}`: what lines of one question have in common")
     if forms.answer:
         proposal.evidence.append(f"`{forms.answer}`: the answer, by its name")
-    if not session and forms.interleaved(lines):
+    if not session and not keyed and forms.interleaved(lines):
         proposal.doubts.append("questions overlap in it, and nothing says which line belongs to which question")
     chosen = _choose(proposal, candidates, vocabulary) if candidates else None
     if proposal.doubts and chosen is not None:

@@ -30,7 +30,7 @@ from graphkit.records.doubts import (
     UNKNOWN_SHOWN,
     UNKNOWN_WALK,
 )
-from graphkit.records.ids import Places
+from graphkit.records.ids import Places, id_of_text
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.shapes import forwards
 from graphkit.records.words import shortened
@@ -321,8 +321,11 @@ class Recorder:
         return figures
 
     def _chunk(self, chunk: LoggedChunk, where: str) -> dict[str, Any] | None:
-        name = self._id(chunk.name, where)
-        if name is None:
+        name = chunk.name
+        if chunk.text is not None and chunk.text in self._names.known and name == id_of_text(chunk.text):
+            name = chunk.text  # a text that is an id of the dataset is one
+        name = self._id(name, where) or ""
+        if not name:
             return None
         self._report.chunks.add(name)
         record: dict[str, Any] = {"id": name}

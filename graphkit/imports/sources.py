@@ -14,7 +14,7 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.files.archives import is_archive
 from graphkit.files.json_stream import LONGEST, json_documents, mistake, refused, whole_characters
-from graphkit.files.jsonl import MAX_LINE, first_block, is_array, open_binary, read_block, read_lines
+from graphkit.files.jsonl import MAX_LINE, first_block, is_array, open_binary, read_block, read_lines, text_lines
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
 from graphkit.records.json_once import each_key_once, repeats_a_key
@@ -24,7 +24,25 @@ _JSON = msgspec.json.Decoder()
 
 def is_json(path: Path) -> bool:
     """Return whether a file holds values rather than lines of text: JSON, an archive of it, or rows of Parquet."""
-    return is_archive(path) or is_parquet(path) or _beginning(path)[0].lstrip()[:1] in (b"{", b"[")
+    if is_archive(path) or is_parquet(path):
+        return True
+    line = _beginning(path)[0].lstrip()
+    return line[:1] == b"{" or (line[:1] == b"[" and not _is_bracketed(line))
+
+
+def _is_bracketed(line: bytes) -> bool:
+    """Return whether a line begins with a word, a time or a number in brackets, as lines of text do, and no array."""
+    inside = line[1:].lstrip()[:1]
+    if inside in (b"", b"{", b"[", b'"', b"]"):
+        return False
+    text = line.decode("utf-8", "replace")
+    try:
+        json.JSONDecoder().raw_decode(text)
+    except RecursionError:
+        return False
+    except ValueError as error:
+        return getattr(error, "pos", len(text)) < len(text.rstrip())  # not for lack of what follows
+    return bool(text[text.find("]") + 1 :].strip(" \t\r\n,"))
 
 
 def is_parquet(path: Path) -> bool:
@@ -89,7 +107,7 @@ def text_of(path: Path) -> Iterator[tuple[str, str]]:
     InputError
         A line isn't UTF-8; the file is missing, empty, binary or damaged.
     """
-    for number, line in read_lines(path):
+    for number, line in text_lines(path):
         try:
             yield f"{path}:{number}", line.decode().rstrip("\r")
         except UnicodeDecodeError as error:

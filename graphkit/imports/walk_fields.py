@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ from graphkit.imports.field_values import (
     scalars,
 )
 from graphkit.readers.graph_names import ENDS, plain
+from graphkit.records.ids import id_of
 from graphkit.records.path_texts import has_arrow
 from graphkit.records.shapes import traversal_steps
 
@@ -68,6 +70,8 @@ class WalkField:
         The list whose objects are steps.
     doubt, turned
         Why the direction of the edges isn't known, and the walks the other way round.
+    doubts
+        What else stands against the walk, for a person to decide.
     """
 
     name: str
@@ -85,6 +89,7 @@ class WalkField:
     flags: tuple[FieldPath, ...] = ()
     rows_of: FieldPath = ()
     doubt: str | None = None
+    doubts: list[str] = field(default_factory=list)
     turned: list[WalkField] = field(default_factory=list)
 
     @property
@@ -129,9 +134,25 @@ class WalkField:
 
     def is_gold(self, vocabulary: Vocabulary) -> bool:
         """Return whether each row's edges are the gold of its question."""
-        compared = [(row, gold) for row, one in enumerate(self.questions) if one and (gold := vocabulary.gold.get(one))]
-        compared = [(row, gold) for row, gold in compared if gold.paths or gold.ids]
-        return bool(compared) and all(gold.is_walk(self.walks.get(row, [])) for row, gold in compared)
+        equal = self._equal_gold(vocabulary)
+        return bool(equal) and all(equal)
+
+    def may_be_gold(self, vocabulary: Vocabulary) -> bool:
+        """Return whether the names of the fields say that they hold the gold, as half of the rows do at least."""
+        names = {word for path in self.roles for part in path if part for word in words_of(part)}
+        equal = self._equal_gold(vocabulary)
+        return bool(names & _GOLD) and bool(equal) and sum(equal) >= len(equal) * KNOWN
+
+    def _equal_gold(self, vocabulary: Vocabulary) -> list[bool]:
+        """Return for each row whose question has gold whether its edges are that; nodes alone may be its ids."""
+        found = []
+        for row, edges in self.walks.items():
+            gold = vocabulary.gold.get(self.questions[row] or "")
+            if gold is None or not (gold.paths or gold.ids):
+                continue
+            nodes = {end for source, _, target in edges for end in (source, target)}
+            found.append(gold.is_walk(edges) or (not self.directed and bool(nodes) and nodes == gold.ids))
+        return found
 
     def is_constant(self) -> bool:
         """Return whether rows of several questions all hold the same edges, and some."""
@@ -141,6 +162,30 @@ class WalkField:
             and bool(self.walks.get(rows[0]))
             and len({ends_of(self.walks.get(row, [])) for row in rows}) == 1
         )
+
+
+#: Words by which a field says that it holds the gold, or a ranking.
+_GOLD = frozenset(
+    (
+        *("gold", "golden", "expected", "truth", "groundtruth", "reference", "references", "label", "labels", "target"),
+        *("annotation", "annotations", "relevant", "qrels", "support", "supporting", "correct", "solution"),
+    )
+)
+_RANKING = frozenset(
+    (
+        *("hits", "hit", "retrieved", "results", "docs", "documents", "contexts", "context", "chunks", "passages"),
+        *("candidates", "ranking", "ranked", "sources", "evidence", "citations", "top"),
+    )
+)
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name, in lower case.
+
+    >>> words_of("rejectedBecause"), words_of("on_path")
+    (['rejected', 'because'], ['on', 'path'])
+    """
+    return re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold())
 
 
 def walk_fields(values: RowValues, vocabulary: Vocabulary, questions: Sequence[str | None]) -> list[WalkField]:
@@ -153,8 +198,118 @@ def walk_fields(values: RowValues, vocabulary: Vocabulary, questions: Sequence[s
         one.questions = questions
         _measure(one, values, vocabulary)
         if one.edges and one.known >= SOME_KNOWN * one.ends:
+            _add_doubts(one, values, vocabulary)
             found.append(one)
     return sorted(found, key=lambda one: (not one.typed, -one.held))
+
+
+def _add_doubts(one: WalkField, values: RowValues, vocabulary: Vocabulary) -> None:
+    """Add what stands against a walk: what it may be instead, and several systems in it."""
+    of = one.rows_of
+    sequence = not one.typed and not one.directed
+    if sequence:
+        edges = vocabulary.all_edges
+        pairs = [edge for walk in one.walks.values() for edge in walk if all(map(vocabulary.node, (edge[0], edge[2])))]
+        stand = sum(edges.held(source, None, target) != "unknown" for source, _, target in pairs)
+        names = {word for path in one.roles for part in path[-2:] if part for word in words_of(part)}
+        if stand < (1 - STRAY / 2) * len(pairs):
+            one.doubts.append(
+                f"of {len(pairs)} pairs of neighbours in the list {stand} are edges of the graph: it may be a ranking, "
+                f"or what was visited in any order (retrieved={expression_of(next(iter(one.roles)))})"
+            )
+        elif names & _RANKING or any(_falls(values, path) for path in (values.within(of) if of else ())):
+            one.doubts.append(
+                f"it may be a ranking, whose neighbours are no steps (retrieved={expression_of(next(iter(one.roles)))})"
+            )
+    if _are_options(one, values):
+        one.doubts.append("its inner lists hold several edges of one node: they may be what a step could choose from")
+    beside = [path for path in values.within(of) if path not in one.roles and ITEM not in path[len(of) :]]
+    for path in beside if of else ():
+        if _numbers_otherwise(values, path):
+            one.doubts.append(
+                f"`{expression_of(path)}` numbers the steps in another order than the log's: sort by it, as in "
+                f"sort_by(..., &{expression_of(path[len(of) :])})"
+            )
+    if one.name == "step":
+        one.doubts += _systems(one, values, [path for path in values.leaves if ITEM not in path])
+
+
+def _are_options(one: WalkField, values: RowValues) -> bool:
+    """Return whether lists within lists hold edges of one node each, rather than paths."""
+    if one.rows_of.count(ITEM) != 2 or not one.directed:
+        return False
+    fields = FieldMap([one.assignment])
+    lists = [
+        [edge for edge in _edges_in([inner]) if edge]
+        for row in values.rows
+        if isinstance(walk := _walk_of(fields, row), list)
+        for inner in walk
+        if isinstance(inner, list)
+    ]
+    several = [each for each in lists if len(each) > 1]
+    starred = [each for each in several if len({source for source, _, _ in each}) == 1]
+    return bool(starred) and 2 * len(starred) >= len(several)
+
+
+def _falls(values: RowValues, path: FieldPath) -> bool:
+    """Return whether the numbers of a field fall in each row's list, as scores of a ranking do."""
+    lists = _numbers(values, path)
+    several = [one for one in lists if len(one) > 1]
+    return bool(several) and all(list(one) == sorted(one, reverse=True) and one[0] > one[-1] for one in several)
+
+
+def _numbers(values: RowValues, path: FieldPath) -> list[list[float]]:
+    """Return the numbers of a field by row; none if a value is no number."""
+    found: dict[int, list[float]] = {}
+    for row, value in values.leaves.get(path, ()):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return []
+        found.setdefault(row, []).append(value)
+    return list(found.values())
+
+
+def _numbers_otherwise(values: RowValues, path: FieldPath) -> bool:
+    """Return whether a field numbers each row's steps from 0 or 1 on, and not always in their order."""
+    lists = [one for one in _numbers(values, path) if len(one) > 1]
+    counted = all(sorted(one) in (list(range(len(one))), list(range(1, len(one) + 1))) for one in lists)
+    return bool(lists) and counted and any(one != sorted(one) for one in lists)
+
+
+#: The names of fields by which rows are those of several systems, and the share of questions that each must answer.
+_SYSTEM = frozenset(("system", "run", "model", "method", "variant", "pipeline", "agent", "retriever", "seed", "config"))
+_MOST_SYSTEMS, _CROSSED = 10, 0.9
+
+
+def _systems(one: WalkField, values: RowValues, fields: Sequence[FieldPath]) -> Iterator[str]:
+    """Yield why the rows of a question may be those of several systems, or in another order than the log's."""
+    asked = [row for row, name in enumerate(one.questions) if name]
+    for path in fields:
+        if path in one.roles:
+            continue
+        held = dict(values.leaves[path])
+        shown = f"`{expression_of(path)}`"
+        kinds = {json.dumps(held.get(row)) for row in asked}
+        pairs = Counter((one.questions[row], json.dumps(held.get(row))) for row in asked)
+        if 1 < len(kinds) <= _MOST_SYSTEMS and max(pairs.values()) > 1:
+            crossed = len(pairs) >= _CROSSED * len(kinds) * len({name for name, _ in pairs})
+            several = len(pairs) > len({name for name, _ in pairs})
+            if several and (crossed or set(words_of(str(path[-1]))) & _SYSTEM):
+                yield f"{shown} has several values for a question: its rows may be walks of several systems"
+        numbers: dict[str | None, list[float]] = {}
+        for row in asked:
+            number = _as_number(held.get(row))
+            numbers.setdefault(one.questions[row], []).append(-1 if number is None else number)
+        lists = [each for each in numbers.values() if len(each) > 1]
+        counted = all(sorted(each) in (list(range(len(each))), list(range(1, len(each) + 1))) for each in lists)
+        if lists and counted and any(each != sorted(each) for each in lists):
+            yield f"{shown} numbers the steps in another order than the log's: sort the rows by it first"
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def _enumerated(values: RowValues, vocabulary: Vocabulary, questions: Sequence[str | None]) -> Iterator[WalkField]:
@@ -254,7 +409,7 @@ def _pointed(one: WalkField, values: RowValues, vocabulary: Vocabulary, of: Fiel
         ends = " && ".join(expression_of(path[len(of) :]) for path, role in one.roles.items() if role != "relation")
         steps, opened, rest = one.expression.rpartition(".{")
         one.expression = f"{steps.removesuffix('[]')}[?{ends}][]{opened}{rest}"
-    keys = [path for path in values.within(of) if path not in one.roles] if of else []
+    keys = [path for path in values.within(of) if path not in one.roles]
     one.flags = tuple(path for path in keys if _is_flag(values, path, of, source, target))
     return one
 
@@ -280,24 +435,33 @@ _CHOICE = frozenset(
         *("chosen", "taken", "selected", "visited", "kept", "expanded", "accepted", "followed", "used", "onpath"),
         *("pruned", "rejected", "seen", "skipped", "dropped", "ignored", "candidate", "considered", "discarded"),
         *("chose", "take", "select", "visit", "keep", "expand", "accept", "follow", "prune", "reject", "skip"),
+        *("drop", "ignore", "pick", "picked", "walked", "discard", "consider"),
     )
 )
 
 
 def _is_flag(values: RowValues, path: FieldPath, of: FieldPath, source: FieldPath, target: FieldPath) -> bool:
-    """Return whether a field of steps has two values of which one may mean that a step was seen only.
+    """Return whether a field of steps may say which of them were seen only.
 
-    Its words say so; or the steps of one value are a chain in each row, and all steps are none.
+    Its words say so, and it isn't the same of all steps; or the steps of one of two values are a chain in each row, and
+    all steps are none.
     """
-    found = {json.dumps(value) for _, value in values.leaves[path]}
+    held = values.leaves[path]
+    found = {json.dumps(value) for _, value in held}
+    some = len(held) < len(values.leaves[source])
+    if set(words_of(str(path[-1]))) & _CHOICE and (some or len(found) > 1):
+        return True
+    words = {"".join(words_of(one)) for one in found}
+    if len(found) > 1 and words & _CHOICE:
+        return True
     if len(found) != 2 or not (found == {"0", "1"} or all(one[0] in 'tf"' for one in found)):  # true, false or texts
         return False
-    words = {re.sub(r"\W|_", "", one).casefold() for one in (*found, str(path[-1]))}
-    if words & _CHOICE:
-        return True
-    inner = ", ".join(expression_of(one[len(of) :]) for one in (source, target, path))
-    steps = compiled(f"{expression_of(of)}.[{inner}]", str(path[-1]))
-    rows = [searched(steps, row, MOST) or [] for row in values.rows]
+    if of:
+        inner = ", ".join(expression_of(one[len(of) :]) for one in (source, target, path))
+        steps = compiled(f"{expression_of(of)}.[{inner}]", str(path[-1]))
+        rows = [searched(steps, row, MOST) or [] for row in values.rows]
+    else:
+        return False
     if all(map(_is_chain, rows)):
         return False
     return any(
@@ -371,6 +535,10 @@ def _listed(values: RowValues, vocabulary: Vocabulary, joined: bool) -> Iterator
         if not any(isinstance(item, str) for one in rows for item in one):
             continue
         inside = path and path[-1] is ITEM
+        if ITEM in path and not inside:
+            if len({len(one) for one in rows}) == 1 and 2 < len(rows[0]) <= _LONGEST_TRIPLE:
+                yield from _triples(values, vocabulary, path, rows, joined)
+            continue
         start = _nested(path) if inside else expression_of(path)
         odd = all(len(one) % 2 for one in rows)
         nodes = [item for one in rows for item in one[::2]]
@@ -398,11 +566,14 @@ def _triples(
     places: list[int | None] = [*kinds]
     for source, target in permutations(ends, 2):
         for kind in places or [None]:
-            relation = "" if kind is None else f"relation: [{kind}], "
-            text = f"{_nested(path)}.{{source: [{source}], {relation}target: [{target}]}}"
+            last = _last_item(path)
+            of, name = path[: last + 1], "" if last == len(path) - 1 else expression_of(path[last + 1 :])
+            relation = "" if kind is None else f"relation: {name}[{kind}], "
+            start = _projected(of) if name else _nested(of)
+            text = f"{start}.{{source: {name}[{source}], {relation}target: {name}[{target}]}}"
             order = {source: "source", target: "target"} | ({} if kind is None else {kind: "relation"})
             what = ", ".join(order.get(place, "unread") for place in range(len(columns)))
-            one = WalkField("traversal", text, {(*path, ITEM): f"[{what}]"}, rows_of=path)
+            one = WalkField("traversal", text, {(*path, ITEM): f"[{what}]"}, rows_of=of)
             _measure(one, values, vocabulary)
             tried.append(one)
     if not tried:
@@ -439,7 +610,12 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
         one = made("arrows(@)", flat=True, directed=True)
         _measure(one, values, vocabulary)
         names = [end for walk in one.walks.values() for source, _, target in walk for end in (source, target)]
-        if one.edges and one.known >= SOME_KNOWN * one.ends and not any(map(vocabulary.relation, names)):
+        if (
+            one.edges
+            and one.known >= SOME_KNOWN * one.ends
+            and not any(map(vocabulary.relation, names))
+            and _accounts(one, values, vocabulary, path)
+        ):
             least, most = sorted((one.forward, one.backward))
             if one.backward > one.forward or least > STRAY * max(most, 1):
                 one.doubt = f"{one.backward} of {one.edges} arrows point against the edges of the graph"
@@ -457,8 +633,12 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
             _share([name for one in several for name in one[1:]], vocabulary.node) >= SOME_KNOWN
             and not _share([name for one in several for name in one[1::2]], vocabulary.relation) >= KNOWN
         ):
-            yield made(f"walk({quoted})", flat=False, directed=False)
-            return
+            one = made(f"walk({quoted})", flat=False, directed=False)
+            _measure(one, values, vocabulary)
+            if _accounts(one, values, vocabulary, path):
+                yield one
+                return
+            continue
         odd = all(len(one) % 2 for one in several)
         links = [name for one in several for name in one[1::2]]
         if (
@@ -466,8 +646,11 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
             and _share(links, vocabulary.relation) >= KNOWN
             and (_share([name for one in several for name in one[::2]], vocabulary.node) >= SOME_KNOWN)
         ):
-            yield made(f"walk({quoted}[::2], {quoted}[1::2])", flat=True, directed=False)
-            return
+            one = made(f"walk({quoted}[::2], {quoted}[1::2])", flat=True, directed=False)
+            _measure(one, values, vocabulary)
+            if _accounts(one, values, vocabulary, path):
+                yield one
+                return
     if item or ITEM not in path:
         from graphkit.imports.line_patterns import step_patterns
 
@@ -476,7 +659,31 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
             one = made(call, flat=False, directed=True)
             if not by_step and ITEM not in path:
                 one.expression = f"[{one.expression}] | [?@]"
-            yield one
+            _measure(one, values, vocabulary)
+            if _accounts(one, values, vocabulary, path):
+                yield one
+
+
+def _accounts(one: WalkField, values: RowValues, vocabulary: Vocabulary, path: FieldPath) -> bool:
+    """Return whether the walks hold each node that the texts of a field name, and no name with a node within it."""
+    named: dict[int, set[str]] = {}
+    for row, text in values.leaves[path]:
+        named.setdefault(row, set()).update(vocabulary.nodes_in(text))
+    read: set[str] = set()
+    for walk in one.walks.values():
+        for source, _, target in walk:
+            for end in (source, target):
+                if vocabulary.node(end) is None and vocabulary.nodes_in(end):
+                    return False
+                read.add(end)
+    if one.name == "step":
+        return set().union(*named.values()) <= read
+    alone = {row for row, walk in one.walks.items() if not walk and len(named.get(row, ())) < 2}
+    return all(
+        nodes <= {end for source, _, target in one.walks.get(row, []) for end in (source, target)}
+        for row, nodes in named.items()
+        if row not in alone
+    )
 
 
 def _measure(one: WalkField, values: RowValues, vocabulary: Vocabulary) -> None:
@@ -493,6 +700,8 @@ def _measure(one: WalkField, values: RowValues, vocabulary: Vocabulary) -> None:
         with suppress(InputError):
             steps[place] += fields.steps(row) or ()
     measured(one, steps, vocabulary)
+    if one.questions:
+        one.walks = {row: walk for row, walk in one.walks.items() if row in set(first.values())}
 
 
 def _walk_of(fields: FieldMap, row: Any) -> Any:
@@ -543,10 +752,9 @@ def _edges_in(walk: Any) -> Iterator[Edge]:
     if isinstance(steps, list) and all(isinstance(step, str) for step in steps):
         steps = steps_between(steps)
     for step in steps or ():
-        if isinstance(step, dict) and isinstance(step.get("source"), str) and isinstance(step.get("target"), str):
+        if isinstance(step, dict) and (source := id_of(step.get("source"))) and (target := id_of(step.get("target"))):
             relation = step.get("relation")
-            if step["source"] and step["target"]:
-                yield step["source"], relation if isinstance(relation, str) and relation else None, step["target"]
+            yield source, relation if isinstance(relation, str) and relation else None, target
 
 
 def _projected(path: FieldPath) -> str:

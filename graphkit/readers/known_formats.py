@@ -19,7 +19,7 @@ from graphkit.records.references import imported
 
 GROUP = "graphkit.readers"
 
-#: A text is read as lines, and not as a whole, if a reader recognises at least this share of its lines.
+#: The least share of its first values, or of its lines, by which a file has a format.
 KNOWN_BY = 0.5
 
 #: The format of graphkit's own records.
@@ -92,7 +92,7 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
     if max(shares.values(), default=0.0) < KNOWN_BY:
         shares |= _shares([reader for reader in known if not reader.lines], _kept(values, seen))
     best = max(shares.values(), default=0.0)
-    if best == 0:
+    if best < KNOWN_BY:
         for value in seen:
             refuse_form(value, where)
         raise UnrecognisedLogError(

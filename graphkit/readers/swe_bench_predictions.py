@@ -24,6 +24,7 @@ class SweBenchReader(Reader):
     """Reads rows with ``instance_id``, ``model_name_or_path`` and ``model_patch``, or an object of them by instance."""
 
     name = "swe-bench"
+    finds_edges = False
     priority = 113
     options = ()
     title = "SWE-bench predictions: instance_id, model_name_or_path and model_patch"
