@@ -92,7 +92,7 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
     if max(shares.values(), default=0.0) < KNOWN_BY:
         shares |= _shares([reader for reader in known if not reader.lines], _kept(values, seen))
     best = max(shares.values(), default=0.0)
-    if best < KNOWN_BY:
+    if best == 0 or (best < KNOWN_BY and _knows_the_empty(known, shares, best, seen)):
         for value in seen:
             refuse_form(value, where)
         raise UnrecognisedLogError(
@@ -109,6 +109,14 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
     also = f"; it could be {names} too, and the more specific format is used" if others else ""
     ignored = "".join(f"; {problem}" for problem in problems)
     return chosen, f"recognised{part} as {chosen.name}{also}{ignored}"
+
+
+def _knows_the_empty(readers: Sequence[Reader], shares: dict[str, float], best: float, values: Sequence[Any]) -> bool:
+    """Return whether the format of a few values is that of the shortest: what an empty list is called is no evidence."""
+    reader = next(reader for reader in readers if shares.get(reader.name) == best)
+    known = [len(str(value)) for value in values if reader.recognises(value)]
+    others = [len(str(value)) for value in values if not reader.recognises(value)]
+    return bool(known and others) and max(known) < min(others)
 
 
 @cache

@@ -49,6 +49,14 @@ def test_a_refusal_says_what_it_saw(log: Any, words: str) -> None:
     assert "autogen" not in str(refusal.value)
 
 
+def test_an_empty_list_is_no_evidence_of_a_format() -> None:
+    """Of three records of an own form one walked nothing: its empty `nodes` would be a search of LlamaIndex."""
+    rows = [{"id": "c1", "nodes": ["a", "b"]}, {"id": "c2", "nodes": ["b", "c"]}, {"id": "c3", "nodes": []}]
+    with pytest.raises(UnrecognisedLogError):
+        recognised(rows, [], "x.jsonl")
+    assert recognised(rows[2:], [], "x.jsonl")[0].name == "llama-index"
+
+
 def test_keys_of_a_hostile_log_are_bounded() -> None:
     """Neither many keys nor deep ones make a refusal long."""
     deep: Any = {"x" * 10_000: 1}
