@@ -112,7 +112,7 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
 
 
 def _knows_the_empty(readers: Sequence[Reader], shares: dict[str, float], best: float, values: Sequence[Any]) -> bool:
-    """Return whether the format of a few values is that of the shortest: what an empty list is called is no evidence."""
+    """Return whether the format of a few values is that of the shortest: the name of an empty list is no evidence."""
     reader = next(reader for reader in readers if shares.get(reader.name) == best)
     known = [len(str(value)) for value in values if reader.recognises(value)]
     others = [len(str(value)) for value in values if not reader.recognises(value)]
