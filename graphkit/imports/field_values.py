@@ -125,6 +125,19 @@ class Vocabulary:
                     break
         return found
 
+    def is_glued(self, name: str) -> bool:
+        """Return whether a name holds two nodes; an unknown symbol may begin with the name of its file."""
+        every = self.known.all()
+        within = [one for one in every if one in name] if len(every) <= _MOST_SPACED else []
+        longest = max(within, key=len, default="")
+        rest = name.replace(longest, "", 1)
+        return any(one in rest for one in within)
+
+    def is_link(self, name: str) -> bool:
+        """Return whether a name is none of a node: a relation with marks around it, or marks alone."""
+        words = re.sub(r"[\W_]+", "_", name).strip("_")
+        return not words or self.relation(words)
+
     @cached_property
     def relations(self) -> set[str]:
         """The relations of the knowledge graph and the gold, in lower case."""

@@ -665,7 +665,7 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
 
 
 def _accounts(one: WalkField, values: RowValues, vocabulary: Vocabulary, path: FieldPath) -> bool:
-    """Return whether the walks hold each node that the texts of a field name, and no name with a node within it."""
+    """Return whether the walks hold each node that the texts of a field name, and no name with a node or a relation within it."""
     named: dict[int, set[str]] = {}
     for row, text in values.leaves[path]:
         named.setdefault(row, set()).update(vocabulary.nodes_in(text))
@@ -673,7 +673,9 @@ def _accounts(one: WalkField, values: RowValues, vocabulary: Vocabulary, path: F
     for walk in one.walks.values():
         for source, _, target in walk:
             for end in (source, target):
-                if vocabulary.node(end) is None and vocabulary.nodes_in(end):
+                if vocabulary.node(end) is None and (
+                    vocabulary.nodes_in(end) or vocabulary.is_link(end) or vocabulary.is_glued(end)
+                ):
                     return False
                 read.add(end)
     if one.name == "step":
