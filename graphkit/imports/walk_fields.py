@@ -665,7 +665,7 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
 
 
 def _accounts(one: WalkField, values: RowValues, vocabulary: Vocabulary, path: FieldPath) -> bool:
-    """Return whether the walks hold each node that the texts of a field name, and no name with a node or a relation within it."""
+    """Return whether the walks hold each node that texts name, and no name with a node or a relation within it."""
     named: dict[int, set[str]] = {}
     for row, text in values.leaves[path]:
         named.setdefault(row, set()).update(vocabulary.nodes_in(text))
