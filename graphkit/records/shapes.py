@@ -52,7 +52,7 @@ def in_direction(step: Any) -> Any:
     """Return a step as its edge points: one whose relation says that it was walked backwards is turned.
 
     >>> in_direction({"source": "b", "relation": "~CALLS", "target": "a"})
-    {'source': 'a', 'relation': 'CALLS', 'target': 'b'}
+    {'target': 'b', 'relation': 'CALLS', 'source': 'a'}
     """
     name = next((name for name in ("relation", "type", "label") if isinstance(step, dict) and name in step), None)
     relation = forwards(step[name]) if name is not None and isinstance(step[name], str) else None
