@@ -155,6 +155,8 @@ def _from_paths(paths: Any) -> list[Any]:
         if not isinstance(inner, list | tuple):
             raise ValueError(f"path {number} of the traversal must be a list of nodes or of steps")
         nodes = bool(inner) and all(id_of(node) is not None for node in inner)
+        if nodes and len(inner) == 1 and inner[0] == "":
+            raise ValueError(f"path {number} of the traversal is one node without a name")
         listed = _node_steps(inner) if nodes else [_step(step) for step in inner]
         for position, step in enumerate(listed):
             steps.append({"position": position, **step, "path": number} if isinstance(step, dict) else step)
