@@ -165,6 +165,7 @@ def propose(
     source = log_rows(path) if raw.table else json_rows(path, lambda value: [value], Problems(on_error))
     for _, value in islice(source, _ROWS):
         raw.add(value)
+    longer = next(iter(source), None) is not None
     asked = _question_fields(raw, vocabulary)
     if not asked:
         raise _no_question(path, raw, vocabulary)
@@ -175,7 +176,10 @@ def propose(
         if found[-1][2]:
             break
     one, values, candidates = max(found, key=lambda each: bool(each[2]))
-    return _decided(path, one, values, candidates, vocabulary)
+    proposal = _decided(path, one, values, candidates, vocabulary)
+    if longer:
+        proposal.evidence.insert(0, f"counted over the first {_ROWS} rows, and the log has more")
+    return proposal
 
 
 def _vocabulary(dataset: Dataset, ids: str | Path | Mapping[str, str] | None, id_pattern: str | None) -> Vocabulary:
@@ -312,7 +316,7 @@ def _choose(
     same = [one for one in candidates if one.is_constant() and one not in gold]
     rest = [one for one in candidates if one not in gold and one not in same]
     for one in same:
-        proposal.evidence.append(f"{_fields(one)}: the same edges in all rows, so no walk")
+        proposal.evidence.append(f"{_fields(one)}: the same edges in each row of a question, so no walk")
     pairs = [one for one in rest if one.name == "step" and one.is_one_each()]
     if len(pairs) < len(rest):
         rest = [one for one in rest if one not in pairs]
@@ -533,7 +537,9 @@ def _no_question(path: Path, raw: RowValues, vocabulary: Vocabulary) -> Unreadab
 
 def _of_lines(path: Path, vocabulary: Vocabulary) -> ProposedMap:
     """Return the proposal for a log of text lines: patterns of lines with a question, a step, an answer."""
-    lines = [line for _, line in islice(text_of(path), _LINES)]
+    source = text_of(path)
+    lines = [line for _, line in islice(source, _LINES)]
+    longer = next(source, None) is not None
     forms = line_forms(lines, vocabulary)
     keyed = [one for one in forms.steps if "(?P<question_id>" in one]
     if not forms.questions and not keyed:
@@ -583,6 +589,8 @@ def _of_lines(path: Path, vocabulary: Vocabulary) -> ProposedMap:
     proposal.evidence.append(
         f"lines like `{pattern}`: {found} of {counted(len(questions), 'question')} are of the dataset"
     )
+    if longer:
+        proposal.evidence.insert(0, f"counted over the first {_LINES:,} lines, and the log has more")
     if session:
         proposal.evidence.append(f"`{session}`: what lines of one question have in common")
     if forms.answer:

@@ -114,6 +114,14 @@ def test_the_evidence_is_counted_and_shown(data: Path) -> None:
     assert walks_by(data, proposal) == WALKS
 
 
+def test_a_long_log_says_how_much_of_it_was_counted(data: Path) -> None:
+    """A sentence claims no more than was counted: of 501 rows the first 500."""
+    row = {"q": "q1", "hops": [{"from": A, "to": B, "type": "CALLS"}]}
+    first = "counted over the first 500 rows, and the log has more"
+    assert proposed(data, [row] * 501).evidence[0] == first
+    assert first not in proposed(data, [row] * 500).evidence
+
+
 def test_a_field_that_is_the_gold_is_not_the_walk(data: Path) -> None:
     """Beside the walk it is left out; alone it may be a perfect run, which a person must say."""
 
