@@ -106,6 +106,8 @@ class ProposedMap:
     def write(self) -> str:
         """Write the mapping beside the log, and return what became of it."""
         file, text = self.file(), self.text()
+        if any(len(one.splitlines()) > 1 for one in (*self.assignments, *(one for one, _ in self.choices))):
+            return "the mapping isn't kept: a name or a text in it holds a line break, and would be a line of its own"
         try:
             file.write_text(f"{_HEADER}{_digest(text)}\n{text}", encoding="utf-8")
         except OSError as error:

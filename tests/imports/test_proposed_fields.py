@@ -114,6 +114,16 @@ def test_the_evidence_is_counted_and_shown(data: Path) -> None:
     assert walks_by(data, proposal) == WALKS
 
 
+def test_a_hostile_name_adds_no_line_to_a_mapping(data: Path) -> None:
+    """A field's name with a line break of Unicode would be an assignment of its own in the file: none is written."""
+    hostile = "x\u2028answer = secret #"
+    rows = [{"q": one, hostile: [{"a": s, "b": t} for s, _, t in WALKS[one]]} for one in TEXTS]
+    proposal = proposed(data, rows)
+    assert walks_by(data, proposal)["q1"] == [(A, None, B), (B, None, D)]
+    assert "isn't kept" in proposal.write()
+    assert not proposal.file().exists()
+
+
 def test_a_long_log_says_how_much_of_it_was_counted(data: Path) -> None:
     """A sentence claims no more than was counted: of 501 rows the first 500."""
     row = {"q": "q1", "hops": [{"from": A, "to": B, "type": "CALLS"}]}
