@@ -18,6 +18,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.helpers import ROOT
@@ -117,10 +118,11 @@ def results_of(python: Path) -> Results:
     folder = Path(tempfile.gettempdir()) / "graphkit-versions"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
+    started = datetime.now(UTC)
     try:
         subprocess.run([str(python), "-m", "tests.helpers.results", str(folder)], cwd=ROOT, check=True)
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        return {str(path.relative_to(folder)): _content(path) for path in files}
+        return {str(path.relative_to(folder)): without_moments(_content(path), started) for path in files}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -131,6 +133,18 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     with closing(sqlite3.connect(path)) as connection:
         return "\n".join(connection.iterdump()).encode()
+
+
+def without_moments(content: bytes, started: datetime) -> bytes:
+    """Return a content with one word for every moment since a start: only some runs share their minutes."""
+    # By minutes, in UTC and in local time, as far as moments are written.
+    minutes = {
+        moment.strftime(form).encode()
+        for minute in range(int((datetime.now(UTC) - started).total_seconds() // 60) + 2)
+        for moment in (started + timedelta(minutes=minute), started.astimezone() + timedelta(minutes=minute))
+        for form in ("%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M")
+    }
+    return re.sub(b"(?:" + b"|".join(sorted(minutes)) + rb")(?::\d\d(?:\.\d+)?)?", b"(a moment of the run)", content)
 
 
 def different(first: Results, second: Results) -> Iterator[str]:
