@@ -151,7 +151,7 @@ class EvaluationPlan:
         # One that is computed and given as well stays: it is refused.
         asked = [one for one, of in known.items() if str(of or one) not in given or (of is not None and of.computed)]
         chosen = self._resolved(asked or ([] if self.options.measures else self.config.default_measures()))
-        named = [*self.gated, *(one.measure for one in self.selection.filters)]
+        named = [*self.gated, *self.selection.measures]
         return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in named if one not in given])]))
 
     @cached_property
@@ -222,7 +222,7 @@ class EvaluationPlan:
             measures=(chosen := self._chosen(passes, notify)),
             only_given=not chosen,
             keep_rows=bool(needed),
-            outcomes=(self.layered or self.selection.failures) and not self.undirected,
+            outcomes=(self.layered or self.selection.by_outcome) and not self.undirected,
             hash_gold=self.options.hash_gold or len(runs) > 1,
             keep=self._kept(),
         )
@@ -262,7 +262,7 @@ class EvaluationPlan:
             self.options,
             measures=self._chosen([run], notify),
             keep_rows=True,
-            outcomes=(self.layered or self.selection.failures) and not self.undirected,
+            outcomes=(self.layered or self.selection.by_outcome) and not self.undirected,
             keep=self._kept(),
         )
         problems = Problems(options.on_error, strict=options.strict)

@@ -95,7 +95,8 @@ class StoringOptions:
     keep: list[str] | None = option(
         "--keep RULE",
         "Store only some questions of a run: failures (failed or missing, a wrong answer or path, or a measure worse "
-        "than its target), sample=N, or a filter such as 'EdgeRecall<0.5'; may be repeated.",
+        "than its target), sample=N, or a filter such as 'EdgeRecall < 0.5 and difficulty == \"hard\"'; may be "
+        "repeated.",
     )
 
 

@@ -147,7 +147,7 @@ def evaluate_pass(
     if options.keep:
         selection, chosen = _keeping(options, chosen, scores, store)
         # Outcomes judge paths by the direction of their edges, which measures without direction ignore.
-        judged = selection.failures and all(getattr(measure, "directed", True) for measure in chosen)
+        judged = selection.by_outcome and all(getattr(measure, "directed", True) for measure in chosen)
         options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or judged)
     if options.cluster is not None:
         if isinstance(run, RunShards):
@@ -188,11 +188,11 @@ def _keeping(
             remedy="Leave out --engine cypher: files have the whole run.",
         )
     given = {score.measure for score in scores}
-    named = {one.measure: one.measure for one in selection.filters if one.measure in {*given, *map(str, chosen)}}
-    for one in selection.filters:
-        if one.measure not in named:
-            own = resolve_measures([one.measure], k=options.k)
+    named = {name: name for name in selection.measures if name in {*given, *map(str, chosen)}}
+    for name in selection.measures:
+        if name not in named:
+            own = resolve_measures([name], k=options.k)
             require_computed(own)
-            named[one.measure] = str(own[0])
+            named[name] = str(own[0])
             chosen = tuple(dict.fromkeys([*chosen, *own]))
     return selection.named(lambda name: named[name]), chosen

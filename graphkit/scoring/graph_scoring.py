@@ -187,7 +187,7 @@ class GraphScoring:
         answers.flush()
         chosen: set[str] = set()
         if self.selection is not None:
-            chooser = self.selection.chooser(judged.measures)
+            chooser = self.selection.chooser(judged.measures, judged.run, judged.invalid)
             for row in judged.rows:
                 chooser.see(row)
             chosen = chooser.chosen
@@ -199,7 +199,9 @@ class GraphScoring:
         dataset, content = run.dataset.name, blocks_digest(run.content())  # before it is read
         if not self.options.replace and (name := self.options.name or run.name) is not None:
             refuse_other_run(self.store, dataset, name, run.run_file, content, run.origin)  # and not after an hour
-        chooser = self.selection.chooser(self.measures) if self.selection is not None else None
+        chooser = None
+        if self.selection is not None:
+            chooser = self.selection.chooser(self.measures, self.options.name or run.name or "", known[1])
         result = score_shards(
             run,
             self.options,

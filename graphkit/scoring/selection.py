@@ -1,4 +1,4 @@
-"""Select the questions of a run that the graph keeps: failures, a sample, or those with certain values of a measure.
+"""Select the questions of a run that the graph keeps: failures, a sample, or those of which a filter holds.
 
 A question is a *failure* if the run failed on it or has no record of it, if its answer or its path is wrong, or if a
 measure with a target is worse than that. An undecided answer or path is not wrong.
@@ -7,44 +7,49 @@ measure with a target is worse than that. An undecided answer or path is not wro
 from __future__ import annotations
 
 import heapq
-import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
 from graphkit.errors import InputError
 from graphkit.measures.base import Measure
+from graphkit.measures.outcome import UNDECIDED, Outcome
+from graphkit.measures.registry import measure_kinds
+from graphkit.records.unanswered import MISSING
+from graphkit.scoring.filter_expressions import FLAG, NUMBER, TEXT, FilterError, FilterExpression, NameKind, Value
 from graphkit.scoring.measured import own_thresholds, worse
-from graphkit.scoring.results import Row
+from graphkit.scoring.results import LABELS, Row
 
 FAILURES = "failures"
 
 #: Seeds the sample, which is then the same for every run, order and number of processes.
 _SEED = b"graphkit sample"
 
-_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "<": operator.lt,
-    ">": operator.gt,
-    "=": operator.eq,
+_SAMPLE = re.compile(r"sample=(\d+)")
+
+_TEXTS = ("question", *LABELS, "run", "answer", "path", "stage")
+_FLAGS = (FAILURES, "failed", "absent", "invalid", "complete", "luck", "incoherent", "off_pin")
+
+#: What a filter may name beside measures.
+FIELDS: Mapping[str, NameKind] = {**dict.fromkeys(_TEXTS, TEXT), "missed": NUMBER, **dict.fromkeys(_FLAGS, FLAG)}
+
+#: The fields that the outcome of a question decides.
+_OF_OUTCOME = frozenset({FAILURES, "answer", "path", "stage", "missed", "complete", "luck"})
+
+#: The flags that a measure decides.
+_OF_MEASURE = {"incoherent": "Coherence", "off_pin": "OffPin"}
+
+#: What a filter of the page may name, and a run's scores don't hold, with what to do.
+_IN_PAGE = {
+    "text": "Name the question's id, or its category.",
+    "turn": "`graphkit failures RUN --kind wrong-turns` lists these questions.",
+    "unlogged": "EdgeRecall == none holds of these questions, too.",
 }
 
-_SAMPLE = re.compile(r"sample=(\d+)")
-_FILTER = re.compile(r"(?P<measure>.*?)\s*(?P<sign><=|>=|<|>|=)\s*(?P<bound>[^<>=]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Selects questions by their values of a measure; those without a value aren't selected."""
-
-    measure: str
-    sign: str
-    bound: float
-
-    def __str__(self) -> str:
-        return f"{self.measure}{self.sign}{self.bound!r}"
+_FORMS = (
+    "Give failures, sample=N with N of at least 1, or a filter such as 'EdgeRecall < 0.5 and category == \"imports\"'."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,88 +58,100 @@ class Selection:
 
     Attributes
     ----------
-    failures
-        Whether failures are kept.
     sample
         The number of questions in a seeded sample; 0 for none.
     filters
-        Filters on measures.
+        Filters on measures, fields and flags (:mod:`graphkit.scoring.filter_expressions`); ``failures`` is one.
     """
 
-    failures: bool = False
     sample: int = 0
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[FilterExpression, ...] = ()
 
     @classmethod
     def parse(cls, texts: str | Sequence[str]) -> Selection:
-        """Return the rule of texts such as ``failures``, ``sample=1000`` and ``EdgeRecall<0.5``.
+        """Return the rule of texts such as ``failures``, ``sample=1000`` and ``EdgeRecall < 0.5``.
 
         Raises
         ------
         InputError
-            A text is none of these.
+            A text is none of these; for a filter, the error says where it is wrong.
         """
-        failures, sample, filters = False, 0, []
+        sample, filters = 0, []
         for text in [texts] if isinstance(texts, str) else texts:
-            if text == FAILURES:
-                failures = True
-            elif (sized := _SAMPLE.fullmatch(text)) and int(sized[1]):
+            if (sized := _SAMPLE.fullmatch(text)) and int(sized[1]):
                 sample = max(sample, int(sized[1]))
-            elif not text.startswith("sample=") and (found := _FILTER.fullmatch(text)) and found["measure"]:
-                filters.append(Filter(found["measure"], found["sign"], _bound(found["bound"], text)))
             else:
-                raise _unclear(text)
-        return cls(failures, sample, tuple(dict.fromkeys(filters)))
+                filters.append(_filter(text))
+        return cls(sample, tuple(dict.fromkeys(filters)))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that its filters name, or that decide a flag which they name."""
+        names = (_OF_MEASURE.get(name, name) for one in self.filters for name in one.names)
+        return tuple(dict.fromkeys(name for name in names if name not in FIELDS))
+
+    @property
+    def by_outcome(self) -> bool:
+        """Whether it asks for what the outcome of a question decides, such as whether its answer is right."""
+        return any(name in _OF_OUTCOME for one in self.filters for name in one.names)
 
     def named(self, name: Callable[[str], str]) -> Selection:
         """Return the rule with other names of its measures."""
         return Selection(
-            self.failures, self.sample, tuple(Filter(name(one.measure), one.sign, one.bound) for one in self.filters)
+            self.sample,
+            tuple(one.renamed(lambda known: known if known in FIELDS else name(known)) for one in self.filters),
         )
 
     @property
     def texts(self) -> list[str]:
         """The texts of its parts, which :meth:`parse` reads."""
-        parts = [FAILURES] if self.failures else []
+        parts = [str(one) for one in self.filters if str(one) == FAILURES]
         parts += [f"sample={self.sample}"] if self.sample else []
-        return [*parts, *map(str, self.filters)]
+        return [*parts, *(str(one) for one in self.filters if str(one) != FAILURES)]
 
     def __str__(self) -> str:
         return " or ".join(self.texts)
 
-    def chooser(self, measures: Iterable[str | Measure]) -> Chooser:
+    def chooser(self, measures: Iterable[str | Measure], run: str = "", invalid: Collection[str] = ()) -> Chooser:
         """Return what selects among rows whose values are in the order of these measures.
+
+        Parameters
+        ----------
+        run
+            The name of the run.
+        invalid
+            The questions with stale gold.
 
         Raises
         ------
         InputError
             A filter names a measure that isn't among them.
         """
-        return Chooser(self, [str(measure) for measure in measures])
+        return Chooser(self, [str(measure) for measure in measures], run, invalid)
 
 
 class Chooser:
     """Selects questions row by row. Choosers of parts of a run are merged in any order, with the same result."""
 
-    def __init__(self, selection: Selection, measures: Sequence[str]) -> None:
-        places = {name: place for place, name in enumerate(measures)}
-        if lacking := [one for one in selection.filters if one.measure not in places]:
+    def __init__(self, selection: Selection, measures: Sequence[str], run: str, invalid: Collection[str]) -> None:
+        self._places = {name: place for place, name in enumerate(measures)}
+        if lacking := [name for name in selection.measures if name not in self._places]:
             raise InputError(
-                f"no value of {lacking[0].measure} decides which questions to keep",
-                where=f"--keep {lacking[0]}",
-                remedy=f"Compute it (-m {lacking[0].measure}), or give its scores (--scores).",
+                f"no value of {lacking[0]} decides which questions to keep",
+                where=f"--keep {selection}",
+                remedy=f"Compute it (-m {lacking[0]}), or give its scores (--scores).",
             )
-        self._filters = [(places[one.measure], _COMPARED[one.sign], one.bound) for one in selection.filters]
+        self._filters = selection.filters
         targets = [(place, name, own_thresholds(name).target) for place, name in enumerate(measures)]
         self._targets = [(place, name, target) for place, name, target in targets if target is not None]
-        self._failures = selection.failures
+        self._run, self._invalid = run, invalid
         self._size = selection.sample
         self._by_rule: set[str] = set()
         self._sampled: list[tuple[int, str]] = []
 
     def see(self, row: Row) -> None:
         """Select a row, or don't; ``row.outcome`` says whether its answer and its path are right."""
-        if (self._failures and self._failed(row)) or self._filtered(row):
+        if any(one.holds(lambda name: self._value(row, name)) for one in self._filters):
             self._by_rule.add(row.question)
         if self._size:
             self._draw((-_rank(row.question), row.question))
@@ -157,11 +174,25 @@ class Chooser:
         else:
             heapq.heappushpop(self._sampled, drawn)
 
-    def _filtered(self, row: Row) -> bool:
-        return any(
-            not isinstance(value := row.values[place], str) and compared(value, bound)
-            for place, compared, bound in self._filters
-        )
+    def _value(self, row: Row, name: str) -> Value:
+        """Return the value of a measure, field or flag; None for one that isn't scored or empty."""
+        if name not in FIELDS:
+            value = row.values[self._places[name]]
+            return None if isinstance(value, str) else value
+        if name in LABELS:
+            return row.labels[LABELS.index(name)]
+        if name in _OF_OUTCOME:
+            return self._failed(row) if name == FAILURES else _judged(row.outcome, name)
+        if name == "failed":
+            return row.failure not in (None, MISSING)
+        if name in _OF_MEASURE:
+            value = row.values[self._places[_OF_MEASURE[name]]]
+            return not isinstance(value, str) and (value > 0 if name == "off_pin" else value < 1)
+        if name == "absent":
+            return row.failure == MISSING
+        if name == "invalid":
+            return row.question in self._invalid
+        return row.question if name == "question" else self._run
 
     def _failed(self, row: Row) -> bool:
         if row.failure is not None:
@@ -179,19 +210,34 @@ def _rank(question: str) -> int:
     return int.from_bytes(raw, "big")
 
 
-def _bound(text: str, whole: str) -> float:
+def _judged(outcome: Outcome | None, name: str) -> Value:
+    """Return what the outcome of a question decides, as the page says it; without one nothing is decided."""
+    answer, path = (None, None) if outcome is None else (outcome.answer, outcome.path)
+    if name == "stage":
+        return UNDECIDED if outcome is None else outcome.stage.name
+    if name == "missed":
+        return None if outcome is None or path is None else outcome.missed_edges
+    if name == "complete":
+        return path is True
+    if name == "luck":
+        return answer is True and path is False
+    decided = answer if name == "answer" else path
+    return UNDECIDED if decided is None else "right" if decided else "wrong"
+
+
+def _filter(text: str) -> FilterExpression:
+    """Return the filter of a text, its fields as they are known. A measure's parameters are checked by who computes it.
+
+    A name that isn't known and is compared with a number counts as a measure: scores of other tools have any name.
+    """
     try:
-        bound = float(text)
-    except ValueError:
-        raise _unclear(whole) from None
-    if bound != bound:
-        raise _unclear(whole)
-    return bound
-
-
-def _unclear(text: str) -> InputError:
-    return InputError(
-        f"{text!r} doesn't say which questions to keep",
-        where="--keep",
-        remedy="Give failures, sample=N with N of at least 1, or a filter on a measure such as 'EdgeRecall<0.5'.",
-    )
+        expression = FilterExpression.parse(text)
+        if expression.asks_other_runs:
+            raise InputError("any(...) asks several runs, and --keep looks at one at a time", where=f"--keep {text}")
+        for name in expression.names:
+            if name in _IN_PAGE:
+                raise InputError(f"{name} is known in the page only", where=f"--keep {text}", remedy=_IN_PAGE[name])
+        measures = [*(kind.name for kind in measure_kinds()[0]), *expression.compared_with_numbers]
+        return expression.bound({**dict.fromkeys(measures, NUMBER), **FIELDS})
+    except FilterError as error:
+        raise FilterError(error.problem, text, error.at, where="--keep", remedy=_FORMS) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from graphkit.errors import InputError
 from graphkit.graph.content import graph_content
 from graphkit.graph.verdict_nodes import keep_verdicts
 from graphkit.measures.outcome import Outcome, Stage
+from graphkit.records.unanswered import MISSING
 from graphkit.records.verdicts import Verdict
 from graphkit.scoring.results import Row
 from graphkit.scoring.selection import Selection
@@ -29,20 +31,28 @@ from tests.helpers.loading import RUN, contents
 OTHER = "storefront-bm25"
 
 RIGHT, WRONG = (Outcome(answer, True, Stage("q", "right", "")) for answer in (True, False))
+LUCK = Outcome(True, False, Stage("q", "right", ""), missed_edges=2)
+UNKNOWN = Outcome(None, None, Stage("q", "undecided", ""))
 
-#: Targets: EdgeRecall has 0.8 (docs/measures.md). Each row fails for one reason, or for none.
+#: EdgeRecall, Coherence and OffPin. Their targets are 0.8, 0.9 and none (docs/measures.md).
+MEASURES = ("EdgeRecall", "Coherence", "OffPin")
+
+#: Each row fails for one reason, or for none; the right answer by a wrong path does for its path.
 ROWS = (
-    Row("good", (0.9,), outcome=RIGHT),
-    Row("under-target", (0.7,), outcome=RIGHT),
-    Row("wrong-answer", (1.0,), outcome=WRONG),
-    Row("failed", ("failed: timeout",), failure="failed: timeout"),
-    Row("undecided", ("no gold path",), outcome=Outcome(None, None, Stage("q", "undecided", ""))),
+    Row("good", (0.9, 1.0, 1.0), ("imports", "hard", "g"), outcome=RIGHT),
+    Row("under-target", (0.7, 1.0, 0.0), outcome=RIGHT),
+    Row("wrong-answer", (1.0, 1.0, 0.0), outcome=WRONG),
+    Row("lucky", (0.85, 0.95, 0.0), outcome=LUCK),
+    Row("failed", ("failed: timeout",) * 3, outcome=UNKNOWN, failure="failed: timeout"),
+    Row("absent", (MISSING,) * 3, failure=MISSING),
+    Row("undecided", ("no gold path", 1.0, 0.0), outcome=UNKNOWN),
+    Row("invalid", ("invalid, stale gold: a -CALLS-> b: no such edge",) * 3, outcome=UNKNOWN),
 )
 
 
 def chosen(rule: str | list[str], rows: tuple[Row, ...] = ROWS) -> set[str]:
     """Return the questions that a rule selects."""
-    chooser = Selection.parse(rule).chooser(["EdgeRecall"])
+    chooser = Selection.parse(rule).chooser(MEASURES, "r", {"invalid"})
     for row in rows:
         chooser.see(row)
     return chooser.chosen
@@ -51,12 +61,31 @@ def chosen(rule: str | list[str], rows: tuple[Row, ...] = ROWS) -> set[str]:
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        ("failures", {"under-target", "wrong-answer", "failed"}),
-        ("EdgeRecall<0.9", {"under-target"}),
-        ("EdgeRecall <= 0.9", {"good", "under-target"}),
-        ("EdgeRecall=1", {"wrong-answer"}),
+        ("failures", {"under-target", "wrong-answer", "lucky", "failed", "absent"}),
+        ("EdgeRecall<0.9", {"under-target", "lucky"}),
+        ("EdgeRecall <= 0.9", {"good", "under-target", "lucky"}),
+        ("EdgeRecall==1", {"wrong-answer"}),
         (["EdgeRecall>=1", "EdgeRecall<0.8"], {"wrong-answer", "under-target"}),
         ("sample=9", {row.question for row in ROWS}),
+        ("failures and not failed", {"under-target", "wrong-answer", "lucky", "absent"}),
+        ("failed or absent", {"failed", "absent"}),
+        ("absent", {"absent"}),
+        ("invalid", {"invalid"}),
+        ("EdgeRecall == none", {"failed", "absent", "undecided", "invalid"}),
+        ("answer == 'wrong'", {"wrong-answer"}),
+        (
+            "answer == 'undecided' and path == 'undecided' and stage == 'undecided'",
+            {"undecided", "failed", "absent", "invalid"},
+        ),
+        ("luck", {"lucky"}),
+        ("complete", {"good", "under-target", "wrong-answer"}),
+        ("missed > 1", {"lucky"}),
+        ("missed == none", {"undecided", "failed", "absent", "invalid"}),
+        ("category == 'imports' and run == 'r'", {"good"}),
+        ("difficulty in ('hard') or group contains 'G'", {"good"}),
+        ("question == 'lucky'", {"lucky"}),
+        ("incoherent", {"lucky"}),
+        ("off_pin", {"good"}),
     ],
 )
 def test_rules_select(rule: str | list[str], expected: set[str]) -> None:
@@ -66,10 +95,10 @@ def test_rules_select(rule: str | list[str], expected: set[str]) -> None:
 
 def test_sample_depends_on_the_ids_alone() -> None:
     """The sample of shuffled parts, merged, is that of the whole, whatever the values are."""
-    rows = [Row(f"q{number}", (number % 2 / 1,)) for number in range(500)]
+    rows = [Row(f"q{number}", (number % 2 / 1, 1.0, 0.0)) for number in range(500)]
     whole = chosen("sample=20", tuple(rows))
     random.Random(3).shuffle(rows)
-    choosers = [Selection.parse("sample=20").chooser(["EdgeRecall"]) for _ in range(7)]
+    choosers = [Selection.parse("sample=20").chooser(MEASURES) for _ in range(7)]
     for number, row in enumerate(rows):
         choosers[number % 7].see(row)
     first, *others = choosers
@@ -85,6 +114,33 @@ def test_unclear_rules_are_refused(rule: str) -> None:
     """A rule that selects nothing clear is refused, with the three forms."""
     with pytest.raises(InputError, match="sample=N"):
         Selection.parse([rule])
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("EdgeRecall=1", "= is written == here (character 11 of the filter)"),
+        ("failure or luck", "did you mean failures?"),
+        ("categroy == 'imports'", "did you mean category?"),
+        ("EdgeRecall", "EdgeRecall is a number: compare it, as in EdgeRecall < 0.5"),
+        ("EdgeRecall < '1'", "write it without quotes"),
+        ("any(failed)", "any(...) asks several runs"),
+        ("turn", "turn is known in the page only"),
+    ],
+)
+def test_unclear_filters_say_what_is_wrong(rule: str, words: str) -> None:
+    """A filter that can't be used is refused before anything is scored, with what is wrong and where."""
+    with pytest.raises(InputError, match=re.escape(words)):
+        Selection.parse(rule)
+
+
+def test_flags_need_the_measures_that_decide_them() -> None:
+    """The flag of conflicting commits is Coherence below 1, which is then computed; names of measures are renamed."""
+    rule = Selection.parse(["incoherent and Recall < 0.5", "failures", "sample=2"])
+    assert rule.measures == ("Coherence", "Recall")
+    renamed = rule.named(lambda name: f"{name}@5" if name == "Recall" else name)
+    assert renamed.texts == ["failures", "sample=2", "incoherent and Recall@5 < 0.5"]
+    assert Selection.parse(renamed.texts).texts == renamed.texts
 
 
 @pytest.fixture
