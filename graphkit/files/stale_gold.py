@@ -18,6 +18,42 @@ from graphkit.records.unanswered import STALE
 _HELD = 3
 
 
+#: Source, relation (None if it has none), target.
+Edge = tuple[str, str | None, str]
+
+_NONE: frozenset[Edge] = frozenset()
+
+
+@dataclass(frozen=True)
+class AbsentGold:
+    """The gold edges that the knowledge graphs of a dataset lack, for all questions whose gold was checked.
+
+    Attributes
+    ----------
+    with_edges
+        The names of the knowledge graphs, and whether their edges are given.
+    edges
+        The edges that a question lacks, for each that lacks any.
+    """
+
+    with_edges: dict[str, bool]
+    edges: dict[str, frozenset[Edge]]
+
+    def of(self, question: QuestionStruct) -> frozenset[Edge] | None:
+        """Return the gold edges that no knowledge graph of a question holds; None if the edges of one aren't given."""
+        every = bool(self.with_edges) and all(self.with_edges.values())
+        known = every if question.stack is None else self.with_edges.get(question.stack, every)
+        return self.edges.get(question.id, _NONE) if known else None
+
+
+@dataclass(frozen=True)
+class CheckedGold:
+    """The questions with stale gold, with the reasons, and the gold edges that the knowledge graphs lack."""
+
+    stale: dict[str, tuple[str, ...]]
+    absent: AbsentGold
+
+
 @dataclass
 class _Graph:
     """The nodes that gold names and one knowledge graph holds, with their commits, and the edges between them.
@@ -110,13 +146,23 @@ class GoldCheck:
 
     def reasons(self, question: QuestionStruct) -> tuple[str, ...]:
         """Return the reasons why the gold of a question is stale, each once; none if it isn't."""
-        if not self._graphs:
-            return ()
-        # A question is annotated on the graph with the name of its stack, else on any graph.
-        stack = question.stack or ""
-        own = question.stack is not None and stack in self._graphs
-        graphs = [self._graphs[stack]] if own else list(self._graphs.values())
-        return tuple(dict.fromkeys(self._stale(question, graphs)))
+        return tuple(dict.fromkeys(self._stale(question, self._graphs_of(question)))) if self._graphs else ()
+
+    def absent(self, question: QuestionStruct) -> frozenset[Edge] | None:
+        """Return the gold edges that no knowledge graph of a question holds; None if the edges of one aren't given.
+
+        Gold whose evidence isn't static may lie outside a knowledge graph, and isn't stale for that.
+        """
+        graphs = self._graphs_of(question)
+        if not graphs or not all(graph.has_edges for graph in graphs):
+            return None
+        edges = {(step.source, step.relation, step.target) for path in question.paths for step in path.steps}
+        return frozenset(edge for edge in edges if not any(graph.holds(*edge) for graph in graphs))
+
+    def _graphs_of(self, question: QuestionStruct) -> list[_Graph]:
+        """Return the knowledge graphs of a question: the one with the name of its stack, else all."""
+        own = self._graphs.get(question.stack) if question.stack is not None else None
+        return [own] if own is not None else [*self._graphs.values()]
 
     def _stale(self, question: QuestionStruct, graphs: list[_Graph]) -> Iterator[str]:
         pinned = self.commits.pins(question)
@@ -171,7 +217,17 @@ def stale_gold(
     problems: Problems,
     questions: Sequence[QuestionStruct] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """Return the questions with stale gold, with the reasons.
+    """Return the questions with stale gold, with the reasons; see :func:`checked_gold`."""
+    return checked_gold(dataset, commits, problems, questions).stale
+
+
+def checked_gold(
+    dataset: Dataset,
+    commits: CommitGraph,
+    problems: Problems,
+    questions: Sequence[QuestionStruct] = (),
+) -> CheckedGold:
+    """Compare the gold of a dataset with its knowledge graphs: what is stale, and which edges they lack.
 
     Parameters
     ----------
@@ -183,7 +239,7 @@ def stale_gold(
         The questions of the dataset, if they were read already.
     """
     if not dataset.graphs:
-        return {}
+        return CheckedGold({}, AbsentGold({}, {}))
     check = GoldCheck(dataset, commits)
     with Spool(QuestionStruct) as read:
         for question in questions or read.keep(dataset.annotated()):
@@ -195,7 +251,15 @@ def stale_gold(
             if edges is not None:
                 for _ in check.edges(name, dataset.edges(edges, problems)):
                     pass
-        return {question.id: reasons for question in questions or read if (reasons := check.reasons(question))}
+        stale, absent = {}, {}
+        for question in questions or read:
+            if reasons := check.reasons(question):
+                stale[question.id] = reasons
+            if lacking := check.absent(question):
+                absent[question.id] = lacking
+        return CheckedGold(
+            stale, AbsentGold({name: both[1] is not None for name, both in dataset.graphs.items()}, absent)
+        )
 
 
 def invalid_reason(stale: Sequence[str]) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from graphkit.measures.lazy import filled_by, lazy
-from graphkit.measures.matching import NOT_STATED, Edge, all_typed
+from graphkit.measures.matching import NOT_STATED, Edge, all_typed, contained
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Version
 from graphkit.records.evidence import beyond_static
@@ -300,6 +300,11 @@ class Case:
         """Return the name of a gold path: its id, else its place among the paths that hold a step."""
         return path.id if path.id is not None else str(self.gold.index(path))
 
+    @lazy
+    def absent(self) -> frozenset[Edge] | None:
+        """The gold edges that no knowledge graph of the question holds; None if that isn't known."""
+        return self.commits.absent(self.question)
+
     # Traversal -------------------------------------------------------------------------------------------------------
 
     def _read_traversal(self) -> None:
@@ -388,6 +393,11 @@ class Case:
     def gold_boundary(self) -> set[Edge]:
         """The gold edges whose ends lie in different repositories."""
         return set(self.places.boundary(self.gold_edges))
+
+    @lazy
+    def off(self) -> set[Edge]:
+        """The traversed edges that match no gold edge; an edge without a relation matches one with any."""
+        return self.walked - contained(self.walked, self.gold_edges, self.untyped)
 
     @lazy
     def common_boundary(self) -> set[Edge]:
@@ -480,6 +490,24 @@ class Case:
                 for end, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
                     if name and (repo := self.places.repo(end)):
                         found.add((repo, self.sha(repo, name)))
+        return found
+
+    @lazy
+    def read_at(self) -> dict[str, list[str]]:
+        """The commits at which the traversal and the chunks read each node, in order of occurrence."""
+        found: dict[str, list[str]] = {}
+
+        def note(node: str, sha: str | None) -> None:
+            if sha and sha not in found.setdefault(node, []):
+                found[node].append(sha)
+
+        for walk in self.walks:
+            for step in walk:
+                for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
+                    note(node, self.sha(self.places.repo(node), name) if name else None)
+        for chunk in self.chunks:
+            sha = self.version(chunk).sha
+            note(chunk.id, self.sha(self.places.repo(chunk.id), sha) if sha else None)
         return found
 
     @lazy

@@ -50,6 +50,10 @@ class Meant(NamedTuple):
 #: Returns the (repository, commit) at which each knowledge graph, or the named one, read an artifact.
 ReadAt = Callable[[str, str | None], Iterable[tuple[str, str]]]
 
+#: Returns the gold edges of a question (source, relation, target) that its knowledge graph doesn't hold; None if the
+#: dataset has no knowledge graph with edges.
+AbsentEdges = Callable[["QuestionStruct"], "frozenset[tuple[str, str | None, str]] | None"]
+
 
 class Fit(NamedTuple):
     """Whether two versions fit, and the rule of ``RULES`` that decided it."""
@@ -85,6 +89,10 @@ def read_nothing(artifact: str, graph: str | None) -> Iterable[tuple[str, str]]:
     return ()
 
 
+def absent_unknown(question: QuestionStruct) -> None:
+    """Return None, for use without knowledge graphs: which gold edges they lack isn't known."""
+
+
 def _pinned(version: Version, pins: Mapping[str, str]) -> bool:
     return version.repo is not None and version.sha is not None and pins.get(version.repo) == version.sha
 
@@ -95,13 +103,14 @@ class CommitGraph:
 
     A commit is known if it is listed, or named by a compatibility row or a deployment. It may be named by its sha, by a
     tag of its repository, or by a unique prefix of its sha. ``places`` tell where the
-    dataset's nodes lie.
+    dataset's nodes lie, and ``absent`` tells which gold edges its knowledge graphs lack.
     """
 
     commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
     stacks: dict[str, Mapping[str, str]] = field(default_factory=dict)
     read_at: ReadAt = read_nothing
     places: Places = field(default_factory=Places)
+    absent: AbsentEdges = absent_unknown
     _tags: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _shas: dict[str, list[str]] = field(default_factory=dict)
     _meant: dict[tuple[str, str], Meant] = field(default_factory=dict)

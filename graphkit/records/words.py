@@ -27,6 +27,18 @@ def short_shas(text: str) -> str:
     return re.sub(r"\b[0-9a-f]{40}\b", lambda match: match[0][:12], text)
 
 
+def in_backticks(text: str, room: int) -> str:
+    r"""Return text of somebody else between backticks: on one line, cut in its middle, without a backtick inside.
+
+    >>> in_backticks("a`b\nc", 10), in_backticks("a_long_name", 7), in_backticks("", 7)
+    ("`a'b c`", '`a_l…ame`', '`?`')
+    """
+    plain = text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
+    if len(plain) > room:
+        plain = plain[: -(-room // 2) - 1] + "…" + plain[len(plain) - room // 2 :]
+    return f"`{plain.replace('`', chr(39)).strip() or '?'}`"
+
+
 def shortened(text: str, longest: int = 80) -> str:
     """Return the beginning of a foreign text for a message.
 

@@ -58,21 +58,3 @@ def incoherent_pairs(case: Case) -> list[tuple[list[Version], str, int]]:
     if unknown:
         found.insert(0, (list(dict.fromkeys(unknown)), UNKNOWN_COMMIT, unknown_pairs))
     return found
-
-
-def read_at(case: Case) -> dict[str, list[str]]:
-    """Return the commits at which the traversal and the chunks read each node, in order of occurrence."""
-    found: dict[str, list[str]] = {}
-
-    def note(node: str, sha: str | None) -> None:
-        if sha and sha not in found.setdefault(node, []):
-            found[node].append(sha)
-
-    for walk in case.walks:
-        for step in walk:
-            for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
-                note(node, case.sha(case.places.repo(node), name) if name else None)
-    for chunk in case.chunks:
-        sha = case.version(chunk).sha
-        note(chunk.id, case.sha(case.places.repo(chunk.id), sha) if sha else None)
-    return found

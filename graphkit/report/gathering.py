@@ -287,7 +287,7 @@ def _describe(case: Case, values: Sequence[float | str], invalid: str | None, un
     """Describe one question."""
     question = case.question
     compared = aligned_with_gold(case) if undirected else case
-    column = column_of(compared, invalid).undirected() if undirected else column_of(compared, invalid)
+    column = column_of(compared, invalid, undirected)
     shown, flags, found, required = detail(compared, values, invalid, column)
     judged = outcome(case, invalid)
     shown["stage"] = {

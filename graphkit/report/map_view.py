@@ -7,12 +7,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from graphkit.analysis.breaks import Break
 from graphkit.measures.case import Case, aligned
 from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.records.ids import distinct_names
-from graphkit.report.commits_view import Commits, read_at
+from graphkit.report.commits_view import Commits
 from graphkit.report.escaping import visible
-from graphkit.report.spine import Break, edges_otherwise
+from graphkit.report.spine import edges_otherwise
 
 #: Extra edges on the map; the rest is counted.
 EXTRA_EDGES = 80
@@ -29,7 +30,7 @@ def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commi
     nodes = {node: number for number, node in enumerate(dict.fromkeys(node for edge in drawn for node in edge[::2]))}
     marks, read, names = (
         _marks(case, breaks),
-        read_at(case),
+        case.read_at,
         distinct_names({node: case.places.names(node) for node in nodes}),
     )
     positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
-from graphkit.analysis.explain import TurnKind, turn_kind
+from graphkit.analysis.breaks import Break, breaks_of
+from graphkit.analysis.causes import Cause, causes_of
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.matching import Edge, Otherwise, best_alternative, contained, walked_otherwise
-from graphkit.measures.paths import divergence_at, first_divergences, followed
+from graphkit.measures.matching import Edge, best_alternative, contained, walked_otherwise
+from graphkit.measures.paths import followed
 from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.records.ids import Places
 from graphkit.records.words import short_shas
-from graphkit.report.commits_view import incoherent_pairs, read_at
+from graphkit.report.commits_view import incoherent_pairs
 from graphkit.report.escaping import visible
 
 #: What a run did at a gold step: it walked it, missed it, walked its edge in the other direction only or with another
@@ -96,48 +97,6 @@ class StepMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
-    """The first required step that a run lacks of a path that counts.
-
-    Attributes
-    ----------
-    path, step
-        Places from 0.
-    node
-        The start of the step.
-    kind
-        What the walk did there, as ``graphkit why`` says it.
-    reached
-        Whether the walk came to ``node``.
-    turn, turned_to
-        The edge outside gold by which the walk left there, if the first divergence is at this step; the names of its
-        end, the shortest first.
-    joined
-        The place of the first step of the path that it walked, if that is a later one.
-    """
-
-    path: int
-    step: int
-    node: str
-    kind: TurnKind | Otherwise
-    reached: bool
-    turn: Edge | None
-    turned_to: tuple[str, ...]
-    joined: int | None
-
-    @property
-    def entered(self) -> bool:
-        """Whether the walk came to any node of the path."""
-        return self.kind != "never"
-
-    def undirected(self) -> Break:
-        """Return the break without what needs directions: where the walk turned, stopped or arrived."""
-        if self.kind not in ("turned", "stopped", "other route"):
-            return self
-        return replace(self, kind="missed" if self.joined is None else "joined", turn=None, turned_to=())
-
-
-@dataclass(frozen=True, slots=True)
 class Column:
     """What one run did.
 
@@ -153,6 +112,8 @@ class Column:
         The places of the paths that count, as EdgeRecall chooses among alternatives.
     in_order
         Whether one retrieved path has the required steps in order, for each path. A set of edges has no order.
+    causes
+        Why each path that counts broke, in the order of ``breaks``; one if the question isn't scored or logged.
     off
         The number of distinct walked edges that no step shows; None if no traversal was logged.
     """
@@ -164,12 +125,8 @@ class Column:
     counted: tuple[int, ...]
     in_order: tuple[bool, ...]
     breaks: tuple[Break, ...]
+    causes: tuple[Cause, ...]
     off: int | None
-
-    def undirected(self) -> Column:
-        """Return the column without what needs directions: where the walk turned or stopped, and its order."""
-        breaks = tuple(one.undirected() for one in self.breaks)
-        return replace(self, breaks=breaks, in_order=(True,) * len(self.in_order))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +219,22 @@ def names_of(node: str, places: Places) -> tuple[str, ...]:
     return *(visible(one, NAME) for one in shorter), visible(name)
 
 
-def column_of(case: Case, invalid: str | None = None) -> Column:
-    """Return what a run did at each step; ``invalid`` is the reason why the gold is stale, if it is."""
+def column_of(case: Case, invalid: str | None = None, undirected: bool = False) -> Column:
+    """Return what a run did at each step.
+
+    Parameters
+    ----------
+    invalid
+        The reason why the gold is stale, if it is.
+    undirected
+        Leave out what needs directions: where the walk turned or stopped, and its order.
+    """
     state = _state(case, invalid)
     chosen = [best_alternative(unit, _needed, lambda wanted: _found(case, wanted))[0] for unit in case.units]
     counts = {id(gold) for gold in chosen if gold is not None}
     # Nothing is required of some units: all their paths are shown as what they are, optional.
     own = _found(case, case.gold_edges)
-    off = case.walked - contained(case.walked, case.gold_edges, case.untyped)
+    off = case.off
     shown: set[Edge] = set()
     marks = []
     for unit_gold in case.gold:
@@ -285,14 +250,18 @@ def column_of(case: Case, invalid: str | None = None) -> Column:
         marks.append(tuple(path_marks))
     counted = tuple(place for place, gold in enumerate(case.gold) if id(gold) in counts)
     nodes = _nodes(case)
+    breaks = breaks_of(case) if state == "scored" else ()
     return Column(
         state=state,
         marks=tuple(marks),
         ranks=tuple(case.ranks.get(node, 0) if case.chunks_logged else -1 for node in nodes),
         clashes=_clashes(case, nodes),
         counted=counted,
-        in_order=tuple(not (case.ordered and gold.ordered) or _in_order(case, gold) for gold in case.gold),
-        breaks=_breaks(case, marks, counted) if state == "scored" else (),
+        in_order=tuple(
+            undirected or not (case.ordered and gold.ordered) or _in_order(case, gold) for gold in case.gold
+        ),
+        breaks=tuple(one.undirected() if undirected else one for one in breaks),
+        causes=causes_of(case, invalid, undirected=undirected),
         off=len(off - shown) if case.walk_logged else None,
     )
 
@@ -318,8 +287,7 @@ def _found(case: Case, wanted: set[Edge]) -> set[Edge]:
 def edges_otherwise(case: Case) -> set[Edge]:
     """Return the walked edges outside gold that show a gold step in the other direction or with another relation."""
     own = _found(case, case.gold_edges)
-    off = case.walked - contained(case.walked, case.gold_edges, case.untyped)
-    return {one for edge in case.gold_edges for one in _mark(case, edge, own, off)[1]}
+    return {one for edge in case.gold_edges for one in _mark(case, edge, own, case.off)[1]}
 
 
 def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[StepMark, set[Edge]]:
@@ -340,37 +308,6 @@ def _in_order(case: Case, gold: Gold) -> bool:
     return any(followed(required, walk)[0] == len(required) for walk in case.walked_paths)
 
 
-def _breaks(case: Case, marks: Sequence[Sequence[StepMark]], counted: Sequence[int]) -> tuple[Break, ...]:
-    """Return where the paths that count broke, by their marks."""
-    touched = {node for source, _, target in case.walked for node in (source, target)}
-    turns = {(one.number, one.position): one.turn for one in first_divergences(case)}
-    found = []
-    for place in counted:
-        gold = case.gold[place]
-        lost = [step for step, mark in enumerate(marks[place]) if not gold.optional[step] and mark.kind in LOSSES]
-        if not lost:
-            continue
-        step = lost[0]
-        node, mark, turn = gold.edges[step][0], marks[place][step].kind, turns.get((place, step))
-        required = step - sum(gold.optional[:step])
-        diverged = divergence_at(gold, case, required, (), turn)
-        later = diverged.joined if diverged.joined is not None and diverged.joined > step else None
-        kind = mark if mark == "reversed" or mark == "relation" else turn_kind(diverged.row())
-        found.append(
-            Break(
-                path=place,
-                step=step,
-                node=node,
-                kind=kind,
-                reached=node in touched,
-                turn=turn,
-                turned_to=names_of(turn[2], case.places) if turn is not None else (),
-                joined=later,
-            )
-        )
-    return tuple(found)
-
-
 def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
     """Return for each node why a commit at which it was read doesn't belong with another; empty if all do."""
     reasons: dict[tuple[str | None, str | None], str] = {}
@@ -381,7 +318,7 @@ def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
             reasons.setdefault((version.repo, version.sha), f"{_commit(version)}: {words}")
     if not reasons:
         return ("",) * len(nodes)
-    read, places = read_at(case), case.places
+    read, places = case.read_at, case.places
     return tuple(
         next((visible(reasons[at]) for sha in read.get(node, ()) if (at := (places.repo(node), sha)) in reasons), "")
         for node in nodes

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from graphkit.analysis.breaks import Break
 from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted
 from graphkit.report.escaping import visible
-from graphkit.report.spine import NAME, Break, Column, Spine, SpinePath, SpineStep
+from graphkit.report.spine import NAME, Column, Spine, SpinePath, SpineStep
 
 #: Why nothing is said about the steps, by the state of the question.
 NOT_SCORED = {
@@ -91,7 +92,7 @@ def _names(spine: Spine, broken: Break | None = None) -> dict[str, str]:
     """Return the names of the nodes of the spine and of where a walk turned, as long as it takes to tell them apart."""
     names = {node.id: node.names for node in spine.backbone.nodes}
     if broken is not None and broken.turn is not None:
-        names[visible(broken.turn[2])] = broken.turned_to
+        names[visible(broken.turn[2])] = tuple(map(visible, broken.turned_to))
     return distinct_names(names)
 
 

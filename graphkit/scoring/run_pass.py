@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
-from graphkit.files.stale_gold import invalid_reason, stale_gold
+from graphkit.files.stale_gold import checked_gold, invalid_reason, stale_gold
 from graphkit.measures.base import Measure
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct
@@ -114,10 +114,15 @@ class RunPass:
 def known_from_files(
     dataset: Dataset, measures: Iterable[Measure], problems: Problems
 ) -> tuple[CommitGraph, dict[str, str]]:
-    """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
+    """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question.
+
+    The commits also know which gold edges the knowledge graphs lack.
+    """
     needed = any(measure.needs_commits for measure in measures)
     commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(places=dataset.places())
-    return commits, invalid_by_files(dataset, commits, problems)
+    gold = checked_gold(dataset, commits, problems)
+    commits.absent = gold.absent.of
+    return commits, _invalid(gold.stale)
 
 
 def invalid_by_files(dataset: Dataset, commits: CommitGraph, problems: Problems | None = None) -> dict[str, str]:
@@ -125,5 +130,8 @@ def invalid_by_files(dataset: Dataset, commits: CommitGraph, problems: Problems 
 
     Without ``problems``, those of the files are reported elsewhere.
     """
-    stale = stale_gold(dataset, commits, Problems("skip") if problems is None else problems)
+    return _invalid(stale_gold(dataset, commits, Problems("skip") if problems is None else problems))
+
+
+def _invalid(stale: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}

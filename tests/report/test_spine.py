@@ -28,10 +28,12 @@ from tests.helpers.properties import examples
 X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "c:o.py#w"
 
 
-def spine_of(gold: Question, *records: Answer | None, right: bool | None = None, **more: Any) -> Spine:
+def spine_of(
+    gold: Question, *records: Answer | None, right: bool | None = None, undirected: bool = False, **more: Any
+) -> Spine:
     """Return the spine of a question beside these records, whose runs are called r0, r1 and so on."""
     cases = [Case(gold, record, **more) for record in records]
-    columns = tuple(map(column_of, cases))
+    columns = tuple(column_of(case, undirected=undirected) for case in cases)
     lucky = tuple(right is True and outcome(case).path is False for case in cases)
     names = tuple(f"r{number}" for number in range(len(records)))
     return Spine(backbone_of(cases[0]), names, columns, (right,) * len(records), lucky)
@@ -188,9 +190,8 @@ def test_names_are_as_long_as_it_takes_to_tell_them_apart() -> None:
 def test_without_directions_nothing_is_said_of_turns() -> None:
     """One walk turns off at y, the other has both steps in the wrong order: neither is said without directions."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
-    spine = spine_of(gold, answer([(X, "CALLS", Y), (Y, "READS", W)]), answer([(Y, "CALLS", Z), (X, "CALLS", Y)]))
-    columns = tuple(column.undirected() for column in spine.columns)
-    spine = Spine(spine.backbone, spine.runs, columns, spine.right, spine.lucky)
+    records = answer([(X, "CALLS", Y), (Y, "READS", W)]), answer([(Y, "CALLS", Z), (X, "CALLS", Y)])
+    spine = spine_of(gold, *records, undirected=True)
     assert [sentences(spine, run) for run in range(2)] == [
         ["broke at step 2 of 2: CALLS to z was not walked; 1 of 2 required steps walked"],
         ["walked both required steps"],

@@ -1,0 +1,83 @@
+"""Where the traversal of a run broke off each gold path that counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from graphkit.analysis.explain import TurnKind, turn_kind
+from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, Otherwise, walked_otherwise
+from graphkit.measures.missed import counted_paths
+from graphkit.measures.paths import divergence_at, first_divergences
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """The first required step that a run lacks of a path that counts.
+
+    Attributes
+    ----------
+    path, step
+        Places from 0.
+    node
+        The start of the step.
+    kind
+        What the walk did there.
+    reached
+        Whether the walk came to ``node``.
+    turn, turned_to
+        The edge outside gold by which the walk left there, if the first divergence is at this step; the names of its
+        end, the shortest first.
+    joined
+        The place of the first step of the path that it walked, if that is a later one.
+    """
+
+    path: int
+    step: int
+    node: str
+    kind: TurnKind | Otherwise
+    reached: bool
+    turn: Edge | None
+    turned_to: tuple[str, ...]
+    joined: int | None
+
+    @property
+    def entered(self) -> bool:
+        """Whether the walk came to any node of the path."""
+        return self.kind != "never"
+
+    def undirected(self) -> Break:
+        """Return the break without what needs directions: where the walk turned, stopped or arrived."""
+        if self.kind not in ("turned", "stopped", "other route"):
+            return self
+        return replace(self, kind="missed" if self.joined is None else "joined", turn=None, turned_to=())
+
+
+def breaks_of(case: Case) -> tuple[Break, ...]:
+    """Return where the paths that count broke, in the order of the gold paths; nothing without a traversal."""
+    if not case.walk_logged:
+        return ()
+    lost = [(case.gold.index(path.gold), missed[0]) for path in counted_paths(case, False) if (missed := path.missed)]
+    if not lost:
+        return ()
+    touched = {node for source, _, target in case.walked for node in (source, target)}
+    turns = {(one.number, one.position): one.turn for one in first_divergences(case)}
+    return tuple(_break(case, place, *first, touched, turns) for place, first in sorted(lost))
+
+
+def _break(
+    case: Case, place: int, step: int, edge: Edge, touched: set[str], turns: dict[tuple[int, int], Edge | None]
+) -> Break:
+    gold, turn = case.gold[place], turns.get((place, step))
+    diverged = divergence_at(gold, case, step - sum(gold.optional[:step]), (), turn)
+    how, _ = walked_otherwise(edge, case.off)
+    return Break(
+        path=place,
+        step=step,
+        node=edge[0],
+        kind=how if how is not None else turn_kind(diverged.row()),
+        reached=edge[0] in touched,
+        turn=turn,
+        turned_to=case.places.names(turn[2]) if turn is not None else (),
+        joined=diverged.joined if diverged.joined is not None and diverged.joined > step else None,
+    )

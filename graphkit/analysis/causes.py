@@ -1,0 +1,266 @@
+"""The cause of a failure: why a run lacks the first required edge of a gold path, in one sentence, and what to do.
+
+The page, ``graphkit why``, comments on pull requests, tests, notebooks and agents say what stands here. A sentence has
+no subject, so that it reads behind the names of one run or of several. Text of the log and the dataset stands between
+backticks, on one line, and holds none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from graphkit.analysis.breaks import Break, breaks_of
+from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, contained, walked_otherwise
+from graphkit.records.ids import distinct_names
+from graphkit.records.words import in_backticks, short_shas
+
+#: The causes in their order: the first that applies, and that the data can show, is named.
+CauseKind = Literal[
+    "failed",
+    "stale gold",
+    "not logged",
+    "not in the graph",
+    "another version",
+    "not retrieved",
+    "not walked",
+    "another edge",
+    "unknown",
+]
+
+#: Characters of a name.
+ROOM = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a run lacks a required gold edge, or isn't scored.
+
+    Attributes
+    ----------
+    sentence
+        Where it broke and why, without a subject and a full stop. Names stand between backticks.
+    remedy
+        What to do about it, in one or two sentences.
+    edge, path, step
+        The first missed required edge of a path that counts, with the places of the path among the question's and of
+        the step in the path, from 0; None if the question isn't scored.
+    """
+
+    kind: CauseKind
+    sentence: str
+    remedy: str
+    edge: Edge | None = None
+    path: int | None = None
+    step: int | None = None
+
+
+def cause_of(case: Case, invalid: str | None = None) -> Cause | None:
+    """Return the cause at the first gold path that broke; None if the run has every required edge.
+
+    Parameters
+    ----------
+    invalid
+        The reason why the gold is stale, if it is.
+    """
+    return next(iter(causes_of(case, invalid)), None)
+
+
+def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirected: bool = False) -> tuple[Cause, ...]:
+    """Return the cause for each gold path that counts and broke, in their order; one if the question isn't scored.
+
+    Parameters
+    ----------
+    invalid
+        The reason why the gold is stale, if it is.
+    room
+        The most characters of a name.
+    undirected
+        Say nothing that needs directions.
+    """
+    if (unscored := _unscored(case, invalid)) is not None:
+        return (unscored,)
+    return tuple(_Words(case, one.undirected() if undirected else one, room).cause() for one in breaks_of(case))
+
+
+def _unscored(case: Case, invalid: str | None) -> Cause | None:
+    if case.answer is None:
+        return Cause("failed", "gave no answer: the run has no record of the question", "Run the question again.")
+    if case.answer.error is not None:
+        what = "gave no answer: the record holds an error"
+        return Cause("failed", what, "Look at the error, and run the question again.")
+    if invalid is not None:
+        remedy = "Correct the gold: `graphkit check` names what the knowledge graph lacks."
+        return Cause("stale gold", "got no score: the gold is stale", remedy)
+    if not case.walk_logged and any(gold.required for gold in case.gold):
+        what = "logged no traversal: which steps it took isn't known"
+        return Cause("not logged", what, "Log the edges that the system walks.")
+    return None
+
+
+class _Words:
+    """The words about one break."""
+
+    def __init__(self, case: Case, broken: Break, room: int) -> None:
+        self._case, self._broken, self._room = case, broken, room
+        self._gold = case.gold[broken.path]
+        self._edge = self._gold.edges[broken.step]
+        nodes = [node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2])]
+        nodes += [broken.turn[2]] if broken.turn is not None else []
+        self._names = distinct_names({node: case.places.names(node) for node in nodes})
+
+    def cause(self) -> Cause:
+        """Return the first cause that the data can show."""
+        kind, why, remedy = (
+            self._absent()
+            or self._version()
+            or self._otherwise()
+            or self._unretrieved()
+            or self._unwalked()
+            or self._turned()
+            or self._unknown()
+        )
+        broken, how = self._broken, self._how()
+        place = f"step {broken.step + 1}"
+        if len(self._case.gold) > 1:
+            place += f" of path {self._text(self._case.path_name(self._gold))}"
+        told = f"; {how}" if how and kind not in ("another edge", "unknown") else ""
+        nothing = "" if self._case.walked else "walked no edge; "
+        sentence = f"{nothing}broke at {place}: {why}{told}"
+        remedies = " ".join(filter(None, (remedy, self._no_walk())))
+        return Cause(kind, sentence, remedies, self._edge, broken.path, broken.step)
+
+    def _absent(self) -> tuple[CauseKind, str, str] | None:
+        if not self._case.absent or self._edge not in self._case.absent:
+            return None
+        return "not in the graph", "it is not in the knowledge graph", ""
+
+    def _version(self) -> tuple[CauseKind, str, str] | None:
+        """Return whether an end of the step was read at another commit than the question is about, and never at that.
+
+        An end that wasn't read itself was read with its repository: at its commits, if all of them are others.
+        """
+        case = self._case
+        for node in (self._edge[0], self._edge[2]):
+            repo = case.places.repo(node)
+            pin = case.pins.get(repo) if repo is not None else None
+            read = case.read_at.get(node) or [
+                sha for other, shas in case.read_at.items() if case.places.repo(other) == repo for sha in shas
+            ]
+            if repo is None or pin is None or not read or pin in read:
+                continue
+            other, wanted = self._version_name(repo, read[0]), self._version_name(repo, pin)
+            if other == wanted:
+                other, wanted = (f"{name} {sha[:12]}" for name, sha in ((other, read[0]), (wanted, pin)))
+            named = self._text(repo)
+            why = f"read {named} at {self._text(other)}; the question is about {self._text(wanted)}"
+            return "another version", why, f"Have {named} read at {self._text(wanted)} for this question."
+        return None
+
+    def _otherwise(self) -> tuple[CauseKind, str, str] | None:
+        edges, relation = self._edges(self._edge), self._relation(self._edge)
+        if self._broken.kind == "reversed":
+            remedy = f"Look at the direction of {edges}, in the graph that was walked and in the log."
+            return "another edge", "walked it in the other direction", remedy
+        if self._broken.kind == "relation":
+            _, shown = walked_otherwise(self._edge, self._case.off)
+            walked = ", ".join(sorted(one[1] or "" for one in shown))
+            instead = f"walked it as {self._text(walked)}, not as {relation}"
+            return "another edge", instead, f"Look at the relation: gold has {relation} there."
+        return None
+
+    def _unretrieved(self) -> tuple[CauseKind, str, str] | None:
+        """Return the end of the step that was neither retrieved nor walked to, the first of both."""
+        if not self._case.chunks_logged:
+            return None
+        for node in (self._edge[0], self._edge[2]):
+            if node not in self._case.ranks and node not in self._touched:
+                name = self._name(node)
+                return "not retrieved", f"did not retrieve {name}", f"{self._held()}retrieve {name}, or walk to it."
+        return None
+
+    def _unwalked(self) -> tuple[CauseKind, str, str] | None:
+        if not self._case.chunks_logged:
+            return None
+        source, target = self._name(self._edge[0]), self._name(self._edge[2])
+        rank = self._case.ranks.get(self._edge[2])
+        came = f"retrieved {target} (#{rank})" if rank is not None else f"came to {target}"
+        why = f"{came}, but did not walk to it from {source}"
+        return "not walked", why, f"{self._held()}follow {self._edges(self._edge)} from {source}."
+
+    def _turned(self) -> tuple[CauseKind, str, str] | None:
+        if self._broken.turn is None:
+            return None
+        source, target = self._name(self._edge[0]), self._name(self._edge[2])
+        why = f"left {source}{self._by(self._broken.turn)}, and not{self._by(self._edge)}"
+        return "another edge", why, f"{self._held()}follow {self._edges(self._edge)} from {source} to {target}."
+
+    def _unknown(self) -> tuple[CauseKind, str, str]:
+        how = self._how()
+        why = "why is not known, since the record logs no retrieved chunks"
+        return "unknown", f"{how}; {why}" if how else why, "Log the retrieved chunks: they tell more of the cause."
+
+    def _how(self) -> str:
+        """Return what the walk did there; nothing if it just lacks the step."""
+        case, broken, source = self._case, self._broken, self._name(self._edge[0])
+        if broken.turn is not None and broken.kind == "turned":
+            return f"the walk left {source}{self._by(broken.turn)}"
+        if broken.kind == "joined" and broken.joined is not None:
+            return f"the walk joined the path at step {broken.joined + 1}"
+        return {
+            "stopped": f"the walk stopped at {source}",
+            "never": "the walk never entered the path" if case.walked else "",
+            "other route": f"the walk came to {self._name(self._gold.edges[-1][2])} by another route",
+            "beside": "the walk came to a node of the path, but took no step of it",
+        }.get(broken.kind, "")
+
+    def _lacking(self) -> dict[int, Edge]:
+        """Return the missed required steps of the path that the graph lacks, by their numbers from 1."""
+        edges = zip(self._gold.edges, self._gold.optional, strict=True)
+        absent = self._case.absent or ()
+        wanted = {number: edge for number, (edge, optional) in enumerate(edges, 1) if edge in absent and not optional}
+        walked = contained(wanted.values(), self._case.walked, self._case.untyped)
+        return {number: edge for number, edge in wanted.items() if edge not in walked}
+
+    def _no_walk(self) -> str:
+        """Return a sentence on the steps of the path that no walk can take; nothing if the graph has all."""
+        lacking = self._lacking()
+        if not lacking:
+            return ""
+        *others, last = map(str, lacking)
+        steps = f"steps {', '.join(others)} and {last}" if others else f"step {last}"
+        kinds = {*map(self._edges, lacking.values())}
+        look = f"{kinds.pop()}" if len(kinds) == 1 else "their edges"
+        return f"No walk over this knowledge graph can take {steps}: look at the extraction of {look}."
+
+    def _held(self) -> str:
+        """Return the beginning of a remedy: that the graph has the step, if that is known."""
+        step = f"step {self._broken.step + 1}"
+        return f"For {step}, " if self._case.absent is None else f"The graph has {step}: "
+
+    @property
+    def _touched(self) -> set[str]:
+        return {node for source, _, target in self._case.walked for node in (source, target)}
+
+    def _version_name(self, repo: str, sha: str) -> str:
+        """Return the tag of a commit, else its branch, else its sha."""
+        known = self._case.commits.commits.get((repo, sha))
+        name = next(iter(known.all_tags), None) or known.branch if known is not None else None
+        return name or short_shas(sha)
+
+    def _by(self, edge: Edge) -> str:
+        by = f" by {self._relation(edge)}" if edge[1] else ""
+        return f"{by} to {self._name(edge[2])}"
+
+    def _edges(self, edge: Edge) -> str:
+        return f"{self._relation(edge)} edges" if edge[1] else "edges"
+
+    def _relation(self, edge: Edge) -> str:
+        return self._text(edge[1] or "")
+
+    def _name(self, node: str) -> str:
+        return self._text(self._names[node])
+
+    def _text(self, text: str) -> str:
+        return in_backticks(text, self._room)
