@@ -1,13 +1,13 @@
-"""Where runs break: the required edges of each boundary and relation, and how many of them each run walked.
+"""Where runs break: the required edges by boundary, relation, single edge and node, and how many each run walked.
 
-Each run is counted by the alternatives that its own scores count: relations as EdgeRecall does, boundaries as
-BoundaryRecall does. The page, ``failures`` and the named queries count so.
+Each run is counted by the alternatives that its own scores count: boundaries as BoundaryRecall does, the others as
+EdgeRecall does. The page, ``failures`` and the named queries count so.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -17,9 +17,10 @@ from graphkit.measures.missed import counted_paths
 from graphkit.records.ids import Places
 from graphkit.records.words import counted
 
-Kind = Literal["boundary", "relation"]
+Kind = Literal["boundary", "relation", "edge", "node"]
 
-#: What a row counts: its kind, and the relation or the two repositories.
+#: What a row counts: its kind, and the two repositories, the relation, the edge (an empty text for no relation) or the
+#: node.
 RowKey = tuple[Kind, tuple[str, ...]]
 
 #: How the edges are counted, in words.
@@ -47,7 +48,10 @@ class QuestionEdges:
     Attributes
     ----------
     counts
-        A count for each boundary and relation.
+        A count for each boundary and relation, and for each edge and node, which count once. A node is walked if it is
+        an end of any traversed edge.
+    absent
+        The required edges that the knowledge graph of the question lacks, as far as its edges are given.
     beyond
         The rows of walked gold edges that aren't among the required ones: optional steps, and steps of alternatives
         that don't count.
@@ -58,16 +62,17 @@ class QuestionEdges:
     counts: tuple[EdgeCount, ...]
     beyond: tuple[RowKey, ...] = ()
     left_out: Literal["", "failed", "unlogged"] = ""
+    absent: tuple[RowKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenRow:
-    """A boundary or a relation.
+    """A boundary, a relation, an edge or a node.
 
     Attributes
     ----------
     names
-        The relation, or the repositories of the boundary.
+        As in :data:`RowKey`.
     required, walked
         For each run, the number of required edges of the questions that are counted, and how many it walked. An edge
         counts once for each question that requires it.
@@ -76,6 +81,8 @@ class BrokenRow:
         or since their traversal isn't logged.
     beyond
         Whether some run walked such an edge of gold that wasn't required of it.
+    absent
+        In how many of the counted questions the knowledge graph lacks the edge.
     """
 
     kind: Kind
@@ -85,11 +92,17 @@ class BrokenRow:
     failed: tuple[int, ...]
     unlogged: tuple[int, ...]
     beyond: bool = False
+    absent: int = 0
 
     @property
     def name(self) -> str:
-        """The relation, or the boundary in words."""
-        return " → ".join(self.names)
+        """The relation or the node, the boundary or the edge in words."""
+        return place_name(self.kind, self.names)
+
+    @property
+    def lost(self) -> int:
+        """How many required edges all runs together missed."""
+        return sum(self.required) - sum(self.walked)
 
     def share(self, run: int) -> float | None:
         """Return the share of the required edges that a run walked; None if none is counted."""
@@ -106,115 +119,171 @@ class BrokenRow:
         parts += [f"{self.unlogged[run]} in questions without a logged traversal"] if self.unlogged[run] else []
         return f"not counted: {', '.join(parts)}" if parts else ""
 
-    def sort_key(self) -> tuple[float, int, str]:
-        """Return the key that sorts the worst row first: the share over all runs, then the number of edges."""
+    def sort_key(self) -> tuple[int, float, str]:
+        """Return the key that sorts what loses most edges first; of equals, what walks the smallest share."""
         required = sum(self.required)
-        return sum(self.walked) / required if required else 2.0, -required, self.name
+        return -self.lost, sum(self.walked) / required if required else 2.0, self.name
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenEdges:
-    """The boundaries and the relations of gold, each the worst first.
+    """Where all runs together break; what loses most edges comes first.
 
     Attributes
     ----------
+    boundaries, relations
+        Those of gold.
+    edges, nodes
+        Those that some run missed, no more than were asked for; ``missed_edges`` and ``missed_nodes`` count all.
     needs
-        For each run and question, the numbers of the rows (boundaries first) that hold a required edge of it.
+        For each run and question, the numbers of the rows (``rows``) that hold a required edge of it.
     missed
         For each run and question, the numbers of those rows of which the run missed an edge.
     """
 
     boundaries: tuple[BrokenRow, ...]
     relations: tuple[BrokenRow, ...]
+    edges: tuple[BrokenRow, ...]
+    nodes: tuple[BrokenRow, ...]
+    missed_edges: int
+    missed_nodes: int
     needs: tuple[tuple[tuple[int, ...], ...], ...]
     missed: tuple[tuple[tuple[int, ...], ...], ...]
 
     @property
     def rows(self) -> tuple[BrokenRow, ...]:
         """All rows, as they are numbered."""
-        return *self.boundaries, *self.relations
+        return *self.boundaries, *self.relations, *self.edges, *self.nodes
+
+    @property
+    def absent_edges(self) -> int:
+        """How many of the listed edges the knowledge graph lacks."""
+        return sum(row.absent > 0 for row in self.edges)
 
 
 def question_edges(case: Case) -> QuestionEdges:
-    """Count the required edges of a question, each once, by boundary and relation."""
+    """Count the required edges of a question, each once, by boundary, relation, edge and node."""
     required: dict[RowKey, set[Edge]] = {}
     walked: set[Edge] = set()
     for boundaries in (True, False):
         for path in counted_paths(case, boundaries):
             walked |= path.walked
             for edge in path.required:
-                required.setdefault(_boundary(edge, case.places) if boundaries else _relation(edge), set()).add(edge)
-    counts = tuple(
-        EdgeCount(kind, names, len(edges), len(edges & walked)) for (kind, names), edges in sorted(required.items())
+                required.setdefault(boundary_key(edge, case.places) if boundaries else relation_key(edge), set()).add(
+                    edge
+                )
+    edges = {edge for (kind, _), some in required.items() if kind == "relation" for edge in some}
+    touched = {node for edge in case.walked for node in (edge[0], edge[2])}
+    nodes = {node for edge in edges for node in (edge[0], edge[2])}
+    counts = (
+        *(EdgeCount(kind, names, len(some), len(some & walked)) for (kind, names), some in sorted(required.items())),
+        *sorted(EdgeCount(*single_edge(edge), 1, int(edge in walked)) for edge in edges),
+        *(EdgeCount("node", (node,), 1, int(node in touched)) for node in sorted(nodes)),
     )
+    absent = tuple(sorted(map(single_edge, edges & (case.absent or frozenset()))))
     if case.failure is not None:
-        return QuestionEdges(counts, left_out="failed")
+        return QuestionEdges(counts, left_out="failed", absent=absent)
     if not case.walk_logged:
-        return QuestionEdges(counts, left_out="unlogged")
+        return QuestionEdges(counts, left_out="unlogged", absent=absent)
     found: set[RowKey] = set()
     for edge in contained(case.gold_edges, case.walked, case.untyped):
-        found |= {_relation(edge)} | (
-            {_boundary(edge, case.places)} if case.places.crosses(edge[0], edge[2]) else set()
+        found |= {relation_key(edge)} | (
+            {boundary_key(edge, case.places)} if case.places.crosses(edge[0], edge[2]) else set()
         )
-    return QuestionEdges(counts, tuple(sorted(found - {(one.kind, one.names) for one in counts if one.walked})))
+    beyond = tuple(sorted(found - {(one.kind, one.names) for one in counts if one.walked}))
+    return QuestionEdges(counts, beyond, absent=absent)
 
 
-def _boundary(edge: Edge, places: Places) -> RowKey:
+def place_name(kind: Kind, names: tuple[str, ...]) -> str:
+    """Return the relation or the node, the boundary or the edge in words.
+
+    >>> place_name("boundary", ("web", "api")), place_name("edge", ("a", "CALLS", "b"))
+    ('web → api', 'a -CALLS-> b')
+    """
+    return f"{names[0]} -{names[1]}-> {names[2]}" if kind == "edge" else " → ".join(names)
+
+
+def boundary_key(edge: Edge, places: Places) -> RowKey:
+    """Return the key of the boundary that an edge crosses."""
     return "boundary", (places.repo(edge[0]) or "", places.repo(edge[2]) or "")
 
 
-def _relation(edge: Edge) -> RowKey:
+def relation_key(edge: Edge) -> RowKey:
+    """Return the key of the relation of an edge."""
     return "relation", (edge[1] or NO_RELATION,)
+
+
+def single_edge(edge: Edge) -> RowKey:
+    """Return the key of an edge."""
+    return "edge", (edge[0], edge[1] or "", edge[2])
 
 
 #: What is added up in a row for each run.
 _SUMS = ("required", "walked", "failed", "unlogged")
 
 
-def broken_edges(runs: Sequence[Sequence[QuestionEdges | None]]) -> BrokenEdges:
-    """Add up the required and the walked edges of each boundary and relation.
+def broken_edges(runs: Sequence[Sequence[QuestionEdges | None]], most: int | None = None) -> BrokenEdges:
+    """Add up the required and the walked edges of each boundary, relation, edge and node.
 
     Parameters
     ----------
     runs
         For each run, what :func:`question_edges` returns of each question; None for a question with stale gold. Each
         run has the same questions.
+    most
+        The most single edges and nodes to list, of those that some run missed; all by default.
     """
     sums: dict[RowKey, dict[str, list[int]]] = {}
     beyond: set[RowKey] = set()
+    absent: dict[RowKey, set[int]] = {}
     for number, run in enumerate(runs):
-        for one in run:
+        for place, one in enumerate(run):
             if one is None:
                 continue
             beyond.update(one.beyond)
+            for key in one.absent if not one.left_out else ():
+                absent.setdefault(key, set()).add(place)
             for count in one.counts:
-                row = sums.setdefault((count.kind, count.names), {what: [0] * len(runs) for what in _SUMS})
+                key = count.kind, count.names
+                row = sums.get(key)
+                if row is None:
+                    row = sums[key] = {what: [0] * len(runs) for what in _SUMS}
                 row[one.left_out or "required"][number] += count.required
                 row["walked"][number] += 0 if one.left_out else count.walked
-    rows = []
+    rows: dict[Kind, list[BrokenRow]] = {"boundary": [], "relation": [], "edge": [], "node": []}
     for key, row in sums.items():
         required, walked, failed, unlogged = (tuple(row[what]) for what in _SUMS)
-        rows.append(BrokenRow(*key, required, walked, failed, unlogged, beyond=key in beyond))
-    boundaries, relations = (
-        tuple(sorted((row for row in rows if row.kind == kind), key=BrokenRow.sort_key))
-        for kind in ("boundary", "relation")
-    )
-    numbers = {(row.kind, row.names): number for number, row in enumerate((*boundaries, *relations))}
+        found = BrokenRow(*key, required, walked, failed, unlogged, key in beyond, len(absent.get(key, ())))
+        if found.lost or key[0] in ("boundary", "relation"):
+            rows[key[0]].append(found)
+    boundaries, relations, edges, nodes = (tuple(sorted(some, key=BrokenRow.sort_key)) for some in rows.values())
+    listed = boundaries, relations, edges[:most], nodes[:most]
+    numbers = {(row.kind, row.names): number for number, row in enumerate(row for some in listed for row in some)}
 
     def numbered(one: QuestionEdges | None, missed: bool) -> tuple[int, ...]:
         if one is None or (missed and one.left_out):
             return ()
         some = (count for count in one.counts if not missed or count.walked < count.required)
-        return tuple(sorted(numbers[count.kind, count.names] for count in some))
+        return tuple(sorted(numbers[key] for count in some if (key := (count.kind, count.names)) in numbers))
 
     needs, missed = (tuple(tuple(numbered(one, lost) for one in run) for run in runs) for lost in (False, True))
-    return BrokenEdges(boundaries, relations, needs, missed)
+    return BrokenEdges(*listed, len(edges), len(nodes), needs, missed)
+
+
+#: The columns that name what a row of a kind counts.
+_NAMES: Mapping[Kind, tuple[str, ...]] = {
+    "boundary": ("from_repo", "to_repo"),
+    "relation": ("relation",),
+    "edge": ("source", "relation", "target"),
+    "node": ("node",),
+}
 
 
 def missed_counts(questions: Iterable[QuestionEdges], kind: Kind) -> list[dict[str, Any]]:
-    """Return the rows of the query ``relations-missed`` or ``boundaries-missed``: what a run misses most comes first.
+    """Return the rows of the query ``boundaries-missed``, ``relations-missed``, ``edges-missed`` or ``nodes-missed``.
 
-    ``questions`` are those of one run.
+    What a run misses most comes first. ``questions`` are those of one run. A question misses an edge or a node once, so
+    their rows don't count questions beside.
     """
     rows: dict[tuple[str, ...], list[int]] = {}
     for one in questions:
@@ -224,14 +293,14 @@ def missed_counts(questions: Iterable[QuestionEdges], kind: Kind) -> list[dict[s
                 row[0] += count.required - count.walked
                 row[1] += count.required
                 row[2] += count.walked < count.required
-    columns = ("relation",) if kind == "relation" else ("from_repo", "to_repo")
+    single = kind in ("edge", "node")
     return [
         {
-            **dict(zip(columns, names, strict=True)),
+            **dict(zip(_NAMES[kind], (name or None if single else name for name in names), strict=True)),
             "missed": missed,
             "required": required,
             "share": math.floor(100 * missed / required + 0.5) / 100,
-            "questions": some,
+            **({} if single else {"questions": some}),
         }
         for names, (missed, required, some) in sorted(rows.items(), key=lambda row: (-row[1][0], row[0]))
         if missed

@@ -1,0 +1,198 @@
+"""What to mend first: the places where runs miss required edges, by the questions that miss nothing elsewhere.
+
+A place is a single edge, the boundary between two repositories, or a relation. Mending a place completes the paths of
+the questions that miss nothing else, so the place that completes most of them comes first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from graphkit.analysis.broken_edges import (
+    Kind,
+    QuestionEdges,
+    RowKey,
+    boundary_key,
+    place_name,
+    relation_key,
+    single_edge,
+)
+from graphkit.measures.matching import Edge
+from graphkit.records.ids import Places
+from graphkit.records.words import counted
+
+#: How many places are named.
+NAMED = 3
+
+#: The share of all missed edges above which a relation is no place: it would say where nearly everything is.
+_MOST = 0.5
+
+#: The kinds of places, the finest first: of equals it is named.
+_KINDS: tuple[Kind, ...] = ("edge", "boundary", "relation")
+
+#: The required edges that each question of a run misses; a question that isn't scored has none.
+Missed = Mapping[str, Sequence[Edge]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place to mend.
+
+    Attributes
+    ----------
+    kind, names
+        As in :data:`~graphkit.analysis.broken_edges.RowKey`.
+    missed
+        How many required edges the runs miss there; an edge counts once for each question of each run.
+    questions, alone
+        For each run, the questions that miss an edge there, and those of them that miss none elsewhere.
+    """
+
+    kind: Kind
+    names: tuple[str, ...]
+    missed: int
+    questions: tuple[tuple[str, ...], ...]
+    alone: tuple[tuple[str, ...], ...]
+
+    @property
+    def key(self) -> RowKey:
+        """Its kind and names."""
+        return self.kind, self.names
+
+    @property
+    def name(self) -> str:
+        """The boundary, the relation or the edge in words."""
+        return place_name(self.kind, self.names)
+
+    @property
+    def run(self) -> int:
+        """The number of the run of which it would mend most questions."""
+        by_run = [(len(alone), len(some)) for alone, some in zip(self.alone, self.questions, strict=True)]
+        return by_run.index(max(by_run))
+
+    @property
+    def counts(self) -> str:
+        """How many questions miss edges there, and how many of them miss nothing else.
+
+        Over several runs it counts answers: those of each run to a question.
+        """
+        answers, alone = sum(map(len, self.questions)), sum(map(len, self.alone))
+        who = counted(answers, "question")
+        if len(self.questions) > 1:
+            asked, runs = {name for some in self.questions for name in some}, sum(map(bool, self.questions))
+            who = f"{counted(answers, 'answer')} of {counted(runs, 'run')} to {counted(len(asked), 'question')}"
+        what = "it" if self.kind == "edge" else f"{counted(self.missed, 'required edge')} there"
+        text = f"{who} {'misses' if answers == 1 else 'miss'} {what}"
+        if answers == 1:
+            return f"{text} and {'nothing else' if alone else 'others'}"
+        if not alone:
+            return f"{text}; each of them misses others, too"
+        return f"{text}; {alone} of them {'misses' if alone == 1 else 'miss'} nothing else"
+
+    @property
+    def sentence(self) -> str:
+        """The place with its counts."""
+        return f"{self.name}: {self.counts}"
+
+
+def missed_by_question(names: Sequence[str], run: Iterable[QuestionEdges | None]) -> dict[str, list[Edge]]:
+    """Return the edges that each question of a run misses; ``names`` are the ids of the questions, in their order."""
+    found = {}
+    for name, one in zip(names, run, strict=True):
+        if one is not None and not one.left_out:
+            found[name] = [
+                (count.names[0], count.names[1] or None, count.names[2])
+                for count in one.counts
+                if count.kind == "edge" and not count.walked
+            ]
+    return found
+
+
+def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> tuple[Place, ...]:
+    """Return the places whose mending completes the paths of most questions, the best first.
+
+    The number of answers that a place would complete decides, then that of their questions, then how many answers miss
+    an edge there, then the finer kind. Behind a place only answers count that it wouldn't complete, and edges in it and
+    what holds it are left out. A relation that more than half of all missed edges have is no place.
+
+    Parameters
+    ----------
+    runs
+        The missed edges of each run. All runs have the same questions.
+    places
+        The repositories of the nodes.
+    """
+    found = _places(runs, places)
+    total = sum(one.missed for one in found.values() if one.kind == "edge")
+    rest = [one for one in found.values() if one.kind != "relation" or one.missed <= _MOST * total]
+    chosen: list[Place] = []
+    complete: set[tuple[int, str]] = set()
+    while len(chosen) < most:
+        ranked = {_rank(one, complete): one for one in rest}
+        best = ranked[min(ranked)] if ranked else None
+        if best is None or not min(ranked).answers:
+            break
+        chosen.append(best)
+        complete |= _answers(best.alone)
+        rest = [one for one in rest if one is not best and not _overlap(one, best, places)]
+    return tuple(chosen)
+
+
+def _answers(questions: Sequence[Sequence[str]]) -> set[tuple[int, str]]:
+    return {(run, name) for run, some in enumerate(questions) for name in some}
+
+
+class _Rank(NamedTuple):
+    """Sorts the best place first; ``answers`` are those with an edge there that aren't complete yet, negative."""
+
+    alone: int
+    questions: int
+    answers: int
+    kind: int
+    name: str
+
+
+def _rank(place: Place, complete: Collection[tuple[int, str]]) -> _Rank:
+    alone = _answers(place.alone).difference(complete)
+    answers = _answers(place.questions).difference(complete)
+    questions = {name for _, name in alone}
+    return _Rank(-len(alone), -len(questions), -len(answers), _KINDS.index(place.kind), place.name)
+
+
+def _places(runs: Sequence[Missed], places: Places) -> dict[RowKey, Place]:
+    missed: Counter[RowKey] = Counter()
+    touched: dict[RowKey, list[list[str]]] = {}
+    alone: dict[RowKey, list[list[str]]] = {}
+    for number, run in enumerate(runs):
+        for name, edges in run.items():
+            here = Counter(key for edge in edges for key in _keys(edge, places))
+            missed += here
+            for key, count in here.items():
+                touched.setdefault(key, [[] for _ in runs])[number].append(name)
+                if count == len(edges):
+                    alone.setdefault(key, [[] for _ in runs])[number].append(name)
+    none: list[list[str]] = [[] for _ in runs]
+    return {
+        key: Place(*key, missed[key], tuple(map(tuple, some)), tuple(map(tuple, alone.get(key, none))))
+        for key, some in touched.items()
+    }
+
+
+def _keys(edge: Edge, places: Places) -> Iterator[RowKey]:
+    """Yield the places that hold an edge."""
+    yield single_edge(edge)
+    yield relation_key(edge)
+    if places.crosses(edge[0], edge[2]):
+        yield boundary_key(edge, places)
+
+
+def _overlap(one: Place, other: Place, places: Places) -> bool:
+    """Return whether one of two places is an edge that lies in the other."""
+    edge, around = (one, other) if one.kind == "edge" else (other, one)
+    if edge.kind != "edge":
+        return False
+    source, relation, target = edge.names
+    return around.key in _keys((source, relation or None, target), places)
