@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,23 @@ from graphkit.scoring.results import Evaluation
 
 #: Runs up to which a column has room for its words.
 FEW = 4
+
+#: The shortest beginning of all names that is worth a sentence, with the separator at its end.
+SHARED = re.compile(r".{2,}[-_./: ]")
+
+
+def shared_beginning(names: Sequence[str]) -> str:
+    """Return how several names begin, up to a separator; empty if they share less, or one of them has no more.
+
+    >>> shared_beginning(["storefront-graph", "storefront-graph-v2", "storefront-bm25"])
+    'storefront-'
+    >>> shared_beginning(["ppr-", "ppr-2"]), shared_beginning(["storefront-graph"])
+    ('', '')
+    """
+    first, last = min(names), max(names)  # what these two share, all names share
+    same = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    found = SHARED.match(first[:same]) if len(names) > 1 else None
+    return found[0] if found and all(len(name) > found.end() for name in names) else ""
 
 
 class BoardView:
@@ -44,8 +62,17 @@ class BoardView:
 
     @cached_property
     def runs(self) -> list[dict[str, str]]:
-        """The runs with their letters."""
-        return [{"name": visible(one.run), "letter": letter_of(number)} for number, one in enumerate(self.results)]
+        """The runs with their letters, and with what is left of their names behind the beginning of all."""
+        names = [visible(one.run) for one in self.results]
+        return [
+            {"name": name, "letter": letter_of(number), "short": name[len(self.beginning) :]}
+            for number, name in enumerate(names)
+        ]
+
+    @cached_property
+    def beginning(self) -> str:
+        """How the names of all runs begin, which heads leave out; see :func:`shared_beginning`."""
+        return shared_beginning([visible(one.run) for one in self.results])
 
     @property
     def many(self) -> bool:

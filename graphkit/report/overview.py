@@ -10,6 +10,7 @@ from graphkit.analysis.broken_edges import BrokenEdges
 from graphkit.analysis.standings import Standings
 from graphkit.measures.outcome import STAGES
 from graphkit.measures.registry import bounds_of, known_measure, lower_is_better
+from graphkit.report.board_view import shared_beginning
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import visible
 from graphkit.report.execution_view import WORDS
@@ -32,6 +33,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
         ],
         "questions": data.questions,
         "stages": STAGES,
+        "beginning": shared_beginning([visible(run.evaluation.run) for run in data.runs]),
         "best": standings.order[0],
         "baseline": standings.baseline,
         "gold_hash": data.runs[0].evaluation.gold_hash,

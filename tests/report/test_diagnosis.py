@@ -24,7 +24,7 @@ def _page(folder: Path, *runs: Rows, **options: Any) -> Page:
 
 def _said(page: Page) -> str:
     text = " ".join(page.text.split())
-    return text[text.index("Alerts and diagnosis") : text.index("Distribution of each measure")]
+    return text[text.index("Failed questions:") : text.index("Distribution of each measure")]
 
 
 def _run(name: str, **fields: Any) -> Rows:

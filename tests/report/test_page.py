@@ -53,7 +53,7 @@ def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:
     page = Page(out.read_text("utf-8"))
     code = [text for attributes, text in page.scripts if attributes.get("type") != "application/json"]
     assert code == [text for attributes, text in harmless.scripts if attributes.get("type") != "application/json"]
-    assert {tag for tag, _ in page.elements} - {"li", "ul", "a", "strong"} <= {tag for tag, _ in harmless.elements}
+    assert {tag for tag, _ in page.elements} - {"li", "ul", "a", "strong", "rect"} <= {tag for tag, _ in harmless.elements}
     assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
     shown = [row["text"] for row in page.json("summary")["questions"]]
     assert shown == [visible_text(text) for text in HOSTILE]
@@ -156,7 +156,7 @@ def test_page_decodes_each_line_once(tmp_path: Path, parsed: Counter[tuple[str, 
 def _diagnosis(page: Page) -> str:
     """Return the text between the heading of the diagnosis and the distributions, with single spaces."""
     text = " ".join(page.text.split())
-    return text[text.index("Alerts and diagnosis") : text.index("Distribution of each measure")]
+    return text[text.index("Failed questions:") : text.index("Distribution of each measure")]
 
 
 def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:
