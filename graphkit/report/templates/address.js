@@ -3,7 +3,8 @@
 
 /** The names of the state, in the order in which an address holds them. */
 export const KEYS = [
-  "run", "baseline", "runs", "preset", "boundary", "relation", "missed", "what", "text", "category", "difficulty", "measure", "bound", "sort", "theme",
+  "run", "baseline", "runs", "preset", "boundary", "relation", "missed", "what", "any", "text", "keep", "category", "difficulty", "measure", "bound",
+  "columns", "sort", "theme",
 ];
 const STATE = new RegExp(`\\?((?:${KEYS.join("|")})=.*)$`, "s");
 
@@ -30,6 +31,12 @@ export const named = (place) => {
   const [, name, id] = place.match(/^#?([^/]*)(?:\/(.*))?$/s) || ["", "", undefined];
   return [decoded(name || ""), id === undefined ? undefined : decoded(id)];
 };
+
+/** Return names as one value of the state. @param {string[]} names */
+export const joinedNames = (names) => names.map((one) => one.replace(/[%,]/g, encodeURIComponent)).join(",") || "-";
+
+/** Return the names that such a value holds; null without one. @param {string | undefined} value */
+export const splitNames = (value) => (value ? value.split(",").filter((one) => one !== "-").map(decoded) : null);
 
 /** Return the place of a question. @param {string} run @param {string} question */
 export const placeOf = (run, question) => `#${encodeURIComponent(run)}/${encodeURIComponent(question)}`;

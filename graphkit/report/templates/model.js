@@ -13,6 +13,7 @@
  * @property {{rows: [string, string][], needs: number[][]}} edges
  * @property {Record<string, string>} [statuses]
  * @property {Run[]} runs
+ * @property {string} beginning How the names of all runs begin, which heads leave out.
  * @property {number} best
  * @property {number | null} baseline
  * @property {string | null} gold_hash
@@ -22,7 +23,12 @@
  * @property {number} run
  * @property {number | null} baseline
  * @property {string} preset
- * @property {string} what
+ * @property {string} what What happened to the question in the run, by the name of an event.
+ * @property {boolean} [anywhere] Whether it may have happened in any run that is shown, and an edge be missed by any.
+ * @property {number[]} [shown] The runs that are shown.
+ * @property {string} [keep] A filter expression, and in `filter` what it means; without one, every question is left.
+ * @property {((n: number) => boolean) | null} [filter]
+ * @property {string[] | null} [columns] The names of the columns beside the runs; null for the usual ones.
  * @property {string} text
  * @property {string} category
  * @property {string} difficulty
@@ -92,10 +98,23 @@ export const PRESETS = [
   ["improved", "improved", (one, other) => other !== null && moved(one, other) === 1],
   ["both-wrong", "both wrong", (one, other) => other !== null && lost(one) && lost(other)],
   ["luck", "luck", (one) => lucky(one)],
+  ["incoherent", "conflicting commits", (one) => has(one, "incoherent")],
   ["failed", "failed", (one) => unanswered(one)],
 ];
 /** The presets that compare the run with the baseline. */
 export const COMPARING = ["regressed", "improved", "both-wrong"];
+/** The events that a click finds in any run. */
+export const ANYWHERE = ["luck", "incoherent", "failed", "wrong"];
+
+/**
+ * Return the questions on which a run did worse than another: lost answers first, then by the lost share of the walk.
+ * @param {Run} run @param {Run} base @returns {number[]}
+ */
+export const worse = (run, base) => {
+  /** @param {number} n */
+  const loss = (n) => Number(won(base.questions[n]) === true && won(run.questions[n]) === false) * 2 + (share(base.questions[n]) ?? 0) - (share(run.questions[n]) ?? 0);
+  return run.questions.map((_, n) => n).filter((n) => moved(run.questions[n], base.questions[n]) === -1).sort((a, b) => loss(b) - loss(a) || a - b);
+};
 
 /**
  * Return what can have happened to a question: name, words, and what holds of the outcome and the execution of its code.
@@ -106,7 +125,7 @@ export const events = (data) => [
   ["complete", "path complete", (one) => has(one, "complete")],
   ["incomplete", "path incomplete", (one) => !has(one, "complete") && one.required > 0],
   ["turn", "wrong turn", (one) => has(one, "turn")],
-  ["incoherent", "incoherent commits", (one) => has(one, "incoherent")],
+  ["incoherent", "conflicting commits", (one) => has(one, "incoherent")],
   ["off-pin", "off pin", (one) => has(one, "off_pin")],
   ["failed", "failed", (one) => has(one, "failed")],
   ["absent", "without a record", (one) => has(one, "absent")],
@@ -116,7 +135,7 @@ export const events = (data) => [
   ["wrong", "wrong answer", (one) => one.answer === "wrong"],
   ["undecided", "answer undecided", (one) => one.answer === "undecided"],
   ["sound", "right answer by the right path", (one) => one.answer === "right" && one.path === "right"],
-  ["luck", "right answer by a wrong path", lucky],
+  ["luck", "luck: right answer by a wrong path", lucky],
   ["misread", "wrong answer by the right path", (one) => one.answer === "wrong" && one.path === "right"],
   ["lost", "wrong answer by a wrong path", (one) => one.answer === "wrong" && one.path === "wrong"],
   ...(data.statuses ? /** @type {[string, string, (one: Outcome, execution: Execution | null) => boolean][]} */ ([
@@ -143,6 +162,7 @@ export const chosen = (data, choice, texts) => {
   const event = (events(data).find(([name]) => name === choice.what) || [])[2];
   const bound = choice.bound === "" ? null : Number(choice.bound);
   const values = run.values[choice.measure];
+  const asked = choice.anywhere ? (choice.shown || data.runs.map((_, place) => place)).map((place) => data.runs[place]) : [run];
   /** @type {number[]} */
   const list = [];
   data.questions.forEach(({ id, text, category, difficulty }, n) => {
@@ -150,9 +170,10 @@ export const chosen = (data, choice, texts) => {
     if (choice.category && category !== choice.category) return;
     if (choice.difficulty && difficulty !== choice.difficulty) return;
     if (preset && !preset(one, base ? base.questions[n] : null)) return;
-    if (event && !event(one, execution(run, n))) return;
+    if (event && !asked.some((other) => event(other.questions[n], execution(other, n)))) return;
+    if (choice.filter && !choice.filter(n)) return;
     const needs = (choice.anyRun ? null : run.needs) || data.edges.needs;
-    if (choice.edge >= 0 && !(choice.missed ? run.missed : needs)[n].includes(choice.edge)) return;
+    if (choice.edge >= 0 && !(choice.missed ? asked.some((other) => other.missed[n].includes(choice.edge)) : needs[n].includes(choice.edge))) return;
     const value = values ? values[n] : null;
     if (bound !== null && (value === null || value > bound)) return;
     if (words.length) {
@@ -181,7 +202,11 @@ const keyOf = (data, choice, column) => {
   if (column === "question") return (n) => data.questions[n].id;
   if (column === "category") return (n) => data.questions[n].category || null;
   if (column === "difficulty") return (n) => LEVELS.indexOf(data.questions[n].difficulty) + 1 || null;
-  if (column === "measure") return (n) => (run.values[choice.measure] || [])[n] ?? null;
+  if (column === "stage") return (n) => data.stages.indexOf(run.questions[n].stage);
+  if (column.startsWith("value:")) {
+    const place = data.measures.findIndex(({ name }) => column === `value:${name}`);
+    return (n) => (run.values[place] || [])[n] ?? null;
+  }
   if (column === "tests") return (n) => { const code = execution(run, n); return code && code.total ? code.passed / code.total : null; };
   if (column === "moved") {
     const base = choice.baseline === null ? null : data.runs[choice.baseline];

@@ -1,12 +1,12 @@
 // The page: its state is in the address, and everything is shown from it.
-import { named, parsed, placeOf, query } from "./address.js";
+import { splitNames, named, parsed, placeOf, query } from "./address.js";
 import { readTexts, unpack } from "./blocks.js";
 import { drawDistributions } from "./distributions.js";
 import { $, el, middle } from "./dom.js";
 import { gradesOf, gradeWords } from "./grades.js";
 import { letterOf, listOf } from "./list.js";
 import { watch } from "./live.js";
-import { enableCopies, panelOf } from "./panel.js";
+import { copy, enableCopies, panelOf } from "./panel.js";
 
 /** @param {import("./model.js").Summary} data */
 const start = (data) => {
@@ -90,6 +90,7 @@ const start = (data) => {
     return {
       run, baseline: baseline(), edge: edge[0] ?? -1, missed: state.has("missed"), anyRun: !state.has("run"), measure: measure >= 0 ? measure : list.usualMeasure,
       preset: state.get("preset") || "", what: state.get("what") || "", text: state.get("text") || "", category: state.get("category") || "",
+      anywhere: state.has("any"), shown: shownRuns(), keep: state.get("keep") || "", columns: splitNames(state.get("columns")),
       difficulty: state.get("difficulty") || "", bound: state.get("bound") || "", sort: state.get("sort") || "",
     };
   };
@@ -242,6 +243,7 @@ const start = (data) => {
 
   for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".scripted"))) one.hidden = false;
   enableCopies(document);
+  $("copy-list").addEventListener("click", () => copy($("copy-list"), location.href));
   window.addEventListener("hashchange", follow);
   grades.load().then(follow);
   // The first search needs the texts; they are unpacked once the page stands. Safari has no requestIdleCallback.

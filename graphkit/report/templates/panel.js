@@ -7,7 +7,7 @@ import { markOf } from "./model.js";
 import { sectionsOf } from "./question.js";
 
 /** Copy text; where the browser lets no page do so, select it in a prompt. @param {HTMLElement} button @param {string} text */
-const copy = async (button, text) => {
+export const copy = async (button, text) => {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
