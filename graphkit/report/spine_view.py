@@ -54,6 +54,7 @@ def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["breakable"] = breakable
     environment.filters["middle"] = middle
+    environment.filters["in_code"] = in_code
     return environment.from_string((_TEMPLATES / "spine.html").read_text(encoding="utf-8"))
 
 
@@ -64,6 +65,17 @@ def breakable(name: str) -> Markup:
     Markup('a.<wbr>b&lt;c&gt;')
     """
     return Markup("<wbr>").join(_PARTS.findall(name))
+
+
+def in_code(sentence: str) -> Markup:
+    """Return a sentence escaped, with what stands between backticks as code.
+
+    >>> in_code("did not retrieve `<b>`")
+    Markup('did not retrieve <code><bdi>&lt;b&gt;</bdi></code>')
+    """
+    named = Markup("<code><bdi>{}</bdi></code>")
+    parts = enumerate(sentence.split("`"))
+    return Markup("").join(named.format(part) if place % 2 else part for place, part in parts)
 
 
 def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Markup:

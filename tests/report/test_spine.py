@@ -63,9 +63,7 @@ def test_each_mark_is_derived_from_the_walk() -> None:
     assert column.marks[0][2].relation == "IMPORTS"
     assert (column.off, column.ranks) == (1, (3, 0, 1, 0))
     assert [step.crosses for step in spine.backbone.paths[0].steps] == [False, True, True, True, True]
-    assert sentences(spine, 0) == [
-        "broke at step 2 of 5: CALLS to z was walked in the other direction; 1 of 4 required steps walked"
-    ]
+    assert sentences(spine, 0) == ["broke at step 2: walked it in the other direction; 1 of 4 required steps walked"]
 
 
 def test_a_walked_gold_edge_is_no_reversed_one() -> None:
@@ -79,7 +77,9 @@ def test_a_relation_that_is_missing_matches() -> None:
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
     spine = spine_of(gold, answer([(X, None, Y), (Y, "READS", Z)]))
     assert kinds(spine) == [["walked", "relation"]]
-    assert sentences(spine, 0) == ["broke at step 2 of 2: CALLS to z was walked as READS; 1 of 2 required steps walked"]
+    assert sentences(spine, 0) == [
+        "broke at step 2: walked it as `READS`, not as `CALLS`; 1 of 2 required steps walked"
+    ]
 
 
 def test_what_is_unknown_is_neither_walked_nor_missed() -> None:
@@ -96,14 +96,14 @@ def test_what_is_unknown_is_neither_walked_nor_missed() -> None:
         ["walked", "unattempted"],
     ]
     assert [sentences(spine, run) for run in range(3)] == [
-        ["has no traversal in its record (not logged)"],
-        ["was not answered: the run has no record"],
-        ["was not answered: the record holds an error"],
+        ["logged no traversal: which steps it took isn't known"],
+        ["gave no answer: the run has no record of the question"],
+        ["gave no answer: the record holds an error"],
     ]
     assert [(column.off, column.ranks[0]) for column in spine.columns] == [(None, -1), (None, -1), (0, 0)]
     stale = column_of(Case(gold, answer(walked)), "y is gone")
     spine = Spine(spine.backbone, ("r",), (stale,), (None,), (False,))
-    assert (kinds(spine), sentences(spine, 0)) == ([["walked", "missed"]], ["is not scored: its gold is stale"])
+    assert (kinds(spine), sentences(spine, 0)) == ([["walked", "missed"]], ["got no score: the gold is stale"])
     assert stale.breaks == ()
 
 
@@ -122,10 +122,9 @@ def test_the_alternative_that_counts_is_named_and_shown() -> None:
     )
     assert [column.counted for column in spine.columns] == [(0,), (1,)]
     assert sentences(spine, 0) == [
-        "alternative one: broke at step 2 of 2: CALLS to z was not walked, the walk stopped at y; "
-        "1 of 2 required steps walked"
+        "broke at step 2 of path `one`: did not retrieve `z`; the walk stopped at `y`; 1 of 2 required steps walked"
     ]
-    assert sentences(spine, 1) == ["alternative two: walked the required step"]
+    assert sentences(spine, 1) == ["walked the required step of path `two`"]
     assert (spine.shown, spine_of(gold, first, second, second).shown) == ([0], [1])
     assert "1 other alternative: two counts for B" in " ".join(Page(str(fragment(spine, "q"))).text.split())
 
@@ -136,11 +135,10 @@ def test_a_walk_that_never_came_to_the_path_never_entered_it() -> None:
     away, there = answer([(W, "READS", W)], retrieved=[X]), answer([(X, "READS", W)])
     spine = spine_of(gold, away, there)
     assert sentences(spine, 0) == [
-        "the walk never entered the path at x (retrieved at #1); 0 of 2 required steps walked"
+        "broke at step 1: did not retrieve `y`; the walk never entered the path; 0 of 2 required steps walked"
     ]
     assert sentences(spine, 1) == [
-        "broke at step 1 of 2: CALLS to y was not walked, the walk went by READS to w instead; "
-        "0 of 2 required steps walked"
+        "broke at step 1: did not retrieve `y`; the walk left `x` by `READS` to `w`; 0 of 2 required steps walked"
     ]
 
 
@@ -148,7 +146,7 @@ def test_a_walk_that_joined_later_entered_the_path() -> None:
     """The walk has the second of two gold edges and didn't come to x: it joined at step 2, and the first is missed."""
     spine = spine_of(question([(X, "CALLS", Y), (Y, "CALLS", Z)]), answer([(Y, "CALLS", Z)]))
     assert sentences(spine, 0) == [
-        "the walk joined the path at step 2 of 2: CALLS to y (step 1) was not walked; 1 of 2 required steps walked"
+        "broke at step 1: did not retrieve `x`; the walk joined the path at step 2; 1 of 2 required steps walked"
     ]
 
 
@@ -156,8 +154,7 @@ def test_a_walk_that_came_to_the_end_otherwise_entered_the_path() -> None:
     """The walk comes to z, the end of the path, from w: by no gold step, yet it was there."""
     spine = spine_of(question([(X, "CALLS", Y), (Y, "CALLS", Z)]), answer([(W, "READS", Z)]))
     assert sentences(spine, 0) == [
-        "the walk reached the end of the path, z, by another route: CALLS to y (step 1) was not walked; "
-        "0 of 2 required steps walked"
+        "broke at step 1: did not retrieve `x`; the walk came to `z` by another route; 0 of 2 required steps walked"
     ]
 
 
@@ -168,9 +165,11 @@ def test_a_walk_stopped_only_where_it_ended() -> None:
     spine = spine_of(
         gold, answer([first], [(Z, "CALLS", W)]), answer([first, away]), answer([first]), answer([first], [away])
     )
-    told = [sentences(spine, run)[0].partition(";")[0] for run in range(4)]
-    broke = "broke at step 2 of 3: CALLS to z was not walked"
-    assert told == [broke, broke, f"{broke}, the walk stopped at y", f"{broke}, the walk stopped at y"]
+    told = [sentences(spine, run)[0].rpartition("; ")[0] for run in range(4)]
+    came, lacks = (
+        f"broke at step 2: {how}" for how in ("came to `z`, but did not walk to it from `y`", "did not retrieve `z`")
+    )
+    assert told == [came, lacks, f"{lacks}; the walk stopped at `y`", f"{lacks}; the walk stopped at `y`"]
 
 
 def test_names_are_as_long_as_it_takes_to_tell_them_apart() -> None:
@@ -182,7 +181,7 @@ def test_names_are_as_long_as_it_takes_to_tell_them_apart() -> None:
     ):
         spine = spine_of(question([(X, "CALLS", one)]), answer([(X, "CALLS", two)]))
         assert sentences(spine, 0) == [
-            f"broke at step 1 of 1: CALLS to {names[0]} was not walked, the walk went by CALLS to {names[1]} instead; "
+            f"broke at step 1: did not retrieve `{names[0]}`; the walk left `x` by `CALLS` to `{names[1]}`; "
             "0 of 1 required step walked"
         ]
 
@@ -193,7 +192,7 @@ def test_without_directions_nothing_is_said_of_turns() -> None:
     records = answer([(X, "CALLS", Y), (Y, "READS", W)]), answer([(Y, "CALLS", Z), (X, "CALLS", Y)])
     spine = spine_of(gold, *records, undirected=True)
     assert [sentences(spine, run) for run in range(2)] == [
-        ["broke at step 2 of 2: CALLS to z was not walked; 1 of 2 required steps walked"],
+        ["broke at step 2: did not retrieve `z`; 1 of 2 required steps walked"],
         ["walked both required steps"],
     ]
 
@@ -235,10 +234,7 @@ def test_an_optional_step_is_no_way_off_the_path(pallets: Path) -> None:
     """ppr goes from render_template by the optional step to _render: the words don't say that it left the path."""
     spine = _pallets(pallets, "pallets-008", "ppr")
     assert kinds(spine) == [["missed", "walked", "walked"]]
-    assert sentences(spine, 0) == [
-        "the walk joined the path at step 2 of 3: CALLS to Environment.get_or_select_template (step 1) was not walked; "
-        "1 of 2 required steps walked"
-    ]
+    assert sentences(spine, 0)[0].endswith("; the walk joined the path at step 2; 1 of 2 required steps walked")
 
 
 def test_a_path_walked_out_of_order_did_not_break(pallets: Path) -> None:
@@ -253,9 +249,9 @@ def test_a_right_answer_of_the_fixture_is_luck() -> None:
     spine = _pallets(storefront_code_folder(), "sc-01", "storefront-code-graph")
     assert kinds(spine) == [["walked", "walked", "missed", "missed", "missed", "optional"], ["walked"]]
     assert sentences(spine, 0) == [
-        "path charge: broke at step 3 of 6: CALLS to submit_order was not walked, the walk went by CALLS to "
-        "place_order instead; 2 of 5 required steps walked",
-        "path refusal: walked the required step",
+        "broke at step 3 of path `charge`: read `orders` at `24638db781a4`; the question is about `05ab83174914`; "
+        "the walk left `create_order` by `CALLS` to `place_order`; 2 of 5 required steps walked",
+        "walked the required step of path `refusal`",
         "right answer over a missed path: luck",
     ]
 
@@ -308,40 +304,42 @@ def _check(case: Case, column: Column, place: int, words: str) -> None:
         assert [int(share[1]), int(share[2])] == [required.count("walked"), len(required)]
     nodes = {node for edge in gold.edges for node in (edge[0], edge[2])}
     touched = {node for source, _, target in case.walked for node in (source, target)}
-    if "never entered" in words:
-        assert not nodes & touched
-        return
     taken = [step for step, mark in enumerate(marks) if mark == "walked"]
     lost = next((step for step, free in enumerate(gold.optional) if not free and marks[step] != "walked"), None)
-    if joined := re.search(r"joined the path at step (\d+) of (\d+): .* \(step (\d+)\) was not walked", words):
-        assert [int(joined[1]) - 1, int(joined[2]), int(joined[3]) - 1] == [taken[0], len(marks), lost]
-        assert taken[0] > int(joined[3]) - 1
+    broke = re.search(r"broke at step (\d+)", words)
+    if broke is None:
+        assert {*required} == {"walked"}
         return
-    if reached := re.search(r"reached the end of the path, (\S+), by another route: .* \(step (\d+)\)", words):
-        assert (gold.edges[-1][2].endswith(reached[1]), int(reached[2]) - 1) == (True, lost)
+    at = int(broke[1]) - 1
+    assert at == lost
+    assert ("walked no edge" in words) == (not case.walked)
+    how = {"walked it in the other direction": "reversed", "walked it as": "relation"}
+    assert [marks[at]] == ([mark for text, mark in how.items() if text in words] or ["missed"])
+    source, target = gold.edges[at][0], gold.edges[at][2]
+    if "never entered" in words:
+        assert not nodes & touched
+    if joined := re.search(r"joined the path at step (\d+)", words):
+        assert at < taken[0] == int(joined[1]) - 1
+    if reached := re.search(r"the walk came to `(\S+)` by another route", words):
+        assert gold.edges[-1][2].endswith(reached[1])
         assert not taken
-        assert any(target == gold.edges[-1][2] for _, _, target in case.walked)
-        return
-    if broke := re.search(r"broke at step (\d+) of (\d+): ", words):
-        at = int(broke[1]) - 1
-        assert (at, int(broke[2])) == (lost, len(marks))
-        how = {"was walked in the other direction": "reversed", "was walked as": "relation", "was not walked": "missed"}
-        assert [marks[at]] == [mark for text, mark in how.items() if text in words]
-        if went := re.search(r"to (\S+) was not walked, the walk went(?: by (\w+))? to (\S+) instead", words):
-            # The names are told apart: one edge isn't walked instead of itself.
-            assert went[1] != went[3]
-            ends = [edge[2] for edge in case.walked if (edge[0], edge[1]) == (gold.edges[at][0], went[2])]
-            assert any(
-                end.endswith(went[3]) and (gold.edges[at][0], went[2], end) not in case.gold_edges for end in ends
-            )
-        if "the walk stopped" in words:
-            assert all(step < at for step in taken)
-            assert not any(source == gold.edges[at][0] for source, _, _ in case.walked)
-            there = [walk for walk in case.walked_paths if any(gold.edges[at][0] in edge[::2] for edge in walk)]
-            assert there
-            assert all(walk[-1][2] == gold.edges[at][0] for walk in there)
-        return
-    assert {*required} == {"walked"}
+        assert any(end == gold.edges[-1][2] for _, _, end in case.walked)
+    if went := re.search(r"the walk left `(\S+)`(?: by `(\w+)`)? to `(\S+)`", words):
+        ends = [edge[2] for edge in case.walked if (edge[0], edge[1]) == (source, went[2])]
+        assert any(end.endswith(went[3]) and (source, went[2], end) not in case.gold_edges for end in ends)
+        assert source.endswith(went[1])
+    if missing := re.search(r"did not retrieve `(\S+?)`", words):
+        assert any(node.endswith(missing[1]) and node not in touched for node in (source, target))
+    if came := re.search(r"(?:came to|retrieved) `(\S+)`.*, but did not walk to it from `(\S+?)`", words):
+        # The names are told apart, unless the edge leads back to its start.
+        assert (came[1] != came[2]) == (source != target)
+        assert target in touched
+    if "the walk stopped" in words:
+        assert all(step < at for step in taken)
+        assert not any(start == source for start, _, _ in case.walked)
+        there = [walk for walk in case.walked_paths if any(source in edge[::2] for edge in walk)]
+        assert there
+        assert all(walk[-1][2] == source for walk in there)
 
 
 def test_a_sentence_is_the_same_after_its_journey() -> None:
