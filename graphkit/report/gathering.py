@@ -309,6 +309,8 @@ def _describe(case: Case, values: Sequence[float | str], invalid: str | None, un
     }
     answer = case.answer
     hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None else {}
+    if answer is not None and answer.answer:
+        shown["answer_hash"] = hashed[question.id]
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
     edges = question_edges(compared) if invalid is None else None
     sides = packed(backbone_of(case)), packed(column)

@@ -37,6 +37,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
         "best": standings.order[0],
         "baseline": standings.baseline,
         "gold_hash": data.runs[0].evaluation.gold_hash,
+        "gold_hashes": _gold_hashes(data),
         "edges": {"rows": [[row.kind, visible(row.name)] for row in broken.rows], "needs": needs},
         **({"statuses": WORDS} if any(run.executions for run in data.runs) else {}),
         "runs": [
@@ -53,6 +54,12 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
             for run, of_run, missed, own in zip(data.runs, values, broken.missed, broken.needs, strict=True)
         ],
     }
+
+
+def _gold_hashes(data: ReportData) -> list[str | None]:
+    """Return the hash of each question's gold, which a grade keeps."""
+    found = {visible(row.question): row.gold_hash for row in data.runs[0].evaluation.rows}
+    return [found.get(question["id"]) for question in data.questions]
 
 
 def _executed(data: ReportData, run: RunData) -> dict[str, Any]:

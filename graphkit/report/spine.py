@@ -57,13 +57,17 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class SpineStep:
-    """A gold step: the numbers of its nodes, its relation, and whether it is optional and crosses repositories."""
+    """A gold step: the numbers of its nodes, its relation, and whether it is optional and crosses repositories.
+
+    ``absent`` says that no knowledge graph of the question holds its edge; where that isn't known, it is False.
+    """
 
     source: int
     target: int
     relation: str
     optional: bool
     crosses: bool
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,7 @@ def backbone_of(case: Case) -> Backbone:
                         visible(edge[1] or "", NAME),
                         optional,
                         case.places.crosses(edge[0], edge[2]),
+                        edge in (case.absent or ()),
                     )
                     for edge, optional in zip(gold.edges, gold.optional, strict=True)
                 ),

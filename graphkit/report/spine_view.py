@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from markupsafe import Markup
 
 from graphkit.files.assets import command_text
 from graphkit.records.progress import Progress, expect
+from graphkit.report.board_view import shared_beginning
 from graphkit.report.data import ReportData, letter_of
 from graphkit.report.escaping import middle, packed, visible
 from graphkit.report.spine import MarkKind, Spine, SpinePath
-from graphkit.report.spine_words import sentences
+from graphkit.report.spine_lanes import MARKS, Lane, Story, clashes_of, file_of, lanes, remedies, rows, stories
 
 #: Questions whose spines the page holds open, so that they need no script.
 WORST = 20
@@ -25,20 +26,19 @@ WORST = 20
 #: Questions that share a block of fragments; the page unpacks a block when one of them is opened.
 TOGETHER = 25
 
-#: Runs up to which a column is headed by its name on a wide window; more have letters.
-NAMED = 6
+#: The sign before the sentence of a lane, by its kind.
+SIGNS = {"good": "✓", "bad": "✕", "open": "?"}
 
-#: The symbol, the word and the meaning of each mark, in the order of the legend.
-MARKS: dict[MarkKind, tuple[str, str, str]] = {
-    "walked": ("✓", "walked", "walked"),
-    "missed": ("✗", "missed", "missed"),
-    "reversed": ("⇄", "reversed", "walked in the other direction only"),
-    "relation": ("≠", "other relation", "walked with another relation only"),
-    "optional": ("○", "optional", "optional and not walked: no loss"),
-    "alternative": ("–", "not needed", "of an alternative that doesn't count for the run: no loss"),
-    "unlogged": ("?", "not logged", "the record has no traversal"),
-    "unattempted": ("·", "not attempted", "the question failed or has no record"),
+#: What is said of the answer of a run, by :func:`_answer`.
+ANSWERS = {
+    "right": "Right answer",
+    "wrong": "Wrong answer",
+    "luck": "Right answer over a missed path: luck",
+    "open": "Answer undecided",
 }
+
+#: The longest part of a name that fits into the head of a lane on a narrow window, in letters.
+WORD = 6
 
 #: Whether an answer is right, by the word of its outcome; an undecided one has none.
 _WORDS = {"right": True, "wrong": False}
@@ -53,8 +53,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["breakable"] = breakable
-    environment.filters["middle"] = middle
     environment.filters["in_code"] = in_code
+    environment.filters["middle"] = middle
     return environment.from_string((_TEMPLATES / "spine.html").read_text(encoding="utf-8"))
 
 
@@ -84,27 +84,34 @@ def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Marku
     ``commands`` explain the question in each run; by default they name runs in the graph.
     """
     commands = commands or [command_text("why", name, question) for name in spine.runs]
-    shown = spine.shown
+    shown, some = spine.shown, lanes(spine)
+    names = [visible(name) for name in spine.runs]
+    beginning = shared_beginning(names)
     runs = [
         {
+            "number": number,
             "letter": letter_of(number),
-            "name": visible(name),
-            "sentences": sentences(spine, number),
-            "lucky": spine.lucky[number],
-            "clashes": [words for words in dict.fromkeys(spine.columns[number].clashes) if words],
+            "name": name,
+            "short": name[len(beginning) :],
             "command": visible(commands[number]),
-            "cypher": _both_subgraphs(name, question),
+            "cypher": _both_subgraphs(spine.runs[number], question),
         }
-        for number, name in enumerate(spine.runs)
+        for number, name in enumerate(names)
     ]
+    clashes = [(run, clashes_of(column)) for run, column in zip(runs, spine.columns, strict=True)]
     text = _template().render(
         runs=runs,
-        many=len(runs) > NAMED,
+        lanes=[{"runs": [runs[run] for run in lane.runs], "numbers": _numbers(lane.runs)} for lane in some],
+        stories=[_told(spine, one, runs) for one in stories(spine)],
+        signs=SIGNS,
+        wordy=any(len(part) > WORD for name in names for part in _PARTS.findall(middle(name[len(beginning) :], 24))),
+        beginning=beginning,
+        remedies=remedies(spine),
         several=len(spine.backbone.paths) > 1,
-        paths=[_path(spine, place) for place in shown],
-        others=[_path(spine, place) for place in range(len(spine.backbone.paths)) if place not in shown],
+        paths=[_path(spine, some, runs, place) for place in shown],
+        others=[_path(spine, some, runs, place) for place in range(len(spine.backbone.paths)) if place not in shown],
         off=[column.off for column in spine.columns],
-        answers=_answers(spine),
+        clashes=[(run, words) for run, words in clashes if words],
         legend=_legend(spine),
         nodes=[node.id for node in spine.backbone.nodes],
     )
@@ -123,57 +130,55 @@ def _both_subgraphs(run: str, question: str) -> str:
     )
 
 
-def _path(spine: Spine, place: int) -> dict[str, Any]:
-    """Return a path as rows: each step and its end; the start stands before it unless the last step led there."""
+def _told(spine: Spine, story: Story, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a story with its runs, and what is said of their answers: without names if that is the same for all."""
+    of_answers: dict[str, list[int]] = {}
+    for run in story.runs:
+        if word := _answer(spine, run):
+            of_answers.setdefault(word, []).append(run)
+    return {
+        "runs": [runs[run] for run in story.runs],
+        "numbers": _numbers(story.runs),
+        "story": story,
+        "answers": [
+            {"kind": word, "words": ANSWERS[word], "runs": [runs[run] for run in some] if len(of_answers) > 1 else []}
+            for word, some in of_answers.items()
+        ],
+    }
+
+
+def _numbers(runs: Sequence[int]) -> str:
+    return " ".join(map(str, runs))
+
+
+def _answer(spine: Spine, run: int) -> str:
+    """Return whether the answer of a run is right, wrong, luck or open; empty if that is decided for no run."""
+    if all(right is None for right in spine.right):
+        return ""
+    return "luck" if spine.lucky[run] else {True: "right", False: "wrong", None: "open"}[spine.right[run]]
+
+
+def _path(spine: Spine, some: list[Lane], runs: Sequence[Mapping[str, Any]], place: int) -> dict[str, Any]:
     path = spine.backbone.paths[place]
-    rows: list[dict[str, Any]] = []
-    seen: set[int] = set()
-    at = -1
-    for number, step in enumerate(path.steps):
-        if step.source != at:
-            rows.append(_node_row(spine, step.source, seen))
-        marks = [
-            {"kind": mark.kind, "symbol": MARKS[mark.kind][0], "word": MARKS[mark.kind][1], "relation": mark.relation}
-            for mark in (column.marks[place][number] for column in spine.columns)
-        ]
-        target = spine.backbone.nodes[step.target]
-        rows.append({"step": number + 1, "gold": step, "into": target.repo if step.crosses else "", "marks": marks})
-        rows.append(_node_row(spine, step.target, seen))
-        at = step.target
-    return {"name": path.name, "rows": rows, "note": _chosen(spine, place, path)}
+    found = [{**row, "file": file_of(row["node"])} for row in rows(spine, some, place)]
+    return {"name": path.name, "rows": found, "note": _chosen(spine, runs, place, path)}
 
 
-def _node_row(spine: Spine, number: int, seen: set[int]) -> dict[str, Any]:
-    """Return the row of a node; its ranks stand where it first occurs."""
-    again = number in seen
-    seen.add(number)
-    cells = [{"rank": column.ranks[number], "clash": column.clashes[number]} for column in spine.columns]
-    return {"step": 0, "node": spine.backbone.nodes[number], "again": again, "cells": cells}
-
-
-def _chosen(spine: Spine, place: int, path: SpinePath) -> str:
+def _chosen(spine: Spine, runs: Sequence[Mapping[str, Any]], place: int, path: SpinePath) -> str:
     """Return for which runs an alternative counts; empty if a path has no alternatives."""
     if not spine.alternatives(place):
         return ""
-    letters = [letter_of(number) for number, column in enumerate(spine.columns) if place in column.counted]
     if not path.required:
         return "requires nothing"
-    if not letters:
+    names = [run["short"] for run, column in zip(runs, spine.columns, strict=True) if place in column.counted]
+    if not names:
         return "counts for no run"
-    return "counts for every run" if len(letters) == len(spine.columns) else f"counts for {', '.join(letters)}"
-
-
-def _answers(spine: Spine) -> list[str]:
-    """Return the word for each run's answer; nothing if none is decided."""
-    if all(right is None for right in spine.right):
-        return []
-    words = {True: "right", False: "wrong", None: "?"}
-    return ["luck" if lucky else words[right] for right, lucky in zip(spine.right, spine.lucky, strict=True)]
+    return "counts for every run" if len(names) == len(runs) else f"counts for {', '.join(names)}"
 
 
 def _legend(spine: Spine) -> list[tuple[MarkKind, str, str]]:
     used = {mark.kind for column in spine.columns for marks in column.marks for mark in marks}
-    return [(kind, symbol, meaning) for kind, (symbol, _, meaning) in MARKS.items() if kind in used]
+    return [(kind, symbol, meaning) for kind, (symbol, _, meaning) in MARKS.items() if symbol and kind in used]
 
 
 class Fragments:

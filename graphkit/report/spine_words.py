@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphkit.analysis.causes import Cause
 from graphkit.records.words import counted, in_backticks
 from graphkit.report.spine import NAME, Column, Spine
 
@@ -18,19 +17,34 @@ def sentences(spine: Spine, run: int) -> list[str]:
     """
     column = spine.columns[run]
     causes = {one.path: one for one in column.causes}
+    found = []
+    for place, told in clauses(spine, run):
+        if place is None or place not in causes:
+            found.append(told)
+            continue
+        required = spine.backbone.paths[place].required
+        walked = sum(column.marks[place][step].kind == "walked" for step in required)
+        found.append(f"{told}; {walked} of {counted(len(required), 'required step')} walked")
+    return [*found, LUCK] if column.counted and spine.lucky[run] else found
+
+
+def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
+    """Return what a run did on each path that counts, with its place; without one if none counts or it isn't scored."""
+    column = spine.columns[run]
+    causes = {one.path: one for one in column.causes}
     if None in causes:  # the question isn't scored or logged
-        return [causes[None].sentence]
+        return [(None, causes[None].sentence)]
     if not column.counted:
-        return ["no step is required"]
-    found = [_path(spine, column, place, causes.get(place)) for place in column.counted]
-    return [*found, LUCK] if spine.lucky[run] else found
+        return [(None, "had nothing to walk: no step is required")]
+    return [
+        (place, causes[place].sentence if place in causes else _whole(spine, column, place)) for place in column.counted
+    ]
 
 
-def _path(spine: Spine, column: Column, place: int, cause: Cause | None) -> str:
+def _whole(spine: Spine, column: Column, place: int) -> str:
+    """Return the words on a path of which every required step was walked."""
     path = spine.backbone.paths[place]
-    walked = sum(column.marks[place][step].kind == "walked" for step in path.required)
-    if cause is not None:
-        return f"{cause.sentence}; {walked} of {counted(len(path.required), 'required step')} walked"
+    walked = len(path.required)
     of = f" of path {in_backticks(path.name, NAME)}" if len(spine.backbone.paths) > 1 else ""
     order = "" if column.in_order[place] else ", but no retrieved path has them in this order"
     every = {1: "the required step", 2: "both required steps"}.get(walked, f"all {walked} required steps")

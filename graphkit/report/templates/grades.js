@@ -9,10 +9,18 @@ const MEASURE = "PersonGrade";
 const GRADER = "person";
 const UNGRADED = "noted, not graded";
 
-/** Return a grade as a score, null if it holds nothing. @param {string} run @param {string} question @param {number | null} value @param {string} note @returns {Grade | null} */
-export const gradeOf = (run, question, value, note) => (value === null && !note ? null : {
-  run, question, measure: MEASURE, value, ...(value === null ? { reason: UNGRADED } : {}), ...(note ? { explanation: note } : {}), grader: GRADER,
+/** @typedef {{answer_hash?: string, gold_hash?: string}} Hashes What a grade is about: the answer, and the gold of its question. */
+
+/**
+ * Return a grade as a score, null if it holds nothing.
+ * @param {string} run @param {string} question @param {number | null} value @param {string} note @param {Hashes} hashes @returns {Grade | null}
+ */
+export const gradeOf = (run, question, value, note, hashes) => (value === null && !note ? null : {
+  run, question, measure: MEASURE, value, ...(value === null ? { reason: UNGRADED } : {}), ...(note ? { explanation: note } : {}), grader: GRADER, ...hashes,
 });
+
+/** Tell whether a grade is of the answer and the gold that have these hashes; one without a hash may be. @param {Grade} grade @param {Hashes} hashes */
+export const isOf = (grade, hashes) => /** @type {(keyof Hashes)[]} */ (["answer_hash", "gold_hash"]).every((name) => !grade[name] || !hashes[name] || grade[name] === hashes[name]);
 
 /** Return a grade in words; null without one. @param {Grade | undefined} grade */
 export const gradeWords = (grade) => (!grade ? null : grade.value === null ? "noted" : grade.value ? "right" : "wrong");
@@ -50,9 +58,9 @@ export const gradesOf = (goldHash, served, changed) => {
       say("Earlier grades can't be read.");
     }
   };
-  /** @param {string} run @param {string} question @param {number | null} value @param {string} note */
-  const set = async (run, question, value, note) => {
-    let grade = gradeOf(run, question, value, note);
+  /** @param {string} run @param {string} question @param {number | null} value @param {string} note @param {Hashes} hashes */
+  const set = async (run, question, value, note, hashes) => {
+    let grade = gradeOf(run, question, value, note, hashes);
     try {
       if (served) {
         const reply = await fetch("grades", { method: "POST", mode: "same-origin", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ run, question, value, note, version: served }) });
@@ -79,23 +87,32 @@ export const gradesOf = (goldHash, served, changed) => {
 };
 
 /**
- * Return the controls that grade an answer.
- * @param {ReturnType<typeof gradesOf>} grades @param {string} run @param {string} question
+ * Return the controls that grade an answer. A grade of an earlier answer, or of other gold, isn't shown.
+ * @param {ReturnType<typeof gradesOf>} grades @param {string} run @param {string} question @param {Hashes} hashes @param {import("./dom.js").Child} hint What stands behind the buttons.
  */
-export const graderOf = (grades, run, question) => {
-  const note = /** @type {HTMLTextAreaElement} */ (el("textarea", { id: "note", rows: 1, placeholder: "note (n)", "aria-label": "Note on the answer" }));
-  const value = () => grades.of(run, question)?.value ?? null;
+export const graderOf = (grades, run, question, hashes, hint) => {
+  const note = /** @type {HTMLTextAreaElement} */ (el("textarea", { id: "note", rows: 2, "aria-label": "Note on the answer" }));
+  const held = () => {
+    const grade = grades.of(run, question);
+    return grade && isOf(grade, hashes) ? grade : undefined;
+  };
+  const value = () => held()?.value ?? null;
   /** @param {number | null} wanted */
-  const grade = (wanted) => grades.set(run, question, wanted, note.value.trim()).then(draw);
-  /** @param {number} wanted @param {string} words @param {string} id */
-  const button = (wanted, words, id) => el("button", { type: "button", id, "aria-pressed": "false", on: { click: () => grade(value() === wanted ? null : wanted) } }, words);
-  const [right, wrong] = [button(1, "Right (r)", "grade-right"), button(0, "Wrong (w)", "grade-wrong")];
+  const grade = (wanted) => grades.set(run, question, wanted, note.value.trim(), hashes).then(draw);
+  /** @param {string} id @param {string} words @param {string} key @param {() => void} click */
+  const button = (id, words, key, click) => el("button", { type: "button", id, "aria-keyshortcuts": key, on: { click } }, words, " ", el("kbd", { "aria-hidden": "true" }, key));
+  /** @param {number} wanted @param {string} words @param {string} key @param {string} id */
+  const choice = (wanted, words, key, id) => button(id, words, key, () => grade(value() === wanted ? null : wanted));
+  const [right, wrong] = [choice(1, "Right", "r", "grade-right"), choice(0, "Wrong", "w", "grade-wrong")];
+  const open = button("grade-note", "Note", "n", () => { note.hidden = false; note.focus(); });
   const draw = () => {
     right.setAttribute("aria-pressed", String(value() === 1));
     wrong.setAttribute("aria-pressed", String(value() === 0));
-    note.value = grades.of(run, question)?.explanation || "";
+    note.value = held()?.explanation || "";
+    note.hidden = !note.value && document.activeElement !== note;
   };
   note.addEventListener("change", () => { grade(value()); });
+  note.addEventListener("blur", () => { note.hidden = !note.value; });
   draw();
-  return el("div", { class: "grader", role: "group", "aria-label": "Grade the answer" }, right, wrong, note);
+  return el("div", { class: "grader", role: "group", "aria-label": "Grade the answer" }, right, wrong, open, hint, note);
 };

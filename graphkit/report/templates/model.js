@@ -17,6 +17,7 @@
  * @property {number} best
  * @property {number | null} baseline
  * @property {string | null} gold_hash
+ * @property {(string | null)[]} gold_hashes The hash of each question's gold.
  */
 /**
  * @typedef {object} Choice What the reader chose; an empty text chooses nothing.
@@ -66,8 +67,8 @@ export const markOf = (one) => {
   const edges = has(one, "unlogged") ? "?" : one.required ? `${one.found}/${one.required}` : "–";
   const walked = has(one, "unlogged") ? "traversal not logged" : one.required ? `${one.found} of ${one.required} required edges walked` : "no edge is required";
   if (lucky(one)) return { kind: "turn", text: `${edges} luck`, words: `${walked}, right answer: luck` };
-  if (one.answer === "right") return { kind: "good", text: `${edges} ✓`, words: `${walked}, right answer` };
-  if (one.answer === "wrong") return { kind: "bad", text: `${edges} ✗`, words: `${walked}, wrong answer` };
+  if (one.answer === "right") return { kind: "good", text: `${edges} answer ✓`, words: `${walked}, right answer` };
+  if (one.answer === "wrong") return { kind: "bad", text: `${edges} answer ✗`, words: `${walked}, wrong answer` };
   return { kind: has(one, "complete") ? "good" : one.required && !has(one, "unlogged") ? "short" : "dim", text: edges, words: walked };
 };
 

@@ -6,7 +6,7 @@ import { $, el, middle } from "./dom.js";
 import { gradesOf, gradeWords } from "./grades.js";
 import { letterOf, listOf } from "./list.js";
 import { watch } from "./live.js";
-import { copy, enableCopies, panelOf } from "./panel.js";
+import { copy, enableCopies, joinNames, panelOf } from "./panel.js";
 
 /** @param {import("./model.js").Summary} data */
 const start = (data) => {
@@ -51,6 +51,8 @@ const start = (data) => {
   const showRuns = (place) => {
     const shown = new Set(shownRuns().map(String));
     for (const one of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-run]"))) one.hidden = !shown.has(one.dataset.run || "");
+    for (const one of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-runs]"))) one.hidden = !(one.dataset.runs || "").split(" ").some((run) => shown.has(run));
+    joinNames(place);
     // A cell that spans the columns of all runs would keep the place of those that are hidden.
     for (const one of /** @type {NodeListOf<HTMLTableCellElement>} */ (place.querySelectorAll(".board td[colspan]"))) one.colSpan = shown.size + (one.classList.contains("note-cell") ? 0 : 1);
   };
@@ -202,17 +204,14 @@ const start = (data) => {
   };
 
   // Keys -------------------------------------------------------------------------------------------------------------
-  /** Go to the next or the previous question: open it beside an open one, else move along the list. @param {number} step */
+  /** Open the next or the previous question of the list: after the open one or the row that has the focus, else the first. @param {number} step */
   const go = (step) => {
     const numbers = list.numbers();
-    if (open >= 0) {
-      const to = numbers[numbers.indexOf(open) + step];
-      if (to !== undefined && numbers.includes(open)) location.hash = link(run, to);
-      return;
-    }
-    const links = /** @type {HTMLElement[]} */ ([...$("table").querySelectorAll("tbody th a")]);
-    const at = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-    links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
+    const row = /** @type {HTMLElement | null | undefined} */ (document.activeElement?.closest("#table tbody tr"));
+    const at = numbers.indexOf(open >= 0 ? open : Number(row?.dataset.n ?? -1));
+    if (open >= 0 && at < 0) return;
+    const to = numbers[at + step];
+    if (to !== undefined) location.hash = link(run, to);
   };
   /** @type {Record<string, () => void>} */
   const keys = {
@@ -223,7 +222,7 @@ const start = (data) => {
     t: turnTheme,
     r: () => document.getElementById("grade-right")?.click(),
     w: () => document.getElementById("grade-wrong")?.click(),
-    n: () => document.getElementById("note")?.focus(),
+    n: () => document.getElementById("grade-note")?.click(),
   };
   document.addEventListener("keydown", (event) => {
     const { target } = event;

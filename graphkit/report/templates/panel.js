@@ -1,9 +1,6 @@
 // The open question beside the list: its spine, and what one run did on it.
 import { $, brief, el } from "./dom.js";
 import { read } from "./blocks.js";
-import { graderOf } from "./grades.js";
-import { letterOf } from "./list.js";
-import { markOf } from "./model.js";
 import { sectionsOf } from "./question.js";
 
 /** Copy text; where the browser lets no page do so, select it in a prompt. @param {HTMLElement} button @param {string} text */
@@ -31,6 +28,15 @@ export const enableCopies = (place) => {
   }
 };
 
+/** Put commas and "and" between the names of runs that are shown. @param {ParentNode} place */
+export const joinNames = (place) => {
+  for (const one of place.querySelectorAll(".who")) {
+    const shown = /** @type {HTMLElement[]} */ ([...one.children]).filter((name) => !name.hidden);
+    for (const text of [...one.childNodes]) if (text.nodeType === Node.TEXT_NODE) text.remove();
+    shown.forEach((name, number) => { if (number) name.before(number === shown.length - 1 ? " and " : ", "); });
+  }
+};
+
 /**
  * @typedef {object} Around What the panel asks of the page.
  * @property {import("./model.js").Summary} data
@@ -50,20 +56,19 @@ export const panelOf = ({ data, link, showRuns, grades, baseline }) => {
   /** @param {"d" | "j" | "x"} kind @param {number} run @param {number} n */
   const within = async (kind, run, n) => (await read(`${kind}-${run}-${data.runs[run].questions[n].block}`))?.[n];
 
-  /** @param {number} n */
-  const spineOf = async (n) => {
+  /** Return the parts of a question's spine: what stands above the answer, and what is folded below it. @param {number} run @param {number} n */
+  const spineOf = async (run, n) => {
     const template = document.createElement("template");
     template.innerHTML = (await read(`s-${Math.floor(n / perBlock)}`))[n]; // escaped when the page was written
-    showRuns(template.content);
     enableCopies(template.content);
-    return el("div", { id: "spine" }, template.content);
+    const folds = /** @type {HTMLElement} */ (template.content.querySelector(".folds"));
+    folds.remove();
+    for (const one of /** @type {NodeListOf<HTMLAnchorElement>} */ (template.content.querySelectorAll("a[data-run]"))) {
+      one.href = link(Number(one.dataset.run), n);
+      if (one.dataset.run === String(run)) one.setAttribute("aria-current", "true");
+    }
+    return { spine: el("div", { id: "spine" }, template.content), folds: [...folds.children] };
   };
-
-  /** @param {number} run @param {number} n */
-  const tabs = (run, n) => (data.runs.length < 2 ? null : el("nav", { class: "tabs", "aria-label": "Runs" }, data.runs.map((_, one) => {
-    const mark = markOf(data.runs[one].questions[n]);
-    return el("a", { href: link(one, n), "data-run": one, "aria-current": one === run ? "true" : null }, el("b", { class: "letter" }, letterOf(one)), " ", brief(data.runs[one].name, 24), " ", el("span", { class: `outcome ${mark.kind}`, title: mark.words }, mark.text));
-  })));
 
   /**
    * Show a question in a run. @param {number} run @param {number} n @param {number[]} list
@@ -71,26 +76,22 @@ export const panelOf = ({ data, link, showRuns, grades, baseline }) => {
    */
   const show = async (run, n, list) => {
     const mine = asked = {};
-    const [detail, verdicts, code, spine] = await Promise.all([within("d", run, n), within("j", run, n), within("x", run, n), spineOf(n)]);
+    const [detail, verdicts, code, { spine, folds }] = await Promise.all([within("d", run, n), within("j", run, n), within("x", run, n), spineOf(run, n)]);
     if (asked !== mine) return false;
     const place = list.indexOf(n);
-    /** @param {number | undefined} to @param {string} words */
-    const step = (to, words) => el("button", { type: "button", disabled: to === undefined, on: { click: () => { location.hash = link(run, /** @type {number} */ (to)); } } }, words);
-    const { id } = data.questions[n];
+    /** @param {number | undefined} to @param {string} words @param {string} sign */
+    const step = (to, words, sign) => el("button", { type: "button", "aria-label": words, title: words, disabled: to === undefined, on: { click: () => { location.hash = link(run, /** @type {number} */ (to)); } } }, sign);
     panel.replaceChildren(
       el("div", { class: "bar" },
-        el("h2", { id: "d-title", tabindex: -1 }, brief(id, 80), el("span", { class: "dim" }, " in ", brief(data.runs[run].name, 60))),
-        step(place > 0 ? list[place - 1] : undefined, "Previous"), step(place >= 0 ? list[place + 1] : undefined, "Next"),
+        el("h2", { id: "d-title", tabindex: -1 }, brief(data.questions[n].id, 80), el("span", { class: "vh" }, " in ", brief(data.runs[run].name, 60))),
+        step(place > 0 ? list[place - 1] : undefined, "Previous", "‹"), step(place >= 0 ? list[place + 1] : undefined, "Next", "›"),
         el("button", { type: "button", on: { click: (/** @type {any} */ event) => copy(event.currentTarget, location.href) } }, "Copy link"),
-        el("button", { type: "button", id: "close" }, "Close")),
+        el("button", { type: "button", id: "close", "aria-label": "Close", title: "Close" }, "✕")),
       el("div", { class: "body" },
         el("p", { class: "question data" }, detail.question),
         spine,
-        tabs(run, n),
-        data.runs.length < 2 ? null : el("h3", {}, "What ", brief(data.runs[run].name, 60), " did"),
-        graderOf(grades, data.runs[run].name, id),
         sectionsOf({
-          data, run: data.runs[run], number: n, detail, verdicts: verdicts || [], code, baseline: baseline(),
+          data, run: data.runs[run], number: n, detail, verdicts: verdicts || [], code, baseline: baseline(), grades, folds,
           detailIn: (other) => within("d", data.runs.indexOf(other), n),
         })));
     showRuns(panel);

@@ -1,7 +1,9 @@
-// What one run did on one question, below the spine: answer, code, verdicts, tool calls, commits, chunks and values.
+// What one run did on one question, below the spine: answer, code and verdicts; and folded chunks, commits and values.
+import { answerElement } from "./answer.js";
 import { clashesOf, commitText } from "./commits.js";
 import { brief, counted, el, middle, plain, shown, table, tag } from "./dom.js";
 import { wordDiff } from "./diff.js";
+import { graderOf } from "./grades.js";
 import { judgedSection } from "./judged.js";
 import { drawMap } from "./map.js";
 import { has } from "./model.js";
@@ -17,7 +19,10 @@ import { codeTag, tagsOf } from "./tags.js";
  * @property {any} code
  * @property {(run: import("./model.js").Run) => Promise<any>} detailIn Reads the details of the question in another run.
  * @property {number | null} baseline
+ * @property {ReturnType<typeof import("./grades.js").gradesOf>} grades
+ * @property {Element[]} folds What the spine of the question folds.
  */
+/** @typedef {import("./dom.js").Child} Child */
 
 /** @param {number} ms */
 const time = (ms) => (ms >= 1000 ? `${Number((ms / 1000).toPrecision(3))} s` : `${Number(ms.toPrecision(3))} ms`);
@@ -36,19 +41,20 @@ const spentLine = (spent) => {
   return el("p", { class: "dim", id: "spent" }, words.filter(([name]) => spent[name] !== undefined).map(([name, say]) => say(spent[name])).join(" · "));
 };
 
-/** @param {Opened} at */
-const notes = ({ detail, run, number }) => {
-  const one = run.questions[number];
-  return [
-    detail.error !== null ? el("p", { class: "note" }, el("b", {}, "Not answered: "), plain(detail.error)) : null,
-    has(one, "absent") ? el("p", { class: "note" }, "The run has no record for this question.") : null,
-    has(one, "unlogged") ? el("p", { class: "note" }, "The record has no traversal (not logged).") : null,
-    detail.invalid !== null ? el("p", { class: "note" }, el("b", {}, "Not scored: "), plain(detail.invalid)) : null,
-    el("p", {}, el("b", {}, detail.stage.name), ": ", plain(detail.stage.reason), detail.stage.missing.length ? [" (", listed(detail.stage.missing), ")"] : null,
-      detail.undecided ? el("span", { class: "dim" }, " Not in the two-by-two table: ", plain(detail.undecided)) : null),
-    detail.ordered ? null : el("p", { class: "note" }, "The traversal is a set of edges, without an order."),
-  ];
-};
+/** What keeps the question from having an answer or a score. @param {Opened} at */
+const notes = ({ detail }) => [
+  detail.error !== null ? el("p", { class: "note" }, el("b", {}, "Not answered: "), plain(detail.error)) : null,
+  detail.invalid !== null ? el("p", { class: "note" }, el("b", {}, "Not scored: "), plain(detail.invalid)) : null,
+];
+
+/** Return a part that is folded. @param {string} id @param {Child} words Its line. @param {Child[]} parts */
+const fold = (id, words, ...parts) => /** @type {HTMLDetailsElement} */ (el("details", { id }, el("summary", {}, words), parts));
+
+/** How the question ended, with its tags. @param {Opened} at */
+const happened = ({ data, detail, run, number }) => fold("happened", ["Ended: ", detail.stage.name],
+  el("p", {}, tagsOf(data, run, number), plain(detail.stage.reason), detail.stage.missing.length ? [" (", listed(detail.stage.missing), ")"] : null),
+  detail.undecided ? el("p", { class: "dim" }, "Not in the two-by-two table: ", plain(detail.undecided)) : null,
+  detail.ordered ? null : el("p", { class: "note" }, "The traversal is a set of edges, without an order."));
 
 /** The difference of the answer to that of another run, made when it is unfolded. @param {Opened} at */
 const difference = ({ data, run, number, detail, detailIn, baseline }) => {
@@ -67,17 +73,27 @@ const difference = ({ data, run, number, detail, detailIn, baseline }) => {
         : pieces.map(({ kind, text }) => (kind === "same" ? document.createTextNode(text) : el(kind === "added" ? "ins" : "del", {}, text)))));
   };
   select.addEventListener("change", compare);
-  const folded = /** @type {HTMLDetailsElement} */ (el("details", { id: "difference" }, el("summary", {}, "Word by word against another run"), el("p", {}, "Against ", select, " (struck out: only there)"), result));
+  const folded = fold("difference", "Word by word", el("p", {}, "Against ", select, " (struck out: only there)"), result);
   folded.addEventListener("toggle", () => { if (folded.open && !result.childNodes.length) compare(); });
   return folded;
 };
 
-/** @param {Opened} at */
-const answers = (at) => el("div", { class: "columns" },
-  el("section", {}, el("h3", {}, "Answer"), at.detail.answer === null ? el("p", { class: "dim" }, "The record holds no answer.") : el("p", { class: "data", id: "answer" }, at.detail.answer), difference(at),
-    at.detail.spent ? spentLine(at.detail.spent) : null),
-  el("section", {}, el("h3", {}, "Gold answer"), at.detail.gold === null ? el("p", { class: "dim" }, "No gold answer is annotated.") : el("p", { class: "data" }, at.detail.gold),
-    at.detail.facts.length ? el("ul", {}, at.detail.facts.map((/** @type {string} */ fact) => el("li", { class: "data" }, fact))) : null));
+/** The answer of the run with the buttons that grade it, beside the gold answer. @param {Opened} at */
+const answers = ({ data, run, number, detail, code, grades }) => {
+  const several = data.runs.length > 1;
+  /** @param {string} key */
+  const kbd = (key) => el("kbd", {}, key);
+  const hint = el("span", { class: "hint" }, "next ", kbd("j"), several ? [" · run ", kbd("1"), "–", kbd(String(Math.min(data.runs.length, 9)))] : null);
+  const { answer_hash } = detail;
+  const gold_hash = data.gold_hashes[number];
+  const hashes = { ...(answer_hash ? { answer_hash } : {}), ...(gold_hash ? { gold_hash } : {}) };
+  return el("div", { class: "columns answers" },
+    el("section", {}, el("h3", {}, "Answer", several ? [" of ", brief(run.name, 60)] : null),
+      detail.answer === null ? el("p", { class: "dim" }, "The run logs no answer text: nothing to grade.")
+        : [answerElement(detail.answer, code), graderOf(grades, run.name, data.questions[number].id, hashes, hint)]),
+    el("section", {}, el("h3", {}, "Gold answer"), detail.gold === null ? el("p", { class: "dim" }, "No gold answer is annotated.") : el("p", { class: "data" }, detail.gold),
+      detail.facts.length ? el("ul", {}, detail.facts.map((/** @type {string} */ fact) => el("li", { class: "data" }, fact))) : null));
+};
 
 /** How the code of the answer ran: the first failing test, the code with its line, the other tests. @param {Opened} at */
 const codeSection = ({ data, code: found }) => {
@@ -142,8 +158,7 @@ const callSection = (calls) => {
     el("td", {}, call.arguments ? el("pre", { class: "chunk", tabindex: 0 }, call.arguments) : ""),
     el("td", {}, call.seen === null ? el("span", { class: "dim" }, "unknown") : call.seen.map(seen), call.more_seen ? el("span", { class: "dim" }, ` and ${call.more_seen} more`) : null),
     el("td", {}, call.result ? el("pre", { class: "chunk", tabindex: 0 }, call.result) : ""));
-  return el("section", { id: "calls" },
-    el("h3", {}, "Tool calls"),
+  return fold("calls", counted(calls.made.length + calls.more, "tool call"),
     calls.lack === null ? null : el("p", { class: "note", id: "lack" }, calls.lack),
     calls.expected.length ? el("details", {}, el("summary", {}, `Expected, ${counted(calls.expected.length + calls.more_expected, "call")}`),
       el("ol", {}, calls.expected.map((/** @type {any} */ one) => el("li", {}, plain(one.name), one.arguments === null ? el("span", { class: "dim" }, " with any arguments") : [" ", plain(one.arguments || "without arguments")]))),
@@ -152,17 +167,26 @@ const callSection = (calls) => {
     calls.more ? el("p", { class: "dim" }, `and ${counted(calls.more, "more call")}`) : null);
 };
 
-/** The commits that don't belong together, numbered as the map names them. @param {any} detail */
-const pairs = (detail) => {
+/**
+ * The commits that the run read, and the pairs that don't belong together, numbered as the map names them.
+ * @param {any} detail @param {HTMLElement | null} folded What the spine says about them.
+ */
+const commitsOf = (detail, folded) => {
+  if (!detail.commits.length) return folded;
   /** @param {number} commit */
   const name = (commit) => el("span", {}, plain(detail.commits[commit].repo), " at ", plain(commitText(detail, commit)));
   /** @param {number[]} commits @param {string} rule */
   const names = (commits, rule) => (rule === "unknown commit" ? commits.map((commit, place) => [place ? ", " : "", name(commit)])
     : [name(commits[0]), " with ", name(commits[commits.length - 1])]);
-  if (!detail.pairs.length) return null;
-  return [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map((/** @type {any} */ { commits, rule, count }) =>
-    el("li", {}, names(commits, rule), `: ${rule} (${counted(count, "pair")} of chunks)`))),
-  detail.more_pairs ? el("p", { class: "dim" }, `and ${detail.more_pairs} more`) : null];
+  const place = folded || fold("commits", "Commits");
+  place.id = "commits";
+  place.append(...[
+    el("p", {}, detail.commits.map((/** @type {any} */ _, /** @type {number} */ commit) => [commit ? ", " : "", name(commit)])),
+    ...(detail.pairs.length ? [el("p", {}, "Not belonging together:"), el("ol", { id: "pairs" }, detail.pairs.map((/** @type {any} */ { commits, rule, count }) =>
+      el("li", {}, names(commits, rule), `: ${rule} (${counted(count, "pair")} of chunks)`)))] : []),
+    ...(detail.more_pairs ? [el("p", { class: "dim" }, `and ${detail.more_pairs} more`)] : []),
+  ]);
+  return place;
 };
 
 /** @param {Opened} at */
@@ -177,12 +201,10 @@ const chunks = ({ detail, run, number }) => {
     el("td", { class: "num" }, score === null ? "" : Number(score.toPrecision(5))),
     el("td", {}, plain(id), commit !== null ? el("div", { class: "dim" }, commitText(detail, commit), clashes.has(commit) ? ` ✕${(clashes.get(commit) || []).join(",")}` : "") : ""),
     el("td", {}, text ? el("pre", { class: "chunk", tabindex: 0 }, text) : ""));
-  return [
-    el("h3", {}, "Retrieved chunks"),
+  return fold("chunks", counted(detail.chunks.length + detail.more_chunks, "chunk"),
     detail.chunks.length ? table("In order of rank, with the annotated gain of each", ["rank", "gain", "score", "chunk", "text"], detail.chunks.map(row)) : el("p", { class: "dim" }, silent),
     detail.more_chunks ? el("p", { class: "dim" }, `and ${detail.more_chunks} more`) : null,
-    detail.lost.length ? el("p", {}, "Relevant but not retrieved: ", detail.lost.map((/** @type {any} */ { id, gain }, /** @type {number} */ place) => [place ? ", " : "", plain(id), ` (+${gain})`])) : null,
-  ];
+    detail.lost.length ? el("p", {}, "Relevant but not retrieved: ", detail.lost.map((/** @type {any} */ { id, gain }, /** @type {number} */ place) => [place ? ", " : "", plain(id), ` (+${gain})`])) : null);
 };
 
 /** @param {Opened} at */
@@ -190,30 +212,32 @@ const values = ({ data, run, number, detail }) => {
   // Scores by other tools are among the values of the run.
   /** @param {number} place */
   const valueOf = (place) => detail.values[place] ?? run.values[place][number];
-  return el("details", {}, el("summary", {}, "Every measure of this question"), table("The value, or why there is none", ["measure", "value"], data.measures.map((measure, place) => el("tr", {},
+  return fold("values", "Every measure", detail.spent ? spentLine(detail.spent) : null, table("The value, or why there is none", ["measure", "value"], data.measures.map((measure, place) => el("tr", {},
     el("th", { scope: "row", title: measure.definition }, measure.name),
     el("td", { title: typeof valueOf(place) === "number" ? valueOf(place) : null }, typeof valueOf(place) === "number" ? shown(valueOf(place)) : el("span", { class: "dim data" }, `not scored: ${valueOf(place) ?? "no score was given"}`)))), "narrow"));
 };
 
-/** The map of the walk, drawn when it is unfolded. @param {Opened} at */
-const map = ({ run, detail }) => {
+/** Put the map of the walk into what is folded about edges off the path; it is drawn when that is unfolded. @param {Opened} at @param {HTMLDetailsElement | null} off */
+const withMap = ({ run, detail }, off) => {
   const { edges, omitted } = detail.map;
+  const folded = off || fold("map", "Map");
   const place = el("div", {});
-  const folded = /** @type {HTMLDetailsElement} */ (el("details", { id: "map" }, el("summary", {}, "The map of ", brief(run.name, 60), `: ${counted(edges.length + (omitted || 0), "edge")} of gold and traversal`), place));
+  folded.id = "map";
+  folded.append(el("p", {}, "The map of ", brief(run.name, 60), `: ${counted(edges.length + (omitted || 0), "edge")} of gold and traversal`), place);
   folded.addEventListener("toggle", () => { if (folded.open && !place.childNodes.length) place.append(drawMap(detail)); });
   return folded;
 };
 
-/** Return the sections of an open question in one run. @param {Opened} at @returns {import("./dom.js").Child[]} */
-export const sectionsOf = (at) => [
-  el("p", { class: "happened" }, tagsOf(at.data, at.run, at.number)),
-  notes(at),
-  map(at),
-  pairs(at.detail),
-  answers(at),
-  codeSection(at),
-  judgedSection(at.detail, at.verdicts),
-  callSection(at.detail.calls),
-  chunks(at),
-  values(at),
-];
+/** Return what stands below the spine of an open question: the answers, what was found about them, and what is folded. @param {Opened} at @returns {Child[]} */
+export const sectionsOf = (at) => {
+  /** @param {string} kind @returns {any} */
+  const known = (kind) => at.folds.find((one) => one.classList.contains(kind)) || null;
+  return [
+    notes(at),
+    answers(at),
+    codeSection(at),
+    judgedSection(at.detail, at.verdicts),
+    el("div", { class: "spine" }, el("div", { class: "folds" }, withMap(at, known("off")), known("remedies"), known("others"), chunks(at), commitsOf(at.detail, known("commits")), callSection(at.detail.calls), values(at),
+      difference(at), happened(at), known("commands"))),
+  ];
+};

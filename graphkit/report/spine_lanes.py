@@ -1,0 +1,217 @@
+"""The lanes of a spine: runs that did the same on a question share a column of its table, and a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphkit.records.words import counted
+from graphkit.report.spine import Column, MarkKind, Node, Spine, SpinePath
+from graphkit.report.spine_words import clauses
+
+#: The symbol, the word and the meaning of each mark, in the order of the legend.
+MARKS: dict[MarkKind, tuple[str, str, str]] = {
+    "walked": ("", "walked", "walked"),
+    "missed": ("", "missed", "missed"),
+    "reversed": ("⇄", "reversed", "walked in the other direction only"),
+    "relation": ("≠", "other relation", "walked with another relation only"),
+    "optional": ("○", "optional", "optional and not walked: no loss"),
+    "alternative": ("–", "not needed", "of an alternative that doesn't count for the run: no loss"),
+    "unlogged": ("?", "not logged", "the record has no traversal"),
+    "unattempted": ("·", "not attempted", "the question failed or has no record"),
+}
+
+#: A sentence; names between backticks may hold full stops.
+_SENTENCE = re.compile(r"[^`. ](?:`[^`]*`|[^`.])*\.|`[^`]*`(?:`[^`]*`|[^`.])*\.")
+
+#: How a lane is drawn between two nodes: walked, not walked, or no step is there.
+_Line = Literal["walked", "quiet", "none"]
+
+#: How the runs of a lane did.
+Kind = Literal["good", "bad", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Runs that did the same: their numbers, and the columns of the spine that they had."""
+
+    runs: tuple[int, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def column(self) -> Column:
+        """What all of them did; ranks, reasons of clashes and edges off the path are those of the first."""
+        return self.columns[0]
+
+    @property
+    def broken(self) -> tuple[int, int] | None:
+        """The places of the path and the step at which the lane first broke; None if it broke nowhere."""
+        first = next(iter(self.column.breaks), None)
+        return None if first is None else (first.path, first.step)
+
+    def rank(self, node: int) -> str:
+        """Return the rank of a node, or the lowest and the highest of the runs'; empty if it wasn't retrieved."""
+        ranks = sorted({column.ranks[node] for column in self.columns})
+        if ranks[0] <= 0:
+            return ""
+        return f"#{ranks[0]}" if len(ranks) == 1 else f"#{ranks[0]}–{ranks[-1]}"
+
+
+def lanes(spine: Spine) -> list[Lane]:
+    """Return the lanes of a spine, in the order of their first runs.
+
+    Runs share one if they have the same marks and retrieved the same nodes; their ranks and clashes may differ.
+    """
+    found: dict[Any, list[int]] = {}
+    for number, column in enumerate(spine.columns):
+        retrieved = tuple((rank > 0) - (rank < 0) for rank in column.ranks)
+        same = (column.state, column.marks, column.counted, column.in_order, retrieved)
+        found.setdefault(same, []).append(number)
+    return [Lane(tuple(runs), tuple(spine.columns[run] for run in runs)) for runs in found.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What some runs did, in the same words.
+
+    Attributes
+    ----------
+    kind
+        Whether they did well, badly, or whether that is open. A wrong answer isn't well.
+    words
+        A sentence for each path that counts, without its subject and its full stop.
+    share
+        How many of the required steps they walked; empty if they walked all, or nobody knows.
+    """
+
+    runs: tuple[int, ...]
+    kind: Kind
+    words: tuple[str, ...]
+    share: str
+
+
+def stories(spine: Spine) -> list[Story]:
+    """Return what the runs did, in the order of the first that share their words."""
+    found: dict[tuple[tuple[str, ...], str], list[int]] = {}
+    for run in range(len(spine.columns)):
+        words = tuple(told for _, told in clauses(spine, run))
+        found.setdefault((words, _share(spine, spine.columns[run])), []).append(run)
+    return [Story(tuple(runs), _kind(spine, runs), *told) for told, runs in found.items()]
+
+
+def _kind(spine: Spine, runs: Sequence[int]) -> Kind:
+    column = spine.columns[runs[0]]
+    if column.breaks or column.state in ("failed", "absent"):
+        return "bad"
+    if column.state != "scored" or not column.counted:
+        return "open"
+    return "bad" if any(spine.right[run] is False for run in runs) else "good"
+
+
+def _share(spine: Spine, column: Column) -> str:
+    if not column.breaks:
+        return ""
+    marks = _required(spine, column)
+    free = any(step.optional for place in column.counted for step in spine.backbone.paths[place].steps)
+    return f"{marks.count('walked')} of {counted(len(marks), 'required step' if free else 'step')}"
+
+
+def _required(spine: Spine, column: Column) -> list[MarkKind]:
+    """Return the marks of the required steps of the paths that count."""
+    paths = spine.backbone.paths
+    return [column.marks[place][step].kind for place in column.counted for step in paths[place].required]
+
+
+def remedies(spine: Spine) -> list[str]:
+    """Return what to do about the causes, each sentence once: first of the runs that came furthest."""
+    said: set[str] = set()
+    found = []
+    for column in sorted(spine.columns, key=lambda column: -_required(spine, column).count("walked")):
+        for cause in column.causes:
+            new = [one for one in _SENTENCE.findall(cause.remedy) if one not in said]
+            said.update(new)
+            found.append(" ".join(new))
+    return [one for one in found if one]
+
+
+def clashes_of(column: Column) -> list[str]:
+    """Return why commits that a run read don't belong together, each reason once."""
+    return [words for words in dict.fromkeys(column.clashes) if words]
+
+
+def rows(spine: Spine, some: list[Lane], place: int) -> list[dict[str, Any]]:
+    """Return a gold path as rows: its start, then each step with the node to which it leads.
+
+    A step that begins elsewhere than the one before it ended has the row of its start before its own.
+    """
+    path = spine.backbone.paths[place]
+    found: list[dict[str, Any]] = []
+    seen: set[int] = set()
+    at = -1
+    walked = [_walked(path, lane.column, place) for lane in some]
+    for number, step in enumerate(path.steps):
+        follows = number + 1 < len(path.steps) and path.steps[number + 1].source == step.target
+        for node, arriving, leaving in (
+            (step.source, None, number),
+            (step.target, number, number + 1 if follows else None),
+        ):
+            if arriving is None and node == at:
+                continue
+            again = node in seen
+            seen.add(node)
+            cells = [
+                _cell(lane, place, node, arriving, leaving, node in nodes, again)
+                for lane, nodes in zip(some, walked, strict=True)
+            ]
+            gold = None if arriving is None else step
+            found.append({"step": 0 if arriving is None else number + 1, "gold": gold, "again": again, "cells": cells})
+            found[-1]["node"] = spine.backbone.nodes[node]
+        at = step.target
+    return found
+
+
+def _walked(path: SpinePath, column: Column, place: int) -> set[int]:
+    """Return the nodes at the ends of walked steps."""
+    marks = zip(path.steps, column.marks[place], strict=True)
+    return {node for step, mark in marks if mark.kind == "walked" for node in (step.source, step.target)}
+
+
+def _cell(
+    lane: Lane, place: int, node: int, arriving: int | None, leaving: int | None, walked: bool, again: bool
+) -> dict[str, Any]:
+    """Return what a lane shows at a node: the halves of its line, its dot, its rank, and the mark of the step there."""
+    marks = lane.column.marks[place]
+    broken = next((one.step for one in lane.column.breaks if one.path == place), len(marks))
+    reached = (leaving if leaving is not None else len(marks)) - 1 if arriving is None else arriving
+    mark = None if arriving is None else marks[arriving]
+    return {
+        "up": _line(lane, place, arriving),
+        "down": _line(lane, place, leaving),
+        "dot": "walked" if walked else "retrieved" if lane.column.ranks[node] > 0 else "passed",
+        "after": reached >= broken,
+        "broke": arriving is not None and (place, arriving) == lane.broken,
+        "symbol": "" if mark is None else MARKS[mark.kind][0],
+        "kind": "" if mark is None else mark.kind,
+        "word": "" if mark is None else MARKS[mark.kind][1],
+        "relation": "" if mark is None else mark.relation,
+        "rank": "" if again else lane.rank(node),
+        "unknown": not again and lane.column.ranks[node] < 0,
+        "ranks": [column.ranks[node] for column in lane.columns],
+        "clashes": []
+        if again
+        else [(run, one.clashes[node]) for run, one in enumerate(lane.columns) if one.clashes[node]],
+    }
+
+
+def _line(lane: Lane, place: int, step: int | None) -> _Line:
+    if step is None:
+        return "none"
+    return "walked" if lane.column.marks[place][step].kind == "walked" else "quiet"
+
+
+def file_of(node: Node) -> str:
+    """Return the name of the file of a node without its folders; empty if the node is called so itself."""
+    name = node.file.rpartition("/")[2]
+    return "" if name == node.label else name

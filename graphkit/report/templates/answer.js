@@ -1,0 +1,47 @@
+// The text of an answer: its paragraphs, and the code between fences, which is drawn without them and once.
+import { el } from "./dom.js";
+
+/** @typedef {{code: boolean, text: string}} AnswerPiece */
+
+/** The longest line of code that the section of executed code shows, in characters; a longer one is cut and gets an ellipsis. */
+const CODE_LINE = 200;
+
+/** Return an answer in pieces: text, and the code of fenced blocks; an unclosed block goes on to the end. @param {string} text @returns {AnswerPiece[]} */
+export const answerPieces = (text) => {
+  /** @type {AnswerPiece[]} */
+  const found = [];
+  /** @type {string[]} */
+  let lines = [];
+  /** The fence of the open block; empty outside. */
+  let fence = "";
+  const end = () => {
+    const piece = lines.join("\n");
+    if (fence ? piece : piece.trim()) found.push({ code: Boolean(fence), text: fence ? piece : piece.replace(/^\n+|\n+$/g, "") });
+    lines = [];
+  };
+  for (const line of text.split("\n")) {
+    const [, mark] = line.match(fence ? /^ {0,3}(`{3,}|~{3,})[ \t]*$/ : /^ {0,3}(`{3,}|~{3,})[^`]*$/) || [];
+    const turns = mark && (!fence || (mark[0] === fence[0] && mark.length >= fence.length));
+    if (!turns) { lines.push(line); continue; }
+    end();
+    fence = fence ? "" : mark;
+  }
+  end();
+  return found;
+};
+
+/** Tell whether the section of executed code shows some code, line by line. @param {string} code @param {{lines: string[]}[]} shown */
+export const isShownIn = (code, shown) => {
+  const lines = code.replace(/\s+$/, "").split("\n").map((line) => (line.length > CODE_LINE ? `${line.slice(0, CODE_LINE - 1)}…` : line));
+  return lines.some((line) => line.trim()) && shown.some((piece) => piece.lines.some((_, place) => lines.every((line, number) => piece.lines[place + number] === line)));
+};
+
+/** Return the answer of a run as an element. @param {string} text @param {any} code What the section of executed code shows, if there is one. */
+export const answerElement = (text, code) => {
+  const [shown, found] = [code ? code.code : [], answerPieces(text)];
+  const whole = found.length === 1 && !found[0].code && isShownIn(text, shown) && text.trimEnd().split("\n").length >= code.lines;
+  if (found.every((piece) => !piece.code) && !whole) return el("p", { class: "data", id: "answer" }, text);
+  return el("div", { id: "answer" }, found.map((piece) => (whole || (piece.code && isShownIn(piece.text, shown))
+    ? el("p", { class: "dim" }, "The code stands below.")
+    : el(piece.code ? "pre" : "p", { class: piece.code ? "block" : "data", tabindex: piece.code ? 0 : null }, piece.text))));
+};
