@@ -150,6 +150,7 @@ CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
 //   rank INTEGER: Its place where alternatives score the same.
 //   ordered BOOLEAN: False for a set of edges without an order.
 //   manual LIST<BOOLEAN>: Whether the step was annotated by hand, and no static graph need hold it.
+//   absent LIST<BOOLEAN>: Whether no knowledge graph of the question holds the step, if their edges are given.
 //   sources LIST<STRING>: The id from which each step leads.
 //   relations LIST<STRING>: The relation of each step.
 //   targets LIST<STRING>: The id to which it leads.

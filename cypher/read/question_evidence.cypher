@@ -1,25 +1,35 @@
 // title: Evidence on questions
-// answers: What did a run retrieve for each of some questions, what was relevant, what is its gold, which edges did it walk between the ends of a gold edge, which files were expected and named, and what does its record log?
+// answers: What does a run know of each of some questions: its gold paths and the commits that it is about, the retrieved paths and chunks with their commits, the expected files and those that were named, and what is logged?
 // parameters: run, questions
-// columns: question, relevant, ranking, chunks_logged, walk_logged, gold_paths, gold, walked, expected_files, files, files_logged
+// columns: question, invalid, relevant, gains, pins, stack_pins, gold, answered, error, ordered, walk_logged, walks, chunks_logged, chunks, expected_files, files, files_logged
 MATCH (r:Run {id: $run})
 UNWIND $questions AS id
 WITH r, id
 MATCH (q:Question {dataset: r.dataset, id: id})
 OPTIONAL MATCH (a:Answer {run: $run, question: id})
-WITH id, q, a, COUNT { (q)-[:EXPECTS]->(:GoldPath) } AS gold_paths, COLLECT {
+WITH id, q, a, COLLECT {
+  MATCH (s:Stack {key: q.stack_key})-[:PINS]->(c:Commit)
+  RETURN [c.repo, c.sha]
+} AS stack_pins, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  UNWIND range(0, size(g.sources) - 1) AS i
-  RETURN DISTINCT [g.sources[i], g.relations[i], g.targets[i]]
+  RETURN {id: g.id, group: g.group, ordered: coalesce(g.ordered, true), sources: g.sources, relations: g.relations,
+    targets: g.targets, optional: g.optional, manual: g.manual, absent: g.absent} AS path
+  ORDER BY g.index
 } AS gold, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
-  UNWIND range(0, size(p.sources) - 1) AS i
-  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
-} AS walked, coalesce(a.evidence_files, COLLECT {
+  RETURN {sources: p.sources, relations: p.relations, targets: p.targets, source_commits: p.source_commits,
+    target_commits: p.target_commits} AS walk
+  ORDER BY p.index
+} AS walks, COLLECT {
+  MATCH (a)-[x:RETRIEVED]->(c:Chunk)
+  RETURN [c.id, c.repo, coalesce(x.commit, c.commit)] AS chunk
+  ORDER BY x.rank
+} AS chunks, coalesce(a.evidence_files, COLLECT {
   MATCH (a)-[:RETRIEVED]->(c:Chunk) WHERE c.file IS NOT NULL
   RETURN DISTINCT c.file
 }) AS files
-RETURN id AS question, q.relevant_ids AS relevant, a.ranking AS ranking, coalesce(a.chunks_logged, false) AS chunks_logged,
-  coalesce(a.walk_logged, false) AS walk_logged,
-  gold_paths, gold, [w IN walked WHERE any(e IN gold WHERE e[0] IN [w[0], w[2]] AND e[2] IN [w[0], w[2]])] AS walked,
-  q.expected_files AS expected_files, files, a IS NOT NULL AND (a.chunks_logged OR a.evidence_files IS NOT NULL) AS files_logged
+RETURN id AS question, q.invalid AS invalid, q.relevant_ids AS relevant, q.gains AS gains,
+  [i IN range(0, size(q.pinned_shas) - 1) | [q.pinned_repositories[i], q.pinned_shas[i]]] AS pins, stack_pins, gold,
+  a IS NOT NULL AS answered, a.error AS error, coalesce(a.ordered, true) AS ordered, coalesce(a.walk_logged, false) AS walk_logged,
+  walks, coalesce(a.chunks_logged, false) AS chunks_logged, chunks, q.expected_files AS expected_files, files,
+  a IS NOT NULL AND (a.chunks_logged OR a.evidence_files IS NOT NULL) AS files_logged

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.database.store import Store
 from graphkit.graph.failures import failures
+from graphkit.graph.knowledge import known_commits, known_places
 from graphkit.graph.known_names import kept_in_words, require_question, require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.right_answers import decision_of, of_whole_answers
+from graphkit.graph.rows import commit_key
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
 from graphkit.measures.outcome import Decision, grade_of_execution, grade_of_verdict
+from graphkit.records.commits import CommitGraph, is_whole
+from graphkit.records.ids import Places
+from graphkit.records.models import Commit
+from graphkit.records.structs import (
+    AnswerStruct,
+    ChunkStruct,
+    GoldPathStruct,
+    QuestionStruct,
+    StepStruct,
+    TraversalStepStruct,
+)
 from graphkit.records.verdicts import Verdict
 
 Row = Mapping[str, Any]
-
-#: The kinds of failures that an explanation reads.
-_KINDS = ("failed-questions", "stale-gold", "wrong-turns", "missed-edges", "incoherent-pairs")
 
 #: How many questions a query reads.
 _TOGETHER = 500
@@ -28,84 +38,81 @@ _TOGETHER = 500
 
 @dataclass(frozen=True)
 class QuestionEvidence:
-    """One question of a run: the rows of failures by kind, the claims with their edges, and what was retrieved.
+    """One question of a run: the case, what clashes in it, the claims with their edges, and what else was retrieved.
 
     Attributes
     ----------
+    case
+        The gold paths with the walk, and the retrieved chunks with their commits. From the graph it holds nothing else.
+    invalid
+        The reason why the gold is stale; None if it isn't.
+    conflicts
+        Rows of the query ``incoherent-pairs``.
     claims
         Rows with claim, support and the traversed edge that it rests on, in the order of judge and position.
     graded
         What each grade of the whole answer says: those of judges, persons and tests.
-    relevant, ranking
-        The relevant ids, most relevant first, and the retrieved ones, each once, best first.
-    gold_paths, gold
-        The number of gold paths, and their distinct edges.
-    walked
-        The distinct walked edges between the two ends of a gold edge.
+    relevant
+        The relevant ids, most relevant first.
     expected_files, files
         The expected files, and those that the record names or retrieved.
-    chunks_logged, walk_logged, files_logged
-        Whether the record logs retrieved chunks, a traversal, and files.
+    files_logged
+        Whether the record logs files.
     kept
         A sentence on a run that the graph stores in part; None for a whole one.
     """
 
     run: str
     question: str
-    failures: Mapping[str, Sequence[Row]]
-    claims: Sequence[Row]
-    graded: Sequence[Decision]
-    relevant: Sequence[str]
-    ranking: Sequence[str]
-    chunks_logged: bool
-    walk_logged: bool
-    gold_paths: int = 1
-    gold: Sequence[Edge] = ()
-    walked: Sequence[Edge] = ()
+    case: Case
+    invalid: str | None = None
+    conflicts: Sequence[Row] = ()
+    claims: Sequence[Row] = ()
+    graded: Sequence[Decision] = ()
+    relevant: Sequence[str] = ()
     expected_files: Sequence[str] = ()
     files: Sequence[str] = ()
     files_logged: bool = False
     kept: str | None = None
 
+    @property
+    def scored(self) -> bool:
+        """Whether the question was answered, and its gold isn't stale."""
+        return self.case.failure is None and self.invalid is None
+
 
 def evidence_in_graph(store: Store, run: str, question: str) -> QuestionEvidence:
     """Return what the graph knows of a question; raise InputError if run or question is unknown."""
-    run_known = require_run(store, run)
-    require_question(store, question, str(run_known["dataset"]))
-    rows = {question: _rows(lambda kind: failures(store, run, kind, question=question))}
-    [found] = _in_graph(store, run, [question], rows, kept_in_words(run_known))
+    known = require_run(store, run)
+    require_question(store, question, str(known["dataset"]))
+    conflicts = failures(store, run, "incoherent-pairs", question=question)
+    [found] = _in_graph(store, known, [question], {question: conflicts})
     return found
 
 
 def each_evidence_in_graph(store: Store, run: str, questions: Sequence[str]) -> Iterator[QuestionEvidence]:
     """Yield what the graph knows of some questions of a run that it scored, in their order.
 
-    The failures of the whole run are read at once: a query for each question takes ten times as long.
+    What clashes in the whole run is read at once: a query for each question takes ten times as long.
 
     Raises
     ------
     InputError
         The run is unknown.
     """
-    kept = kept_in_words(require_run(store, run))
-    rows: dict[str, dict[str, list[Row]]] = {}
-    for kind in _KINDS if questions else ():
-        for row in failures(store, run, kind):
-            rows.setdefault(str(row["question"]), {}).setdefault(kind, []).append(row)
+    known = require_run(store, run)
+    conflicts: dict[str, list[Row]] = {}
+    for row in failures(store, run, "incoherent-pairs") if questions else ():
+        conflicts.setdefault(str(row["question"]), []).append(row)
     for start in range(0, len(questions), _TOGETHER):
-        some = questions[start : start + _TOGETHER]
-        yield from _in_graph(store, run, some, {one: _rows(rows.get(one, {}).get) for one in some}, kept)
+        yield from _in_graph(store, known, questions[start : start + _TOGETHER], conflicts)
 
 
 def _in_graph(
-    store: Store,
-    run: str,
-    questions: Sequence[str],
-    rows: Mapping[str, Mapping[str, Sequence[Row]]],
-    kept: str | None,
+    store: Store, known: Row, questions: Sequence[str], conflicts: Mapping[str, Sequence[Row]]
 ) -> Iterator[QuestionEvidence]:
-    """Yield the evidence on questions whose failures are known."""
-    answered = [one for one in questions if not (rows[one]["failed-questions"] or rows[one]["stale-gold"])]
+    """Yield the evidence on questions of a run, what clashes in which is known."""
+    run, dataset = str(known["id"]), str(known["dataset"])
 
     def read(name: str, some: Sequence[str], **more: object) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = {}
@@ -113,30 +120,127 @@ def _in_graph(
             found.setdefault(str(row["question"]), []).append(row)
         return found
 
-    facts, claims = read("read/question_evidence", questions), read("read/question_claims", answered)
+    facts = {question: rows[0] for question, rows in read("read/question_evidence", questions).items()}
+    answered = [one for one, row in facts.items() if row["answered"] and row["error"] is None and not row["invalid"]]
+    claims = read("read/question_claims", answered)
     grades = read("read/question_grades", answered, **of_whole_answers())
+    commits = _commits(store, dataset, facts.values())
     for question in questions:
         if question not in facts:  # the dataset has lost it since
             continue
-        [known] = facts[question]
+        row = facts[question]
         yield QuestionEvidence(
             run=run,
             question=question,
-            failures=rows[question],
+            case=_case(run, row, commits),
+            invalid=row["invalid"] or None,
+            conflicts=conflicts.get(question, ()),
             claims=claims.get(question, ()),
-            graded=[decision_of(row) for row in grades.get(question, ())],
-            relevant=known["relevant"] or (),
-            ranking=[*dict.fromkeys(known["ranking"] or ())],
-            chunks_logged=known["chunks_logged"],
-            walk_logged=known["walk_logged"],
-            gold_paths=known["gold_paths"],
-            gold=_edges(known["gold"]),
-            walked=_edges(known["walked"]),
-            expected_files=known["expected_files"] or (),
-            files=known["files"] or (),
-            files_logged=bool(known["files_logged"]),
-            kept=kept,
+            graded=[decision_of(grade) for grade in grades.get(question, ())],
+            relevant=row["relevant"] or (),
+            expected_files=row["expected_files"] or (),
+            files=row["files"] or (),
+            files_logged=bool(row["files_logged"]),
+            kept=kept_in_words(known),
         )
+
+
+def _case(run: str, row: Row, commits: CommitGraph) -> Case:
+    """Return the case of a question in the graph."""
+    question = QuestionStruct(
+        id=row["question"],
+        question="",
+        # Those of the stack are resolved, too; the question's own come first.
+        commits=dict([*row["stack_pins"], *row["pins"]]),
+        paths=[_gold_path(path) for path in row["gold"]],
+        relevant=dict(zip(row["relevant"] or (), row["gains"] or (), strict=True)),
+    )
+    answer = AnswerStruct(
+        run=run,
+        question_id=row["question"],
+        retrieved=[ChunkStruct(id=node, repo=repo, commit=sha) for node, repo, sha in row["chunks"]]
+        if row["chunks_logged"]
+        else None,
+        traversal=[step for number, walk in enumerate(row["walks"]) for step in _walk(number, walk)]
+        if row["walk_logged"]
+        else None,
+        ordered=row["ordered"],
+        error=row["error"],
+    )
+    return Case(question, answer if row["answered"] else None, commits)
+
+
+def _gold_path(path: Row) -> GoldPathStruct:
+    parts = (path[name] for name in ("sources", "relations", "targets", "optional", "manual"))
+    steps = [
+        StepStruct(source=source, target=target, relation=relation or None, optional=free, evidence=_evidence(manual))
+        for source, relation, target, free, manual in zip(*parts, strict=True)
+    ]
+    return GoldPathStruct(id=path["id"], group=path["group"], steps=steps, ordered=path["ordered"])
+
+
+def _evidence(manual: bool) -> str | None:
+    return "manual" if manual else None
+
+
+def _walk(number: int, walk: Row) -> Iterator[TraversalStepStruct]:
+    parts = (walk[name] for name in ("sources", "relations", "targets", "source_commits", "target_commits"))
+    for position, (source, relation, target, here, there) in enumerate(zip(*parts, strict=True)):
+        yield TraversalStepStruct(
+            source=source,
+            target=target,
+            relation=relation or None,
+            path=number,
+            position=position,
+            source_commit=here or None,
+            target_commit=there or None,
+        )
+
+
+def _absent(row: Row) -> frozenset[Edge] | None:
+    """Return the gold edges that the knowledge graphs lack, None if that isn't known."""
+    found: set[Edge] = set()
+    for path in row["gold"]:
+        if path["absent"] is None:
+            return None
+        edges = zip(path["sources"], path["relations"], path["targets"], strict=True)
+        found |= {
+            (edge[0], edge[1] or None, edge[2]) for edge, lacks in zip(edges, path["absent"], strict=True) if lacks
+        }
+    return frozenset(found)
+
+
+def _commits(store: Store, dataset: str, rows: Iterable[Row]) -> CommitGraph:
+    """Return the commits that the questions are about, and those at which runs read another one, with their names.
+
+    Where each is known by its whole sha, only these are read, else all that the dataset knows: names and parts of a
+    sha mean one of them.
+    """
+    rows = [*rows]
+    places, absent = known_places(store, dataset), {str(row["question"]): _absent(row) for row in rows}
+    named = {one for row in rows for one in _other_commits(row, places)}
+    if all(is_whole(sha) for _, sha in named):
+        keys = sorted(str(commit_key(repo, sha)) for repo, sha in named)
+        found = store.read(cypher("read/named_commits"), {"dataset": dataset, "keys": keys}) if keys else []
+        listed = [Commit.model_validate(row) for row in found]
+    else:
+        listed = known_commits(store, dataset)
+    commits = CommitGraph.build(listed)
+    commits.places, commits.absent = places, lambda question: absent.get(question.id)
+    return commits
+
+
+def _other_commits(row: Row, places: Places) -> set[tuple[str, str]]:
+    """Return the commits that a question pins and another of whose repository was read, and these."""
+    pins = {str(repo): str(sha) for repo, sha in (*row["stack_pins"], *row["pins"])}
+    if not pins:
+        return set()
+    read = [(node, sha) for node, _, sha in row["chunks"]]
+    for walk in row["walks"]:
+        read += [*zip(walk["sources"], walk["source_commits"], strict=True)]
+        read += [*zip(walk["targets"], walk["target_commits"], strict=True)]
+    others = {(repo, sha) for node, sha in read if sha and (repo := places.repo(node)) and pins.get(repo, sha) != sha}
+    return others | {(repo, pins[repo]) for repo, _ in others}
 
 
 def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
@@ -144,36 +248,22 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
     run.require_question(question)
     case, scored = run.cases[question], run.answered(question) is not None
     verdicts = sorted(run.verdicts.get(question, ()), key=lambda one: one.judge) if scored else []
-    ends = {frozenset((edge[0], edge[2])) for edge in case.gold_edges}
     graded = [grade_of_verdict(one) for one in verdicts]
     if scored and question in run.executions:
         graded.append(grade_of_execution(run.executions[question]))
     return QuestionEvidence(
         run=run.run,
         question=question,
-        failures=_rows(lambda kind: run.failures(kind, question=question)),
+        case=case,
+        invalid=run.invalid.get(question),
+        conflicts=run.failures("incoherent-pairs", question=question),
         claims=[row for one in verdicts for row in _claims(one)],
         graded=[one for one in graded if one.right is not None],
         relevant=_relevant(case),
-        ranking=[*case.ranks],
-        chunks_logged=case.chunks_logged,
-        walk_logged=case.walk_logged,
-        gold_paths=len(case.gold),
-        gold=[*case.gold_edges],
-        walked=[edge for edge in case.walked if frozenset((edge[0], edge[2])) in ends],
         expected_files=sorted(case.expected_files),
         files=sorted(case.files) if scored else [],
         files_logged=scored and case.evidence_logged,
     )
-
-
-def _rows(read: Callable[[str], Sequence[Row] | None]) -> dict[str, Sequence[Row]]:
-    return {kind: read(kind) or () for kind in _KINDS}
-
-
-def _edges(rows: Sequence[Sequence[str]]) -> list[Edge]:
-    """Return edges of the graph, in which an edge without a relation has an empty one."""
-    return [(source, relation or None, target) for source, relation, target in rows]
 
 
 def _relevant(case: Case) -> list[str]:

@@ -39,6 +39,11 @@ class AbsentGold:
     with_edges: dict[str, bool]
     edges: dict[str, frozenset[Edge]]
 
+    @classmethod
+    def in_graphs(cls, dataset: Dataset, edges: dict[str, frozenset[Edge]]) -> AbsentGold:
+        """Return the edges that the knowledge graphs of a dataset lack, by question."""
+        return cls({name: files[1] is not None for name, files in dataset.graphs.items()}, edges)
+
     def of(self, question: QuestionStruct) -> frozenset[Edge] | None:
         """Return the gold edges that no knowledge graph of a question holds; None if the edges of one aren't given."""
         every = bool(self.with_edges) and all(self.with_edges.values())
@@ -239,7 +244,7 @@ def checked_gold(
         The questions of the dataset, if they were read already.
     """
     if not dataset.graphs:
-        return CheckedGold({}, AbsentGold({}, {}))
+        return CheckedGold({}, AbsentGold.in_graphs(dataset, {}))
     check = GoldCheck(dataset, commits)
     with Spool(QuestionStruct) as read:
         for question in questions or read.keep(dataset.annotated()):
@@ -257,9 +262,7 @@ def checked_gold(
                 stale[question.id] = reasons
             if lacking := check.absent(question):
                 absent[question.id] = lacking
-        return CheckedGold(
-            stale, AbsentGold({name: both[1] is not None for name, both in dataset.graphs.items()}, absent)
-        )
+        return CheckedGold(stale, AbsentGold.in_graphs(dataset, absent))
 
 
 def invalid_reason(stale: Sequence[str]) -> str | None:

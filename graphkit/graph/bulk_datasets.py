@@ -44,7 +44,7 @@ class DatasetElements:
         self.summary = LoadSummary(checked.dataset.name)
         self.places = checked.places
         self.commits = CommitGraph.build(checked.commits, checked.compatibility)
-        self.commits.places = self.places
+        self.commits.places, self.commits.absent = self.places, checked.gold.absent
         checked.gold.commits = self.commits
         self.nodes: dict[str, int] = {}
         self.number = 0

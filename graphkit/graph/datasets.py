@@ -207,7 +207,7 @@ class _DatasetLoader:
         self._source(known, "commits", self._load_commits, held)
         changes = know_histories(self.store, self.dataset.name)
         self.commits = CommitGraph.build(known_commits(self.store, self.dataset.name), self.checked.compatibility)
-        self.commits.places = self.places
+        self.commits.places, self.commits.absent = self.places, self.checked.gold.absent
         self.checked.gold.commits = self.commits
         self._source(
             known,

@@ -6,6 +6,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.queries import cypher
+from graphkit.measures.matching import Edge
 from graphkit.records.commits import CommitGraph, ReadAt, read_nothing
 from graphkit.records.ids import Places, RepositoryRules
 from graphkit.records.models import Commit, Compatibility
@@ -21,6 +22,15 @@ def invalid_questions(store: Store, dataset: str) -> dict[str, str]:
     return {
         str(row["question"]): str(row["reason"]) for row in store.read(cypher("read/invalid"), {"dataset": dataset})
     }
+
+
+def absent_gold(store: Store, dataset: str) -> dict[str, frozenset[Edge]]:
+    """Return the gold edges that the knowledge graphs of a dataset lack, for each question that lacks any."""
+    found: dict[str, set[Edge]] = {}
+    for row in store.read(cypher("read/absent_gold"), {"dataset": dataset}):
+        source, relation, target = (str(row[name]) for name in ("source", "relation", "target"))
+        found.setdefault(str(row["question"]), set()).add((source, relation or None, target))
+    return {question: frozenset(edges) for question, edges in found.items()}
 
 
 def commit_graph(store: Store, dataset: str, read_at: ReadAt = read_nothing) -> CommitGraph:

@@ -185,6 +185,7 @@ def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
                 "ordered": None if gold.ordered else False,
                 "optional": gold.optional,
                 "manual": gold.manual,
+                "absent": None if case.absent is None else [edge in case.absent for edge in gold.edges],
                 "repositories": sorted(case.places.named(nodes)),
                 "required_repositories": sorted(case.places.named(required)),
             }

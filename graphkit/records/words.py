@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 #: The name of the group of questions without a label.
 NO_LABEL = "(none)"
@@ -37,6 +38,15 @@ def in_backticks(text: str, room: int) -> str:
     if len(plain) > room:
         plain = plain[: -(-room // 2) - 1] + "…" + plain[len(plain) - room // 2 :]
     return f"`{plain.replace('`', chr(39)).strip() or '?'}`"
+
+
+def quoted(sentence: str, quote: Callable[[str], str]) -> str:
+    """Return a sentence with what stands between backticks quoted otherwise.
+
+    >>> quoted("did not retrieve `a`", repr)
+    "did not retrieve 'a'"
+    """
+    return "".join(quote(part) if place % 2 else part for place, part in enumerate(sentence.split("`")))
 
 
 def shortened(text: str, longest: int = 80) -> str:

@@ -11,9 +11,10 @@ from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
+from graphkit.files.stale_gold import AbsentGold
 from graphkit.graph.datasets import add_questions, ensure_loaded
 from graphkit.graph.digests import blocks_digest
-from graphkit.graph.knowledge import commit_graph, history_changes, invalid_questions, question_ids
+from graphkit.graph.knowledge import absent_gold, commit_graph, history_changes, invalid_questions, question_ids
 from graphkit.graph.right_answers import grades_of_answers
 from graphkit.graph.runs import (
     IN_MEMORY,
@@ -169,6 +170,7 @@ class GraphScoring:
         commits.places = places
         if partial:
             return commits, invalid_by_files(dataset, commits)
+        commits.absent = AbsentGold.in_graphs(dataset, absent_gold(store, dataset.name)).of
         return commits, invalid_questions(store, dataset.name)
 
     def _of_file(self, run: RunPass, known: Known, answers: Spool[AnswerStruct]) -> _ScoredRun:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
-from graphkit.files.stale_gold import checked_gold, invalid_reason, stale_gold
+from graphkit.files.stale_gold import checked_gold, invalid_reason
 from graphkit.measures.base import Measure
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct
@@ -114,24 +114,18 @@ class RunPass:
 def known_from_files(
     dataset: Dataset, measures: Iterable[Measure], problems: Problems
 ) -> tuple[CommitGraph, dict[str, str]]:
-    """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question.
-
-    The commits also know which gold edges the knowledge graphs lack.
-    """
+    """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
     needed = any(measure.needs_commits for measure in measures)
     commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(places=dataset.places())
-    gold = checked_gold(dataset, commits, problems)
-    commits.absent = gold.absent.of
-    return commits, _invalid(gold.stale)
+    return commits, invalid_by_files(dataset, commits, problems)
 
 
 def invalid_by_files(dataset: Dataset, commits: CommitGraph, problems: Problems | None = None) -> dict[str, str]:
     """Return the questions with stale gold, which no run is scored on, and why.
 
-    Without ``problems``, those of the files are reported elsewhere.
+    The commits learn which gold edges the knowledge graphs lack. Without ``problems``, those of the files are reported
+    elsewhere.
     """
-    return _invalid(stale_gold(dataset, commits, Problems("skip") if problems is None else problems))
-
-
-def _invalid(stale: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    return {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
+    gold = checked_gold(dataset, commits, Problems("skip") if problems is None else problems)
+    commits.absent = gold.absent.of
+    return {name: reason for name, reasons in gold.stale.items() if (reason := invalid_reason(reasons))}

@@ -92,12 +92,12 @@ def test_what_is_explained(tmp_path: Path) -> None:
         "x calls q (rests on the edge taken instead)",
         "z is called by p (nothing retrieved supports it)",
     )
-    untrusted = ["sentence", "run", "question", "divergence", "instead", "unretrieved", "claims", "query"]
-    assert found.as_json()["untrusted"] == untrusted
-    assert found.as_json()["sentence"] == found.sentence()
+    assert found.remedy == "For step 1, retrieve `y`, or walk to it."
+    untrusted = ["sentence", "run", "question", "cause", "remedy", "divergence", "instead", "unretrieved", "claims"]
+    assert found.as_json()["untrusted"] == [*untrusted, "query"]
+    assert found.as_json()["sentence"] == found.sentence() == found.cause
     assert found.sentence(lambda text: f"<{text}>") == (
-        "broke at <a:m.py#x -CALLS-> a:m.py#y>, got <a:m.py#x -CALLS-> a:m.py#q> instead: "
-        "the traversal took another edge at step 1 of the gold path"
+        "broke at step 1: did not retrieve <y>; the walk left <x> by <CALLS> to <q>"
     )
 
 
@@ -142,10 +142,9 @@ def test_nothing_wrong_without_a_traversal(tmp_path: Path) -> None:
     """A record without a traversal isn't healthy: EdgeRecall counts it as the worst value, and this says why."""
     found = graphkit.why(tiny(tmp_path, answers=[{**ANSWERS[1], "traversal": None}]), "q2")
     assert not found.wrong
-    assert found.verdict == (
-        "nothing wrong was found (looked at: chunks; no judge has read the answer); "
-        "but the record logs no traversal, so which gold edges it has isn't known"
-    )
+    assert found.verdict == "nothing wrong was found (looked at: chunks; no judge has read the answer)"
+    assert found.cause == "logged no traversal: which steps it took isn't known"
+    assert found.sentence() == f"{found.cause}; {found.verdict}"
 
 
 def test_questions_that_arent_scored(tmp_path: Path) -> None:
@@ -187,7 +186,9 @@ def test_hostile_text_is_quoted_and_cut(store: Store, tmp_path: Path) -> None:
         lines = found.lines()
         assert lines[1].startswith("untrusted: ")
         assert all(line.isprintable() for line in lines)
-        assert all(line.count('"') == 2 for line in lines[2:-1])
+        assert [line.partition(": ")[0] for line in lines[2:4]] == ["what to do", "verdict"]
+        assert not any(line.count('"') for line in lines[2:4])
+        assert all(line.count('"') == 2 for line in lines[4:-1])
         assert max(len(str(found).encode()), len(json.dumps(found.as_json()))) <= 2048
         assert found.claims or not found.query.startswith("graphkit")
     # The query holds the names as literals, or as parameters where these take too much room.

@@ -30,23 +30,7 @@ RANKINGS = st.lists(NODES, max_size=4, unique=True)
 
 def evidence(case: Case) -> QuestionEvidence:
     """Return what is known of a case."""
-    rows: dict[str, Any] = dict.fromkeys(("failed-questions", "stale-gold", "incoherent-pairs"), ())
-    rows["wrong-turns"] = [one.row() for one in first_divergences(case)]
-    rows["missed-edges"] = missed_edges(case)
-    return QuestionEvidence(
-        run="r",
-        question="q",
-        failures=rows,
-        claims=(),
-        graded=(),
-        relevant=(),
-        ranking=[*case.ranks],
-        chunks_logged=case.chunks_logged,
-        walk_logged=case.walk_logged,
-        gold_paths=len(case.gold),
-        gold=[*case.gold_edges],
-        walked=[*case.walked],
-    )
+    return QuestionEvidence("r", "q", case)
 
 
 @examples(400)
@@ -183,8 +167,8 @@ def test_an_edge_that_was_walked_otherwise_is_told_as_on_the_page() -> None:
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
     lost = "1 required gold edge is not traversed"
     for first, verdict, page in (
-        ((Y, "CALLS", X), "walked step 1 of the gold path in the other direction", "was walked in the other direction"),
-        ((X, "READS", Y), "walked step 1 of the gold path by another relation", "was walked as READS"),
+        ((Y, "CALLS", X), "walked step 1 of the gold path in the other direction", "walked it in the other direction"),
+        ((X, "READS", Y), "walked step 1 of the gold path by another relation", "walked it as `READS`, not as `CALLS`"),
     ):
         case = Case(gold, answer([first], [(Y, "CALLS", Z)]))
         found = explained(evidence(case))
@@ -192,12 +176,15 @@ def test_an_edge_that_was_walked_otherwise_is_told_as_on_the_page() -> None:
             f"the traversal {verdict}; {lost}",
             (f"{first[0]} -{first[1]}-> {first[2]}",),
         )
-        assert _page(case) == f"broke at step 1 of 2: CALLS to y {page}; 1 of 2 required steps walked"
+        assert _page(case) == f"broke at step 1: {page}; 1 of 2 required steps walked"
     case = Case(gold, answer([(Z, "CALLS", Y)]))
     assert explained(evidence(case)).verdict == (
         "the traversal came to a node of the gold path, but took no step of it; 2 required gold edges are not traversed"
     )
-    assert _page(case) == "broke at step 1 of 2: CALLS to y was not walked; 0 of 2 required steps walked"
+    assert _page(case) == (
+        "broke at step 1: did not retrieve `x`; the walk came to a node of the path, but took no step of it; "
+        "0 of 2 required steps walked"
+    )
 
 
 def _page(case: Case) -> str:
