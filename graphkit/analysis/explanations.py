@@ -140,7 +140,7 @@ class Explanation:
         ]
         lines = [f"{_quoted(self.question)} in {_quoted(self.run)}: {self.cause or self.verdict}", UNTRUSTED]
         lines += [f"what to do: {self.remedy}"] if self.remedy else []
-        lines += [f"verdict: {self.verdict}"] if self.cause else []
+        lines += [f"verdict: {self.verdict}"] if self.cause and self.error is None else []
         for title, texts in parts:
             lines += [f"{title}: {_quoted(text)}" for text in texts]
         lines += [f"note: {_quoted(self.kept)}"] if self.kept else []
@@ -152,7 +152,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         """Draw the explanation in a notebook, with every text escaped."""
         head = f"{_quoted(self.question)} in {_quoted(self.run)}: {self.sentence()}"
-        return block(head, notes=[f"verdict: {self.verdict}", *self.lines()[1:]])
+        return block(head, notes=self.lines()[1:])
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

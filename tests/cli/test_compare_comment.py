@@ -35,8 +35,8 @@ AFTER: list[Row] = [
 #: By hand: EdgeRecall is (1/2 + 1)/2 = 0.75 of r and (1/2 + 0)/2 = 0.25 of s; q3 has no path. Latency: the median of 10
 #: and 30. Tokens: (120 + 340) / 2.
 REGRESSION = (
-    "- `q2`: `EdgeRecall` 1.00 to 0.00; broke at `a:m.py#x -CALLS-> a:m.py#w`, got `a:m.py#x -CALLS-> a:m.py#y` "
-    "instead: the traversal took another edge at step 1 of the gold path"
+    "- `q2`: `EdgeRecall` 1.00 to 0.00; broke at step 1: retrieved `w` (#1), but did not walk to it from `x`; "
+    "the walk left `x` by `CALLS` to `y`"
 )
 COMMENT = f"""\
 <!-- graphkit compare -->

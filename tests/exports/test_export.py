@@ -21,7 +21,7 @@ TRACED: list[Row] = [
     ANSWERS[1],
     {"run": "r", "question_id": "q3", "error": "timeout", "trace_id": TRACE, "span_id": "00f067aa0ba902b7"},
 ]
-WHY = 'broke at "a:m.py#y -CALLS-> b:n.py#z": the traversal stopped at step 2 of the gold path'
+WHY = "broke at step 2: did not retrieve `z`; the walk stopped at `y`"
 SENTENCES = {"EdgeRecall": WHY, "BoundaryPrecision": "no traversed edge crosses a repository boundary"}
 
 

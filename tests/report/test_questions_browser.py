@@ -324,7 +324,7 @@ def test_three_errands(opened: Opened, tmp_path: Path) -> None:
     page.locator("#presets [data-preset=regressed]").click()
     page.locator("#table tbody th > a").first.click()
     told = page.locator("#spine .told li", has_text="storefront-bm25")
-    expect(told).to_contain_text("the walk never entered the path at")
+    expect(told).to_contain_text("walked no edge; broke at step")
 
 
 def test_marks_of_the_list_agree_with_the_spine(opened: Opened, two: Path) -> None:

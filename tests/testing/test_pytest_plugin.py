@@ -564,7 +564,7 @@ def test_bundled_dataset(project: Project) -> None:
     run = "@storefront/runs/storefront-graph"
     result = project("--graphkit=@storefront", f"--graphkit-run={run}", "-k", "sf-04")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(['"sf-04" in "storefront-graph": the traversal took another edge at step 1 *'])
+    result.stdout.fnmatch_lines(['"sf-04" in "storefront-graph": broke at step 1: read `api` at `v2.1.0`; *'])
 
 
 def test_hostile_texts(project: Project) -> None:
