@@ -156,17 +156,18 @@ class KnownFiles(NamedTuple):
     plain: frozenset[str]
 
 
-class _RepositoryCache(dict[str, "str | None"]):
-    """A bounded cache of the repositories of nodes."""
+class _Cache(dict[str, T]):
+    """A bounded cache of what is found for nodes."""
 
-    def __init__(self, repositories: RepositoryRules) -> None:
+    def __init__(self, find: Callable[[str], T], most: int) -> None:
         super().__init__()
-        self._repositories = repositories
+        self._find = find
+        self._most = most
 
-    def __missing__(self, node: str) -> str | None:
-        if len(self) >= 100_000:
+    def __missing__(self, node: str) -> T:
+        if len(self) >= self._most:
             self.clear()
-        found = self[node] = self._repositories.of(node)
+        found = self[node] = self._find(node)
         return found
 
 
@@ -223,13 +224,21 @@ class Places:
         return self._repositories()
 
     @cached_property
-    def _found(self) -> _RepositoryCache:
-        return _RepositoryCache(self.repositories)
+    def _found(self) -> _Cache[str | None]:
+        return _Cache(self.repositories.of, 100_000)
+
+    @cached_property
+    def _names(self) -> _Cache[tuple[str, ...]]:
+        return _Cache(self._names_of, 20_000)
 
     def __getstate__(self) -> dict[str, object]:
         # The repositories go along: reading them again takes longer.
         return {
-            **{name: value for name, value in self.__dict__.items() if name not in ("_found", "without_files")},
+            **{
+                name: value
+                for name, value in self.__dict__.items()
+                if name not in ("_found", "_names", "without_files")
+            },
             "_repositories": _Fixed(self.repositories),
         }
 
@@ -340,6 +349,9 @@ class Places:
         >>> Places().names("web:src/login.ts#submit"), Places().names("submit")
         (('submit', 'login.ts#submit', 'src/login.ts#submit', 'web:src/login.ts#submit'), ('submit',))
         """
+        return self._names[node]
+
+    def _names_of(self, node: str) -> tuple[str, ...]:
         path, symbol = self.split(node)
         base = (path or "").rpartition("/")[2]
         short = symbol or base

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
 from graphkit.records.commits import UNKNOWN_COMMIT, Version
@@ -39,6 +41,7 @@ class Commits:
         return visible(self._case.commits.meant(repo, sha, self._case.pins).ambiguous or "", 40)
 
 
+@lru_cache(1)  # the spine and the details of a question ask one after the other
 def incoherent_pairs(case: Case) -> list[tuple[list[Version], str, int]]:
     """Return the pairs of retrieved versions that don't belong together, with the rule and the number of chunk pairs.
 

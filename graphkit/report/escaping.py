@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 from urllib.parse import quote
 
+import msgspec
 from markupsafe import Markup
-from msgspec import to_builtins
 
 _Item = TypeVar("_Item")
 _HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
@@ -82,6 +81,9 @@ def listing(name: str, items: Sequence[_Item], most: int, show: Callable[[_Item]
 
 def _cut(text: str, limit: int | None, written: Mapping[int, str | None]) -> str:
     cut = text if limit is None or len(text) <= limit else text[: limit - 1]
+    # Most texts are this one, and nothing that is printable is escaped.
+    if cut is text and text.isprintable():
+        return text
     plain = cut.translate(written)
     return plain if cut is text and (limit is None or len(plain) <= limit) else plain[: (limit or 0) - 1] + "…"
 
@@ -92,7 +94,7 @@ def page_json(value: object) -> str:
     >>> page_json({"text": "one"})
     '{"text":"one"}'
     """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_builtins)
+    return msgspec.json.encode(value).decode()
 
 
 def packed(text: str) -> Markup:

@@ -318,9 +318,11 @@ def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
     reasons: dict[tuple[str | None, str | None], str] = {}
     for versions, rule, _ in incoherent_pairs(case):
         for version in versions:
-            others = [one for one in versions if one != version]
-            words = rule if rule == UNKNOWN_COMMIT or not others else f"not with {_commit(others[0])}: {rule}"
-            reasons.setdefault((version.repo, version.sha), f"{_commit(version)}: {words}")
+            at = version.repo, version.sha
+            if at not in reasons:
+                others = [one for one in versions if one != version]
+                words = rule if rule == UNKNOWN_COMMIT or not others else f"not with {_commit(others[0])}: {rule}"
+                reasons[at] = f"{_commit(version)}: {words}"
     if not reasons:
         return ("",) * len(nodes)
     read, places = case.read_at, case.places
