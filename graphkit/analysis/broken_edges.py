@@ -7,7 +7,7 @@ EdgeRecall does. The page, ``failures`` and the named queries count so.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -222,7 +222,9 @@ def single_edge(edge: Edge) -> RowKey:
 _SUMS = ("required", "walked", "failed", "unlogged")
 
 
-def broken_edges(runs: Sequence[Sequence[QuestionEdges | None]], most: int | None = None) -> BrokenEdges:
+def broken_edges(
+    runs: Sequence[Sequence[QuestionEdges | None]], most: int | None = None, also: Collection[RowKey] = ()
+) -> BrokenEdges:
     """Add up the required and the walked edges of each boundary, relation, edge and node.
 
     Parameters
@@ -232,6 +234,8 @@ def broken_edges(runs: Sequence[Sequence[QuestionEdges | None]], most: int | Non
         run has the same questions.
     most
         The most single edges and nodes to list, of those that some run missed; all by default.
+    also
+        Edges to list in any case.
     """
     sums: dict[RowKey, dict[str, list[int]]] = {}
     beyond: set[RowKey] = set()
@@ -257,7 +261,8 @@ def broken_edges(runs: Sequence[Sequence[QuestionEdges | None]], most: int | Non
         if found.lost or key[0] in ("boundary", "relation"):
             rows[key[0]].append(found)
     boundaries, relations, edges, nodes = (tuple(sorted(some, key=BrokenRow.sort_key)) for some in rows.values())
-    listed = boundaries, relations, edges[:most], nodes[:most]
+    shown = edges if most is None else (*edges[:most], *(row for row in edges[most:] if (row.kind, row.names) in also))
+    listed = boundaries, relations, shown, nodes[:most]
     numbers = {(row.kind, row.names): number for number, row in enumerate(row for some in listed for row in some)}
 
     def numbered(one: QuestionEdges | None, missed: bool) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.outcome import STAGES
 from graphkit.records.executions import Execution
+from graphkit.records.ids import Places
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.verdicts import Verdict
@@ -155,7 +156,8 @@ class RunData:
 class ReportData:
     """The dataset and its runs, completely read.
 
-    ``backbones`` holds the packed gold side of each question's spine, and ``asked`` the measures that someone named.
+    ``backbones`` holds the packed gold side of each question's spine, ``asked`` the measures that someone named, and
+    ``places`` the repositories of nodes.
     """
 
     title: str
@@ -169,3 +171,4 @@ class ReportData:
     questions: list[ListedQuestion] = field(default_factory=list)
     backbones: dict[int, bytes] = field(default_factory=dict)
     asked: tuple[str, ...] = ()
+    places: Places = field(default_factory=Places)

@@ -1,4 +1,4 @@
-"""The first screen of a page: the verdict, the board, and where the runs break, all readable without scripts."""
+"""The first screen of a page: verdict, what to mend first, board, where the runs break; readable without scripts."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ from urllib.parse import urlencode
 
 from graphkit import __version__
 from graphkit.analysis.board import without_input
-from graphkit.analysis.broken_edges import COUNTED, BrokenEdges, BrokenRow, broken_edges, weakest
+from graphkit.analysis.broken_edges import COUNTED, BrokenEdges, BrokenRow, Kind, broken_edges, place_name, weakest
 from graphkit.analysis.evaluation_findings import unanswered_findings
 from graphkit.analysis.findings import digits, listed, two
+from graphkit.analysis.mending import Place, first_to_mend, missed_by_question
 from graphkit.measures.outcome import STAGES
+from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted
 from graphkit.report.board_view import BoardView
 from graphkit.report.data import QuestionOutcome, ReportData
 from graphkit.report.escaping import visible
 from graphkit.report.tradeoffs import FIGURES, Dot, Figure, Panel, Tradeoffs, tradeoffs
 
-#: How many boundaries or relations are shown; the others are folded.
+#: How many rows of a kind are shown; the others are folded. And how many single edges and nodes are listed.
 UNFOLDED = 12
+SINGLE = 24
+
+#: What stands behind the name of a place to mend.
+_KIND_WORDS: dict[Kind, str] = {"relation": " edges"}
 
 #: The cells of the table of answers by path: what the page calls them, and the answer and path of each.
 CELLS = (
@@ -56,8 +62,59 @@ class FirstScreen(BoardView):
 
     @cached_property
     def broken(self) -> BrokenEdges:
-        """The boundaries and relations."""
-        return broken_edges([run.edges for run in self._data.runs])
+        """The boundaries, relations, edges and nodes; those to mend are listed whatever they lose."""
+        return broken_edges([run.edges for run in self._data.runs], SINGLE, [one.key for one in self._places])
+
+    @cached_property
+    def _places(self) -> tuple[Place, ...]:
+        names = [question["id"] for question in self._data.questions]
+        return first_to_mend([missed_by_question(names, run.edges) for run in self._data.runs], self._data.places)
+
+    @property
+    def mending(self) -> list[dict[str, str]]:
+        """The places to mend first: their names, their counts, and the address of the questions that miss an edge."""
+        return [
+            {
+                "name": self._label(one.kind, one.names),
+                "title": visible(one.name),
+                "kind": _KIND_WORDS.get(one.kind, ""),
+                "counts": one.counts,
+                "address": _address(
+                    **{one.kind: visible(one.name)}, missed=1, **({"any": 1} if len(self.runs) > 1 else {})
+                ),
+            }
+            for one in self._places
+        ]
+
+    def row_label(self, row: BrokenRow) -> str:
+        """Return the name of a row as it is shown: nodes by the shortest names that tell those of the page apart."""
+        return self._label(row.kind, row.names)
+
+    def _label(self, kind: Kind, names: tuple[str, ...]) -> str:
+        if kind == "edge":
+            names = (self._short[names[0]], names[1], self._short[names[2]])
+        elif kind == "node":
+            names = (self._short[names[0]],)
+        return visible(place_name(kind, names))
+
+    @cached_property
+    def _short(self) -> dict[str, str]:
+        rows = [(row.kind, row.names) for row in self.broken.rows] + [one.key for one in self._places]
+        nodes = {node for kind, names in rows if kind in ("edge", "node") for node in (names[0], names[-1])}
+        return distinct_names({node: self._data.places.names(node) for node in sorted(nodes)})
+
+    @property
+    def single_edges(self) -> str:
+        """Sentences on the edges and nodes that some run missed, listed or not; empty if there are none."""
+        found = self.broken
+        if not found.missed_edges:
+            return ""
+        edges, nodes = counted(found.missed_edges, "single edge"), counted(found.missed_nodes, "node")
+        text = f"{edges} and {nodes} were missed by some run; those missed most are listed."
+        if found.absent_edges:
+            some = f"{found.absent_edges} of the {counted(len(found.edges), 'listed edge')}"
+            text += f" The knowledge graph lacks {some}: no walk over it alone can take them."
+        return text
 
     @property
     def weakest(self) -> str:

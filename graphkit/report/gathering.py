@@ -111,6 +111,7 @@ def gather(
             data = ReportData(title, own, computed, [], config, options.unordered, options.undirected, options.history)
             data.asked = tuple(map(str, asked))
             known = known_from_files(own, computed, dataset_problems)
+            data.places = known[0].places
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)
         details = spools.enter_context(Spool(DetailsBlock, together=1))

@@ -3,7 +3,7 @@
 
 /** The names of the state, in the order in which an address holds them. */
 export const KEYS = [
-  "run", "baseline", "runs", "preset", "boundary", "relation", "missed", "what", "any", "text", "keep", "category", "difficulty", "measure", "bound",
+  "run", "baseline", "runs", "preset", "boundary", "relation", "edge", "node", "missed", "what", "any", "text", "keep", "category", "difficulty", "measure", "bound",
   "columns", "sort", "theme",
 ];
 const STATE = new RegExp(`\\?((?:${KEYS.join("|")})=.*)$`, "s");

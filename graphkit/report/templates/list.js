@@ -4,7 +4,7 @@ import { $, brief, counted, el, middle, shown, tag } from "./dom.js";
 import { parseFilter } from "./filter_expression.js";
 import { filterField } from "./filter_field.js";
 import { filterNames, filterValues } from "./filter_rows.js";
-import { ANYWHERE, COMPARING, LEVELS, PRESETS, asCsv, asJsonLines, chosen, events, execution, exported, markOf, moved, worse } from "./model.js";
+import { ANYWHERE, COMPARING, EDGE_KINDS, LEVELS, PRESETS, asCsv, asJsonLines, chosen, events, execution, exported, markOf, moved, worse } from "./model.js";
 import { tagsOf } from "./tags.js";
 
 const PER_PAGE = 100;
@@ -201,7 +201,7 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
     change({
       ...Object.fromEntries(FIELDS.map((one) => [one, $(`f-${one}`).value || null])),
       measure: Number($("f-measure").value) === EDGE_RECALL ? null : data.measures[Number($("f-measure").value)].name,
-      boundary: kind === "boundary" ? name : null, relation: kind === "relation" ? name : null,
+      ...Object.fromEntries(EDGE_KINDS.map((one) => [one, kind === one ? name : null])),
       missed: kind && $("f-missed").checked ? "1" : null,
       any: $("f-any").checked ? "1" : null,
       run: data.runs[Number($("run").value)].name,
@@ -213,7 +213,7 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
   fillSelect($("f-difficulty"), [["", "any"], ...LEVELS.map((one) => /** @type {[string, string]} */ ([one, one]))]);
   fillSelect($("f-what"), events(data).map(([value, name]) => [value, name]));
   fillSelect($("f-measure"), data.measures.map((one, number) => [number, one.name]));
-  fillSelect($("f-edge"), [["", "any"], ...data.edges.rows.map(([kind, name], number) => /** @type {[string, string]} */ ([String(number), kind === "boundary" ? middle(name, 60) : `relation ${middle(name, 40)}`]))]);
+  fillSelect($("f-edge"), [["", "any"], ...data.edges.rows.map(([kind, name], number) => /** @type {[string, string]} */ ([String(number), kind === "boundary" ? middle(name, 60) : `${kind} ${middle(name, 56)}`]))]);
   let waiting = 0;
   $("f-any").closest("label").hidden = !letters;
   $("shown-columns").addEventListener("change", () => {
@@ -225,7 +225,7 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
   $("filters").addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
   $("filters").addEventListener("reset", (/** @type {Event} */ event) => {
     event.preventDefault();
-    change({ ...Object.fromEntries(FIELDS.map((one) => [one, null])), measure: null, boundary: null, relation: null, missed: null, any: null, keep: null, preset: null, sort: null });
+    change({ ...Object.fromEntries(FIELDS.map((one) => [one, null])), measure: null, ...Object.fromEntries(EDGE_KINDS.map((one) => [one, null])), missed: null, any: null, keep: null, preset: null, sort: null });
   });
   const stem = document.title.replace(/[^\w.-]+/g, "-").slice(0, 80);
   $("save-csv").addEventListener("click", () => save(`${stem}.csv`, "text/csv", asCsv(exported(data, numbers), data.measures)));

@@ -35,7 +35,7 @@
  * @property {string} difficulty
  * @property {number} measure
  * @property {string} bound
- * @property {number} edge The number of a boundary or relation, -1 for any.
+ * @property {number} edge The number of a boundary, relation, edge or node; -1 for any.
  * @property {boolean} missed
  * @property {boolean} [anyRun] Whether no run was named: then an edge counts that some run needs.
  * @property {string} sort A column, with a minus before it for the descending order; empty for the order of the dataset.
@@ -92,6 +92,9 @@ export const moved = (one, other) => {
 
 /** Tell whether a run got a question wrong: by its answer, by its path where no answer is decided. @param {Outcome} one */
 const lost = (one) => won(one) === false || (won(one) === null && (share(one) ?? 1) < 1);
+
+/** The kinds of what a question may need. */
+export const EDGE_KINDS = ["boundary", "relation", "edge", "node"];
 
 /** The presets: name, words, and what holds of the outcome of the run and of the baseline. @type {[string, string, (one: Outcome, other: Outcome | null) => boolean][]} */
 export const PRESETS = [

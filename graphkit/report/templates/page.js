@@ -6,6 +6,7 @@ import { $, el, middle } from "./dom.js";
 import { gradesOf, gradeWords } from "./grades.js";
 import { letterOf, listOf } from "./list.js";
 import { watch } from "./live.js";
+import { EDGE_KINDS } from "./model.js";
 import { copy, enableCopies, joinNames, panelOf } from "./panel.js";
 
 /** @param {import("./model.js").Summary} data */
@@ -87,7 +88,7 @@ const start = (data) => {
 
   /** Return the choice that the state describes. @returns {import("./model.js").Choice} */
   const choice = () => {
-    const edge = ["boundary", "relation"].flatMap((kind) => (state.has(kind) ? [data.edges.rows.findIndex((one) => one[0] === kind && one[1] === state.get(kind))] : []));
+    const edge = EDGE_KINDS.flatMap((kind) => (state.has(kind) ? [data.edges.rows.findIndex((one) => one[0] === kind && one[1] === state.get(kind))] : []));
     const measure = data.measures.findIndex((one) => one.name === state.get("measure"));
     return {
       run, baseline: baseline(), edge: edge[0] ?? -1, missed: state.has("missed"), anyRun: !state.has("run"), measure: measure >= 0 ? measure : list.usualMeasure,
