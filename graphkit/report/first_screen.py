@@ -27,6 +27,14 @@ from graphkit.report.tradeoffs import FIGURES, Dot, Figure, Panel, Tradeoffs, tr
 UNFOLDED = 12
 SINGLE = 24
 
+#: What a cell counts.
+_COUNTED_WORDS: dict[Kind, str] = {
+    "boundary": "{walked} of {required} required edges walked",
+    "relation": "{walked} of {required} required edges walked",
+    "edge": "walked for {walked} of {required} questions that require it",
+    "node": "reached for {walked} of {required} questions that require an edge of it",
+}
+
 #: What stands behind the name of a place to mend.
 _KIND_WORDS: dict[Kind, str] = {"relation": " edges"}
 
@@ -111,9 +119,11 @@ class FirstScreen(BoardView):
             return ""
         edges, nodes = counted(found.missed_edges, "single edge"), counted(found.missed_nodes, "node")
         text = f"{edges} and {nodes} were missed by some run; those missed most are listed."
+        text += " A node is reached if a traversed edge has it."
         if found.absent_edges:
-            some = f"{found.absent_edges} of the {counted(len(found.edges), 'listed edge')}"
-            text += f" The knowledge graph lacks {some}: no walk over it alone can take them."
+            verb, them = ("isn't", "it") if found.absent_edges == 1 else ("aren't", "them")
+            text += f" {found.absent_edges} of the listed edges {verb} in the knowledge graph"
+            text += f": no walk over it alone takes {them}."
         return text
 
     @property
@@ -129,6 +139,7 @@ class FirstScreen(BoardView):
             yield {
                 "walked": None if share is None else row.walked[number],
                 "required": row.required[number],
+                "words": _COUNTED_WORDS[row.kind].format(walked=row.walked[number], required=row.required[number]),
                 "left_out": row.left_out(number),
                 "heat": 0 if share is None else 4 - int(4 * share) if share else 5,
                 "address": _address(run=run["name"], **{row.kind: visible(row.name)}, **missed),
