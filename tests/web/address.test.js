@@ -1,7 +1,7 @@
 // Addresses of the page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KEYS, named, parsed, placeOf, query } from "../../graphkit/report/templates/address.js";
+import { KEYS, joinedNames, named, parsed, placeOf, query, splitNames } from "../../graphkit/report/templates/address.js";
 
 test("an address has a place and a state", () => {
   const { place, state } = parsed("#questions?run=a+b&missed=1&nonsense=2");
@@ -24,6 +24,11 @@ test("any state and any names come back as they were", () => {
     assert.deepEqual(named(found.place), [run, id]);
     assert.deepEqual(found.state, state);
   }
+});
+
+test("several names are one value, also none of them", () => {
+  for (const names of [[], ["a"], ["a,b", "50 %", "%2C"], ["value:P(rel=2)@5", "é"]]) assert.deepEqual(splitNames(joinedNames(names)), names);
+  assert.equal(splitNames(undefined), null);
 });
 
 test("a place that can't be decoded is taken as it is", () => assert.deepEqual(named("#nobody/%"), ["nobody", "%"]));

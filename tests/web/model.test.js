@@ -1,7 +1,7 @@
 // The questions of the page: marks, presets, filters, order and export, by hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asCsv, asJsonLines, chosen, exported, markOf, moved, PRESETS, share } from "../../graphkit/report/templates/model.js";
+import { ANYWHERE, asCsv, asJsonLines, chosen, events, exported, markOf, moved, PRESETS, share, worse } from "../../graphkit/report/templates/model.js";
 
 const outcome = (given = {}) => ({ block: 0, flags: [], found: 0, required: 0, answer: "undecided", path: "undecided", stage: "undecided", ...given });
 const right = outcome({ answer: "right", path: "right", found: 2, required: 2, flags: ["complete"] });
@@ -14,13 +14,14 @@ const absent = outcome({ flags: ["absent"] });
 const invalid = outcome({ flags: ["invalid"] });
 const unlogged = outcome({ flags: ["unlogged"] });
 const free = outcome();
+const mixed = outcome({ flags: ["incoherent"], found: 1, required: 2 });
 
 const data = (runs, questions) => ({
   measures: [{ name: "EdgeRecall", definition: "", lower: false, range: [0, 1] }],
   questions: questions || runs[0].map((_, n) => ({ id: `q${n}`, text: `text ${n}`, category: n % 2 ? "odd" : "even", difficulty: ["hard", "easy", ""][n % 3] })),
   stages: ["undecided"], edges: { rows: [["boundary", "a → b"], ["relation", "CALLS"]], needs: runs[0].map((_, n) => (n ? [1] : [0, 1])) },
   runs: runs.map((questionsOf, place) => ({ name: `run${place}`, values: [questionsOf.map(share)], means: [null], questions: questionsOf, missed: questionsOf.map((_, n) => (n ? [] : [0])) })),
-  best: 0, baseline: 1, gold_hash: null,
+  beginning: "run", best: 0, baseline: 1, gold_hash: null,
 });
 const choice = (given) => ({ run: 0, baseline: 1, preset: "", what: "", text: "", category: "", difficulty: "", measure: 0, bound: "", edge: -1, missed: false, sort: "", ...given });
 
@@ -54,10 +55,34 @@ test("whoever did better, the other did worse", () => {
 });
 
 test("presets compare the run with the baseline", () => {
-  const found = data([[right, wrong, half, failed, luck], [wrong, right, half, half, luck]]);
+  const found = data([[right, wrong, half, failed, luck, mixed], [wrong, right, half, half, luck, half]]);
   const left = Object.fromEntries(PRESETS.map(([name]) => [name, chosen(found, choice({ preset: name }), null)]));
-  // q2: both walked a half, undecided; q3: the run failed, the baseline walked a half.
-  assert.deepEqual(left, { regressed: [1, 3], improved: [0], "both-wrong": [2, 3], luck: [4], failed: [3] });
+  // q2 and q5: both walked a half, undecided; q3: the run failed, the baseline walked a half.
+  assert.deepEqual(left, { regressed: [1, 3], improved: [0], "both-wrong": [2, 3, 5], luck: [4], incoherent: [5], failed: [3] });
+});
+
+test("what happened in any run counts the runs that are shown", () => {
+  const found = data([[right, right, right], [luck, wrong, mixed], [failed, right, right]]);
+  const left = (what, more) => chosen(found, choice({ what, anywhere: true, ...more }), null);
+  assert.deepEqual(ANYWHERE.map((name) => left(name)), [[0], [2], [0], [1]]);
+  assert.deepEqual(left("failed", { shown: [0, 1] }), []);
+  assert.deepEqual(chosen(found, choice({ what: "luck" }), null), []);
+  assert.deepEqual(events(found).filter(([name]) => ANYWHERE.includes(name)).length, ANYWHERE.length);
+  found.runs[2].missed = [[], [1], []]; // run 0 misses edge 0 in q0, run 1 too
+  assert.deepEqual(chosen(found, choice({ edge: 1, missed: true, anywhere: true }), null), [1]);
+  assert.deepEqual(chosen(found, choice({ edge: 1, missed: true }), null), []);
+});
+
+test("a filter leaves the questions that it holds of", () => {
+  const found = data([[right, wrong, half]]);
+  assert.deepEqual(chosen(found, choice({ filter: (n) => n !== 1, category: "even" }), null), [0, 2]);
+});
+
+test("what got worse begins with lost answers, then with the larger loss of the walk", () => {
+  const whole = outcome({ found: 2, required: 2 });
+  // q0 lost a half, q1 its answer and a half, q2 nothing, q3 all by a failure, q4 got better.
+  const found = data([[half, wrong, half, failed, right], [whole, right, half, whole, wrong]]);
+  assert.deepEqual(worse(found.runs[0], found.runs[1]), [1, 3, 0]);
 });
 
 test("without a baseline nothing regressed", () => {
@@ -103,6 +128,11 @@ test("a sort puts unknown values last in both directions, and keeps the order of
   assert.deepEqual(chosen(found, choice({ sort: "-question" }), null), [4, 3, 2, 1, 0]);
   assert.deepEqual(chosen(found, choice({ sort: "difficulty" }), null), [1, 4, 0, 3, 2]);
   assert.deepEqual(chosen(found, choice({ sort: "moved" }), null), [0, 2, 3, 4, 1]);
+  assert.deepEqual(chosen(found, choice({ sort: "-value:EdgeRecall" }), null), [1, 0, 4, 2, 3]); // failed: 0, as none
+  assert.deepEqual(chosen(found, choice({ sort: "value:Nothing" }), null), [0, 1, 2, 3, 4]);
+  found.stages = ["not retrieved", "undecided"];
+  found.runs[0].questions = [half, outcome({ stage: "not retrieved" }), half, half, half];
+  assert.deepEqual(chosen(found, choice({ sort: "stage" }), null), [1, 0, 2, 3, 4]);
 });
 
 test("an export holds what every run did, and no formula", () => {
