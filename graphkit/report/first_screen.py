@@ -24,7 +24,7 @@ from graphkit.report.escaping import visible
 from graphkit.report.tradeoffs import FIGURES, Dot, Figure, Panel, Tradeoffs, tradeoffs
 
 #: How many rows of a kind are shown; the others are folded. And how many single edges and nodes are listed.
-UNFOLDED = 12
+UNFOLDED = 5
 SINGLE = 24
 
 #: What a cell counts.

@@ -177,7 +177,7 @@ def test_what_failed_is_said_beside_the_counts(tmp_path: Path) -> None:
 
 
 def test_many_boundaries_are_folded(tmp_path: Path) -> None:
-    """Of fourteen boundaries the worst twelve are shown, two are folded, and the ones that were walked are last."""
+    """Of fourteen boundaries the worst five are shown, nine are folded, and the ones that were walked are last."""
     steps = [["a:m.py#x", "CALLS", f"b{number:02}:m.py#y"] for number in range(14)]
     questions = [{"id": "q1", "question": "?", "paths": [steps]}]
     answers = [{"run": "r", "question_id": "q1", "traversal": [steps[0]]}]
@@ -185,8 +185,8 @@ def test_many_boundaries_are_folded(tmp_path: Path) -> None:
     # So many parts before a colon are repositories only if the dataset says so.
     (tmp_path / "dataset.json").write_text('{"repositories": "id"}')
     text = _text(_page(run))
-    assert "2 more boundaries" in text
-    assert text.index("a → b01 1 0 of 1") < text.index("2 more boundaries") < text.index("a → b00 0 1 of 1")
+    assert "9 more boundaries" in text
+    assert text.index("a → b01 1 0 of 1") < text.index("9 more boundaries") < text.index("a → b00 0 1 of 1")
 
 
 def test_what_is_not_logged_is_not_counted(tmp_path: Path) -> None:

@@ -53,7 +53,9 @@ def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:
     page = Page(out.read_text("utf-8"))
     code = [text for attributes, text in page.scripts if attributes.get("type") != "application/json"]
     assert code == [text for attributes, text in harmless.scripts if attributes.get("type") != "application/json"]
-    assert {tag for tag, _ in page.elements} - {"li", "ul", "a", "strong", "rect"} <= {tag for tag, _ in harmless.elements}
+    assert {tag for tag, _ in page.elements} - {"li", "ul", "a", "strong", "rect"} <= {
+        tag for tag, _ in harmless.elements
+    }
     assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
     shown = [row["text"] for row in page.json("summary")["questions"]]
     assert shown == [visible_text(text) for text in HOSTILE]
