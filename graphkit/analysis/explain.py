@@ -122,6 +122,14 @@ def _unknown_commit(row: Failure) -> str:
     return f"{chunks} {'comes' if one else 'come'} from {row['commit']}, which is unknown{why}"
 
 
+def _single_missed(row: Failure) -> str:
+    of = f"{row['missed']} of {counted(row['required'], 'question')}"
+    verb = "requires" if row["required"] == 1 else "require"
+    if "node" in row:
+        return f"{row['node']} was not reached for {of} that {verb} an edge of it"
+    return f"{_edge(row)} was not traversed for {of} that {verb} it"
+
+
 def _right_files(row: Failure) -> str:
     return f"retrieved every expected file, but traversed only {row['found']} of {row['required']} gold edges"
 
@@ -200,6 +208,8 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "missed-passages": _missed_passage,
     "boundaries-missed": _boundary_missed,
     "relations-missed": _relation_missed,
+    "edges-missed": _single_missed,
+    "nodes-missed": _single_missed,
     "right-files-wrong-path": _right_files,
     "unsupported-claims": _unsupported,
     "bad-citations": _bad_citation,

@@ -118,8 +118,13 @@ def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> BriefTable:
 
 
 def _count(row: Mapping[str, Any]) -> str:
-    """Return a boundary or relation with its missed and required edges."""
-    name = row["relation"] if "relation" in row else f"{row['from_repo']}→{row['to_repo']}"
+    """Return a boundary, relation, edge or node with how often it is missed and required."""
+    if "source" in row:
+        name = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
+    elif "node" in row:
+        name = row["node"]
+    else:
+        name = row["relation"] if "relation" in row else f"{row['from_repo']}→{row['to_repo']}"
     return one_line(f"{name} {row['missed']}/{row['required']}")
 
 

@@ -161,8 +161,9 @@ def file_failures(
     ----------
     kind
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``,
-        ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``missed-passages``, ``incoherent-pairs``
-        and ``unsupported-claims``. The last one reads the verdicts beside the run.
+        ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``,
+        ``missed-passages``, ``incoherent-pairs`` and ``unsupported-claims``. The last one reads the verdicts beside the
+        run.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit
@@ -303,11 +304,24 @@ _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "incoherent-pairs": _of_case(incoherent_pairs),
 }
 
-#: The kinds with a row for each boundary or relation.
-_COUNTS: Mapping[str, Kind] = {"boundaries-missed": "boundary", "relations-missed": "relation"}
+#: The kinds with a row for each boundary, relation, edge or node.
+_COUNTS: Mapping[str, Kind] = {
+    "boundaries-missed": "boundary",
+    "relations-missed": "relation",
+    "edges-missed": "edge",
+    "nodes-missed": "node",
+}
 
 #: The kinds that files suffice for, in the order of an overview.
 FILE_KINDS = (
     *("questions-by-score", "failed-questions", "stale-gold", "wrong-turns", "missed-edges", "missed-boundaries"),
-    *("boundaries-missed", "relations-missed", "missed-passages", "unsupported-claims", "incoherent-pairs"),
+    *(
+        "boundaries-missed",
+        "relations-missed",
+        "edges-missed",
+        "nodes-missed",
+        "missed-passages",
+        "unsupported-claims",
+        "incoherent-pairs",
+    ),
 )

@@ -31,7 +31,7 @@ FAILED = Answer.model_validate({"run": "r", "question_id": "q", "error": "timeou
 
 def _counted(questions: list[Question], *runs: list[Answer | None]) -> BrokenEdges:
     cases = [[Case(one, told) for one, told in zip(questions, run, strict=True)] for run in runs]
-    return broken_edges([[*map(question_edges, run)] for run in cases])
+    return broken_edges([[*map(question_edges, run)] for run in cases], most=0)
 
 
 def _rows(found: BrokenEdges) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -42,26 +42,77 @@ def test_required_and_walked_edges_are_counted_worst_first() -> None:
     """Two questions require a → b, one b → c; both runs walk a → b once in two, and none walks b → c.
 
     CALLS: AB twice and BB once are 3, of which the first run walks AB and BB, the second AB. An optional edge and an
-    edge beyond gold don't count.
+    edge beyond gold don't count. Both boundaries lose 2 edges, a → b of 4 and b → c of 2; CALLS loses 3, RAISES 2.
     """
     asked = [question([AB, BC, optional(*AD)]), question([AB, BB])]
     found = _counted(asked, [answer([AB, AD]), answer([BB])], [answer([]), answer([AB])])
     assert [row.name for row in found.boundaries] == ["b → c", "a → b"]
-    assert [row.name for row in found.relations] == ["RAISES", "CALLS"]
+    assert [row.name for row in found.relations] == ["CALLS", "RAISES"]
     assert _rows(found) == {
         "b → c": ((0, 0), (1, 1)),
         "a → b": ((1, 1), (2, 2)),
         "RAISES": ((0, 0), (1, 1)),
         "CALLS": ((2, 1), (3, 3)),
     }
-    assert [row.never for row in found.rows] == [True, False, True, False]
+    assert [row.never for row in found.rows] == [True, False, False, True]
     assert found.rows[1].share(0) == 0.5
-    # Rows by number: 0 is b → c, 1 is a → b, 2 is RAISES, 3 is CALLS.
-    assert found.needs == (((0, 1, 2, 3), (1, 3)),) * 2
-    assert found.missed == (((0, 2), (1, 3)), ((0, 1, 2, 3), (3,)))
+    # Rows by number: 0 is b → c, 1 is a → b, 2 is CALLS, 3 is RAISES.
+    assert found.needs == (((0, 1, 2, 3), (1, 2)),) * 2
+    assert found.missed == (((0, 3), (1, 2)), ((0, 1, 2, 3), (2,)))
     assert weakest(found) == (
         "No required edge was walked across 1 of 2 boundaries (b→c). No required RAISES edge was walked."
     )
+
+
+def test_what_loses_most_edges_comes_first() -> None:
+    """Of a → b 2 of 4 edges are lost, of b → c 1 of 1: the share of b → c is worse, and a → b loses more."""
+    found = _counted(
+        [question([AB]), question([AB]), question([AB]), question([AB, BC])], [answer([AB])] * 2 + [answer([])] * 2
+    )
+    assert [(row.name, row.lost) for row in found.boundaries] == [("a → b", 2), ("b → c", 1)]
+
+
+def test_single_edges_and_nodes_are_counted() -> None:
+    """AB is required by both questions of two runs, which walk it once each; BB and BC by one, and no run walks them.
+
+    So AB is lost 2 times of 4, BC and BB 2 of 2 each: of equals the smaller share comes first, then the name. The first
+    run reaches b:y, an end of AB, in q1 only; w and z never. An edge that starts at y reaches it for q2 of the second.
+    """
+    asked = [question([AB, BC]), question([AB, BB])]
+    off: Triple = ("b:m.py#y", "CALLS", "b:m.py#elsewhere")
+    cases = [
+        [Case(one, told) for one, told in zip(asked, run, strict=True)]
+        for run in ([answer([AB]), answer([])], [answer([AB]), answer([off])])
+    ]
+    counted = [[*map(question_edges, run)] for run in cases]
+    found = broken_edges(counted)
+    assert [(row.names, row.required, row.walked) for row in found.edges] == [
+        (BB, (1, 1), (0, 0)),
+        (BC, (1, 1), (0, 0)),
+        (AB, (2, 2), (1, 1)),
+    ]
+    assert [(row.name, row.required, row.walked) for row in found.nodes] == [
+        ("b:m.py#w", (1, 1), (0, 0)),
+        ("c:m.py#z", (1, 1), (0, 0)),
+        ("a:m.py#x", (2, 2), (1, 1)),
+        ("b:m.py#y", (2, 2), (1, 2)),
+    ]
+    assert (found.missed_edges, found.missed_nodes) == (3, 4)
+    few = broken_edges(counted, most=1, also=[("edge", AB)])
+    assert [row.names for row in few.edges] == [BB, AB]
+    assert (len(few.nodes), few.missed_edges, few.missed_nodes) == (1, 3, 4)
+    # Rows by number: boundaries 0 and 1, relations 2 and 3, then BB, AB and w. Of q1 both runs miss BC alone.
+    assert [[number for number in some if number >= 4] for some in few.missed[0]] == [[], [4, 5, 6]]
+    assert missed_counts(counted[0], "edge") == [
+        {"source": AB[0], "relation": "CALLS", "target": AB[2], "missed": 1, "required": 2, "share": 0.5},
+        {"source": BB[0], "relation": "CALLS", "target": BB[2], "missed": 1, "required": 1, "share": 1.0},
+        {"source": BC[0], "relation": "RAISES", "target": BC[2], "missed": 1, "required": 1, "share": 1.0},
+    ]
+    assert missed_counts(counted[1], "node") == [
+        {"node": "a:m.py#x", "missed": 1, "required": 2, "share": 0.5},
+        {"node": "b:m.py#w", "missed": 1, "required": 1, "share": 1.0},
+        {"node": "c:m.py#z", "missed": 1, "required": 1, "share": 1.0},
+    ]
 
 
 def test_each_run_is_counted_by_the_alternative_that_its_scores_count() -> None:
@@ -205,7 +256,7 @@ def test_counts_are_those_of_the_scores_and_sentences_are_true(world: list[tuple
                 score = measure.score(case)
                 assert one.left_out or (not required if isinstance(score, Unscored) else score == walked / required)
                 assert bool(one.left_out) == (case.failure is not None or not case.walk_logged)
-    found = broken_edges(counted)
+    found = broken_edges(counted, most=0)
     told = weakest(found, named=9)
     for row in found.rows:
         touched = [

@@ -299,6 +299,10 @@ def test_nothing_is_reported_of_a_walk_that_was_not_logged(empty_store: Store, t
         assert [row["question"] for row in graphkit.failures(empty_store, "r", kind)] == ["empty"], kind
     (relation,) = graphkit.failures(empty_store, "r", "relations-missed")
     assert (relation["missed"], relation["required"]) == (1, 1)
+    counts = {"missed": 1, "required": 1, "share": 1.0}
+    assert graphkit.failures(empty_store, "r", "edges-missed") == [{**edge("x:a", "y:b"), **counts}]
+    assert graphkit.failures(empty_store, "r", "nodes-missed") == [{"node": name, **counts} for name in ("x:a", "y:b")]
+    assert graphkit.failures(empty_store, "o", "edges-missed") == []
     assert [row["question"] for row in graphkit.failures(empty_store, "o", "found-and-lost", other="r")] == ["empty"]
     assert graphkit.failures(empty_store, "r", "failed-questions") == []
     scored = graphkit.failures(empty_store, "r", "questions-by-score")
