@@ -10,6 +10,7 @@ from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, list
 from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
 from graphkit.analysis.gates import STALE_AS_ZERO
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
+from graphkit.analysis.mending import Place
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
 from graphkit.analysis.standings import Lead, incomparable, leading
@@ -58,6 +59,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
         findings.append(BriefLine("unclear", verdict.reason.removeprefix("unclear "), 63))
     if lead is not None and lead.verdict.caution is not None:
         findings.append(BriefLine("caution", lead.verdict.caution, 61))
+    findings += mending_findings(evaluated.mending)
     findings += outcome_findings(results)
     if evaluated.plan.by is not None:
         findings += group_findings(evaluated)
@@ -188,6 +190,12 @@ def weak_findings(card: Scorecard, most: int) -> Iterator[BriefLine]:
 def _weakest(card: Scorecard) -> list[LayerFinding]:
     bounds = {rule.weakness: rule.bound for rule in RULES}
     return sorted(card.findings, key=lambda found: -abs(bounds[found.weakness] - found.mean))
+
+
+def mending_findings(places: Sequence[Place]) -> Iterator[BriefLine]:
+    """Yield a line for each place to mend."""
+    for number, one in enumerate(places):
+        yield BriefLine("mend", one.sentence, 58 if number else 66)
 
 
 def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from graphkit.analysis.broken_edges import (
@@ -21,7 +21,7 @@ from graphkit.analysis.broken_edges import (
     single_edge,
 )
 from graphkit.measures.matching import Edge
-from graphkit.records.ids import Places
+from graphkit.records.ids import Places, distinct_names
 from graphkit.records.words import counted
 
 #: How many places are named.
@@ -49,6 +49,8 @@ class Place:
         How many required edges the runs miss there; an edge counts once for each question of each run.
     questions, alone
         For each run, the questions that miss an edge there, and those of them that miss none elsewhere.
+    label
+        Its name, with nodes by the shortest names that tell those of the places apart.
     """
 
     kind: Kind
@@ -56,6 +58,7 @@ class Place:
     missed: int
     questions: tuple[tuple[str, ...], ...]
     alone: tuple[tuple[str, ...], ...]
+    label: str = ""
 
     @property
     def key(self) -> RowKey:
@@ -66,12 +69,6 @@ class Place:
     def name(self) -> str:
         """The boundary, the relation or the edge in words."""
         return place_name(self.kind, self.names)
-
-    @property
-    def run(self) -> int:
-        """The number of the run of which it would mend most questions."""
-        by_run = [(len(alone), len(some)) for alone, some in zip(self.alone, self.questions, strict=True)]
-        return by_run.index(max(by_run))
 
     @property
     def counts(self) -> str:
@@ -95,7 +92,7 @@ class Place:
     @property
     def sentence(self) -> str:
         """The place with its counts."""
-        return f"{self.name}: {self.counts}"
+        return f"{self.label}{' edges' if self.kind == 'relation' else ''}: {self.counts}"
 
 
 def missed_by_question(names: Sequence[str], run: Iterable[QuestionEdges | None]) -> dict[str, list[Edge]]:
@@ -138,7 +135,15 @@ def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> 
         chosen.append(best)
         complete |= _answers(best.alone)
         rest = [one for one in rest if one is not best and not _overlap(one, best, places)]
-    return tuple(chosen)
+    return _labelled(chosen, places)
+
+
+def _labelled(chosen: Sequence[Place], places: Places) -> tuple[Place, ...]:
+    nodes = {node for one in chosen if one.kind == "edge" for node in (one.names[0], one.names[2])}
+    short = distinct_names({node: places.names(node) for node in sorted(nodes)})
+    return tuple(
+        replace(one, label=place_name(one.kind, tuple(short.get(name, name) for name in one.names))) for one in chosen
+    )
 
 
 def _answers(questions: Sequence[Sequence[str]]) -> set[tuple[int, str]]:

@@ -28,7 +28,7 @@ TALL, NOTES = 3, 6
 STYLES = {
     **dict.fromkeys(("gate", "severe", "invalid", "error"), "bold red"),
     **dict.fromkeys(("worse", "failed", "unlogged", "failure", "claim"), "red"),
-    **dict.fromkeys(("weak", "where", "warning", "luck", "stale"), "yellow"),
+    **dict.fromkeys(("weak", "mend", "where", "warning", "luck", "stale"), "yellow"),
     **dict.fromkeys(("better", "won"), "green"),
     "next": "cyan",
 }

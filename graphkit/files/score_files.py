@@ -79,8 +79,8 @@ _VALUES = frozenset(VALUES)
 #: The columns of a CSV file with numbers, true or false; the others hold text. An empty cell is None.
 _NUMBERS = frozenset({*_VALUES, "confidence", "cost", "prompt_tokens", "output_tokens", "strict_value", "untyped"})
 
-#: The fields that the writer adds to show the parameters of measures; a score doesn't have them.
-_BESIDE = ("parameters",)
+#: The fields that the writer adds to show the parameters of measures and lists of edges; a score doesn't have them.
+_BESIDE = ("parameters", "missed_edges", "absent_edges")
 
 
 def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:

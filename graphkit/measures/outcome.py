@@ -17,6 +17,7 @@ from graphkit.measures.completeness import Completeness
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
+from graphkit.measures.matching import Edge
 from graphkit.measures.missed import counted_paths
 from graphkit.measures.text import contained, last_component, named, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
@@ -99,7 +100,8 @@ class Outcome:
 
     ``undecided`` is the reason why one of the two is undecided, and ``missed_edges`` the number of required gold edges
     that weren't traversed, as far as the traversal is logged and the gold valid; ``missed_ids`` is that of the relevant
-    ids that weren't retrieved.
+    ids that weren't retrieved. ``missed`` are these edges, and ``absent`` those of gold that no knowledge graph of the
+    question holds, None if that isn't known; an outcome from a results folder has neither.
     """
 
     answer: bool | None
@@ -108,6 +110,8 @@ class Outcome:
     undecided: str = ""
     missed_edges: int = 0
     missed_ids: int = 0
+    missed: tuple[Edge, ...] = field(default=(), compare=False)
+    absent: tuple[Edge, ...] | None = field(default=None, compare=False)
 
     def graded(self, decision: Decision) -> Outcome:
         """Return the outcome with what grades of the whole answer decide; where it failed, they don't say."""
@@ -185,9 +189,10 @@ def outcome(case: Case, invalid: str | None = None, decision: Decision | None = 
         stage = Stage(case.question.id, NOT_IN_GRAPH, invalid)
     undecided = answer.by if answer.right is None else path.reason if isinstance(path, Unscored) else ""
     right = None if isinstance(path, Unscored) else path
-    edges = _missed_edges(case) if path is False else 0
+    missed = _missed_edges(case) if path is False else ()
+    absent = None if case.absent is None else tuple(sorted(case.absent, key=_in_order))
     ids = _missed_ids(case) if invalid is None and case.failure is None and case.chunks_logged else 0
-    return Outcome(answer.right, right, stage, undecided, edges, ids)
+    return Outcome(answer.right, right, stage, undecided, len(missed), ids, missed, absent)
 
 
 def stage_of(case: Case, known: Collection[str] | None = None, decision: Decision | None = None) -> Stage:
@@ -298,9 +303,14 @@ def right_path(case: Case) -> bool | Unscored:
     return recall if isinstance(recall, Unscored) else recall == 1
 
 
-def _missed_edges(case: Case) -> int:
-    """Return how many edges EdgeRecall misses, each once."""
-    return len({edge for path in counted_paths(case, boundaries=False) for edge in path.required - path.walked})
+def _missed_edges(case: Case) -> tuple[Edge, ...]:
+    """Return the edges that EdgeRecall misses, each once."""
+    missed = {edge for path in counted_paths(case, boundaries=False) for edge in path.required - path.walked}
+    return tuple(sorted(missed, key=_in_order))
+
+
+def _in_order(edge: Edge) -> tuple[str, str, str]:
+    return edge[0], edge[1] or "", edge[2]
 
 
 def _missed_ids(case: Case) -> int:

@@ -83,7 +83,7 @@ class FirstScreen(BoardView):
         """The places to mend first: their names, their counts, and the address of the questions that miss an edge."""
         return [
             {
-                "name": self._label(one.kind, one.names),
+                "name": visible(one.label),
                 "title": visible(one.name),
                 "kind": _KIND_WORDS.get(one.kind, ""),
                 "counts": one.counts,

@@ -17,6 +17,8 @@ from graphkit.errors import InputError, one_line
 from graphkit.files.atomic import written
 from graphkit.files.made import stamp
 from graphkit.files.tables import write_table
+from graphkit.measures.matching import Edge
+from graphkit.measures.outcome import Outcome
 from graphkit.measures.registry import known_measure
 from graphkit.records.repetition_names import system_of
 from graphkit.records.words import counted
@@ -28,8 +30,11 @@ from graphkit.scoring.runs_verdict import RunsVerdict
 COLUMNS = (
     *("run", "question", "measure", "value", "reason", "version", "computed", "parameters"),
     *("grader", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens"),
-    *("gold_hash", "strict_value", "untyped"),
+    *("gold_hash", "strict_value", "untyped", "missed_edges", "absent_edges"),
 )
+
+#: The measure whose rows hold the edges that a question misses, and those that its knowledge graph lacks.
+WITH_EDGES = "EdgeRecall"
 
 Records = Iterable[dict[str, Any]]
 
@@ -63,7 +68,8 @@ Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate], About], None]
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
     """Yield one record per run, question and measure: the score, and the parameters of a measure of graphkit.
 
-    They are those that the question was scored by, so its own cut-off if it has one.
+    They are those that the question was scored by, so its own cut-off if it has one. A record of EdgeRecall holds the
+    required edges that the run missed, and the gold edges that the knowledge graph lacks, as far as they are known.
     """
 
     @cache
@@ -72,12 +78,28 @@ def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
         return {} if measure is None else measure.settings()
 
     for result in results:
+        edges = {row.question: _edges(row.outcome) for row in result.rows if row.outcome is not None}
         for score in result.records():
-            plain = score.model_dump()
+            plain = score.model_dump() | (
+                edges.get(score.question, _NO_EDGES) if score.measure == WITH_EDGES else _NO_EDGES
+            )
             plain["parameters"] = (
                 parameters(score.computed or score.measure) if score.measure in result.measures else {}
             )
             yield {name: plain[name] for name in COLUMNS}
+
+
+_NO_EDGES: dict[str, Any] = {"missed_edges": None, "absent_edges": None}
+
+
+def _edges(outcome: Outcome) -> dict[str, Any]:
+    known = outcome.path is not None and len(outcome.missed) == outcome.missed_edges
+    missed = outcome.missed if known else None
+    return {"missed_edges": _as_records(missed), "absent_edges": _as_records(outcome.absent)}
+
+
+def _as_records(edges: Sequence[Edge] | None) -> list[dict[str, str | None]] | None:
+    return None if edges is None else [dict(zip(("source", "relation", "target"), edge, strict=True)) for edge in edges]
 
 
 def write_results(
@@ -178,7 +200,13 @@ def _write_json(path: Path, runs: list[dict[str, Any]], about: About) -> None:
 
 
 def _flat(results: Sequence[Evaluation]) -> Records:
-    return ({**record, "parameters": json.dumps(record["parameters"])} for record in records(results))
+    for record in records(results):
+        lists = {name: json.dumps(found, ensure_ascii=False) for name in _LISTS if (found := record[name]) is not None}
+        yield {**record, "parameters": json.dumps(record["parameters"]), **lists}
+
+
+#: The columns with lists, which a table holds as JSON.
+_LISTS = ("missed_edges", "absent_edges")
 
 
 def _csv(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:

@@ -299,8 +299,8 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             stage = Stage(question, columns["stage"][at], columns["stage_reason"][at])
             right = columns["right_answer"][at], columns["right_path"][at]
             # Earlier versions lack these columns.
-            missed = [columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids")]
-            judged = Outcome(*right, stage, columns["undecided"][at], *missed)
+            edges, ids = (columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids"))
+            judged = Outcome(*right, stage, columns["undecided"][at], edges, ids)
         if "decided_by" in columns:
             by_text = Decision(columns["right_answer"][at], columns["decided_by"][at])
         if "details" in columns:

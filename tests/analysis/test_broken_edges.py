@@ -67,7 +67,8 @@ def test_required_and_walked_edges_are_counted_worst_first() -> None:
 def test_what_loses_most_edges_comes_first() -> None:
     """Of a → b 2 of 4 edges are lost, of b → c 1 of 1: the share of b → c is worse, and a → b loses more."""
     found = _counted(
-        [question([AB]), question([AB]), question([AB]), question([AB, BC])], [answer([AB])] * 2 + [answer([])] * 2
+        [question([AB]), question([AB]), question([AB]), question([AB, BC])],
+        [answer([AB]), answer([AB]), answer([]), answer([])],
     )
     assert [(row.name, row.lost) for row in found.boundaries] == [("a → b", 2), ("b → c", 1)]
 
@@ -98,7 +99,7 @@ def test_single_edges_and_nodes_are_counted() -> None:
         ("b:m.py#y", (2, 2), (1, 2)),
     ]
     assert (found.missed_edges, found.missed_nodes) == (3, 4)
-    few = broken_edges(counted, most=1, also=[("edge", AB)])
+    few = broken_edges(counted, most=1, also=[("edge", ("a:m.py#x", "CALLS", "b:m.py#y"))])
     assert [row.names for row in few.edges] == [BB, AB]
     assert (len(few.nodes), few.missed_edges, few.missed_nodes) == (1, 3, 4)
     # Rows by number: boundaries 0 and 1, relations 2 and 3, then BB, AB and w. Of q1 both runs miss BC alone.

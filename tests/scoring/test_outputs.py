@@ -56,9 +56,44 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
         "gold_hash": "12ab",
         "strict_value": None,
         "untyped": None,
+        "missed_edges": None,
+        "absent_edges": None,
     }
     assert (lines[1]["value"], lines[1]["reason"]) == (None, "no relevant ids")
     assert lines[1]["parameters"] == {"k": 10, "level": None, "sets": False}
+
+
+def test_rows_of_edge_recall_hold_missed_edges_and_those_that_the_graph_lacks(tmp_path: Path) -> None:
+    """Of q1 the run walks x → y and misses y → z, which its graph lacks; q2 is whole, and q3 fails.
+
+    The gold of y → z is a trace's, so it isn't stale. A table holds the lists as JSON, and scores are read back.
+    """
+    found = {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y"}
+    lost = {"source": "a:m.py#y", "relation": None, "target": "b:n.py#z"}
+    questions = [
+        {"id": "q1", "question": "?", "paths": [[found, {**lost, "evidence": "trace"}]]},
+        {"id": "q2", "question": "?", "paths": [[found]]},
+        {"id": "q3", "question": "?", "paths": [[found]]},
+    ]
+    walked = {"run": "r", "traversal": [found]}
+    answers = [{"question_id": "q1", **walked}, {"question_id": "q2", **walked}]
+    answers += [{"run": "r", "question_id": "q3", "error": "boom"}]
+    file = tiny(tmp_path / "d", questions, answers, edges=[found])
+    result = graphkit.evaluate(file, measures=["EdgeRecall", "EdgePrecision"], outcomes=True)
+    write_results(tmp_path / "r.jsonl", [result])
+    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text("utf-8").splitlines()]
+    edges = {(one["question"], one["measure"]): (one["missed_edges"], one["absent_edges"]) for one in lines}
+    assert edges["q1", "EdgeRecall"] == ([lost], [lost])
+    assert edges["q2", "EdgeRecall"] == ([], [])
+    assert edges["q3", "EdgeRecall"] == (None, [])
+    assert edges["q1", "EdgePrecision"] == (None, None)
+    write_results(tmp_path / "r.csv", [result])
+    with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as stream:
+        rows = [one for one in csv.DictReader(stream) if one["measure"] == "EdgeRecall"]
+    assert [json.loads(one["missed_edges"] or "null") for one in rows] == [[lost], [], None]
+    assert [
+        score.number for score in read_scores([tmp_path / "r.csv"], Problems()) if score.measure == "EdgeRecall"
+    ] == [0.5, 1.0, None]
 
 
 def test_a_row_states_the_cut_off_that_it_was_computed_by(tmp_path: Path) -> None:
