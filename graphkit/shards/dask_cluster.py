@@ -17,6 +17,10 @@ T = TypeVar("T")
 #: Seconds to wait for the scheduler of a running cluster.
 PATIENCE = 20.0
 
+#: Seconds in which a local worker that died must be back: one that dies while it starts isn't started again by its
+#: nanny, and without any workers tasks would wait for ever.
+BACK_WITHIN = 60
+
 
 @contextmanager
 def opened_dask(engine: Engine) -> Iterator[Executor]:
@@ -27,7 +31,11 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
     except ImportError:
         raise needs("dask", "distributed") from None
     # The default stops a task after three lost workers; here that is counted once, for every engine (see work.py).
-    quiet = {"distributed.scheduler.allowed-failures": 0, "distributed.admin.tick.limit": "1h"}
+    quiet = {
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.admin.tick.limit": "1h",
+        "distributed.deploy.lost-worker-timeout": f"{BACK_WITHIN}s",
+    }
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(quiet))
         try:
@@ -44,6 +52,8 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
                         silence_logs=logging.CRITICAL,
                     )
                 )
+                # Replaces those that aren't back.
+                place.adapt(minimum=engine.local_workers(), maximum=engine.local_workers())
             client = stack.enter_context(Client(place, timeout=PATIENCE, set_as_default=False))
         except (OSError, ValueError) as error:  # a timeout is an OSError; an address that isn't one a ValueError
             raise unreachable(engine, error) from None

@@ -101,6 +101,17 @@ def test_a_lost_task_is_repeated_once(cluster: Executor, tmp_path: Path) -> None
     assert max(counts.values()) == 2
 
 
+def test_workers_that_are_gone_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A local cluster of Dask starts workers anew for those that their nannies gave up; tasks don't wait for ever."""
+    needed("distributed")
+    monkeypatch.setattr("graphkit.shards.dask_cluster.BACK_WITHIN", 1)
+    with opened_executor("dask=2") as executor:
+        local = executor._client.cluster  # type: ignore[attr-defined]
+        for nanny in [*local.workers.values()]:
+            local.sync(nanny.close)
+        assert executor.submit(abs, -2).result(timeout=120) == 2
+
+
 def test_an_error_in_a_cluster(cluster: Executor) -> None:
     """An error that a task raises is the one of one process, and isn't repeated."""
     said: list[str] = []
