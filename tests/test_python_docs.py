@@ -37,7 +37,10 @@ def test_blocks_of_the_page_run(
     assert "api:api/sessions.py#open_session -CALLS-> api:api/sessions.py#sweep" in printed
     assert "storefront-graph is better on 2 of 2 measures" in printed
     assert "storefront-graph-v2 beats storefront-bm25: nDCG@10 0.60 to 0.37" in printed
-    assert "storefront-bm25: walked no edge; broke at step 1: read `api` at `v2.1.0`; the question is about `v1.1.0`" in printed
+    assert (
+        "storefront-bm25: walked no edge; broke at step 1: read `api` at `v2.1.0`; the question is about `v1.1.0`"
+        in printed
+    )
     assert "<silent: 5 of 5 questions answered, 0 failed, 0 missing" in printed
     assert printed.splitlines()[-1].startswith("no measure is called 'EdgeRecal' Did you mean EdgeRecall?")
     # Three difficulties; of 30 questions the run failed on two, which have no traversal.
@@ -89,5 +92,8 @@ def test_the_notebook_runs_in_a_kernel(graph: Graph, tmp_path: Path, monkeypatch
         "storefront-graph beats storefront-bm25",
     ]
     assert all("<svg" in one for one in (html[0], html[1], html[2], html[3], html[7]))
-    assert [one.count("broke at step 1") for one in html[4:6]] == [2, 3]  # the explanation with its spine, and three runs
+    assert [one.count("broke at step 1") for one in html[4:6]] == [
+        2,
+        3,
+    ]  # the explanation with its spine, and three runs
     assert "sf-08" in cells[-2].outputs[0].data["text/plain"]

@@ -13,6 +13,7 @@ from typing import Literal
 from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, contained, walked_otherwise
+from graphkit.records.commits import is_whole
 from graphkit.records.ids import distinct_names
 from graphkit.records.words import in_backticks, short_shas
 
@@ -139,7 +140,8 @@ class _Words:
     def _version(self) -> tuple[CauseKind, str, str] | None:
         """Return whether an end of the step was read at another commit than the question is about, and never at that.
 
-        An end that wasn't read itself was read with its repository: at its commits, if all of them are others.
+        An end that wasn't read itself was read with its repository: at its commits, if all of them are others. A name
+        that means no known commit decides nothing.
         """
         case = self._case
         for node in (self._edge[0], self._edge[2]):
@@ -148,7 +150,7 @@ class _Words:
             read = case.read_at.get(node) or [
                 sha for other, shas in case.read_at.items() if case.places.repo(other) == repo for sha in shas
             ]
-            if repo is None or pin is None or not read or pin in read:
+            if repo is None or pin is None or not read or pin in read or not self._known(repo, pin, *read):
                 continue
             other, wanted = self._version_name(repo, read[0]), self._version_name(repo, pin)
             if other == wanted:
@@ -242,6 +244,9 @@ class _Words:
     @property
     def _touched(self) -> set[str]:
         return {node for source, _, target in self._case.walked for node in (source, target)}
+
+    def _known(self, repo: str, *shas: str) -> bool:
+        return all(is_whole(sha) or (repo, sha) in self._case.commits.commits for sha in shas)
 
     def _version_name(self, repo: str, sha: str) -> str:
         """Return the tag of a commit, else its branch, else its sha."""
