@@ -60,14 +60,11 @@ def breaks_of(case: Case) -> tuple[Break, ...]:
     lost = [(case.gold.index(path.gold), missed[0]) for path in counted_paths(case, False) if (missed := path.missed)]
     if not lost:
         return ()
-    touched = {node for source, _, target in case.walked for node in (source, target)}
     turns = {(one.number, one.position): one.turn for one in first_divergences(case)}
-    return tuple(_break(case, place, *first, touched, turns) for place, first in sorted(lost))
+    return tuple(_break(case, place, *first, turns) for place, first in sorted(lost))
 
 
-def _break(
-    case: Case, place: int, step: int, edge: Edge, touched: set[str], turns: dict[tuple[int, int], Edge | None]
-) -> Break:
+def _break(case: Case, place: int, step: int, edge: Edge, turns: dict[tuple[int, int], Edge | None]) -> Break:
     gold, turn = case.gold[place], turns.get((place, step))
     diverged = divergence_at(gold, case, step - sum(gold.optional[:step]), (), turn)
     how, _ = walked_otherwise(edge, case.off)
@@ -76,7 +73,7 @@ def _break(
         step=step,
         node=edge[0],
         kind=how if how is not None else turn_kind(diverged.row()),
-        reached=edge[0] in touched,
+        reached=edge[0] in case.reached,
         turn=turn,
         turned_to=case.places.names(turn[2]) if turn is not None else (),
         joined=diverged.joined if diverged.joined is not None and diverged.joined > step else None,

@@ -7,6 +7,7 @@ backticks, on one line, and holds none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,7 +69,9 @@ def cause_of(case: Case, invalid: str | None = None) -> Cause | None:
     return next(iter(causes_of(case, invalid)), None)
 
 
-def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirected: bool = False) -> tuple[Cause, ...]:
+def causes_of(
+    case: Case, invalid: str | None = None, room: int = ROOM, breaks: Sequence[Break] | None = None
+) -> tuple[Cause, ...]:
     """Return the cause for each gold path that counts and broke, in their order; one if the question isn't scored.
 
     Parameters
@@ -77,12 +80,12 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
         The reason why the gold is stale, if it is.
     room
         The most characters of a name.
-    undirected
-        Say nothing that needs directions.
+    breaks
+        Where the paths broke, if that is known already, or if nothing is to be said that needs directions.
     """
     if (unscored := _unscored(case, invalid)) is not None:
         return (unscored,)
-    return tuple(_Words(case, one.undirected() if undirected else one, room).cause() for one in breaks_of(case))
+    return tuple(_Words(case, one, room).cause() for one in (breaks_of(case) if breaks is None else breaks))
 
 
 def _unscored(case: Case, invalid: str | None) -> Cause | None:
@@ -147,10 +150,12 @@ class _Words:
         for node in (self._edge[0], self._edge[2]):
             repo = case.places.repo(node)
             pin = case.pins.get(repo) if repo is not None else None
+            if repo is None or pin is None:
+                continue
             read = case.read_at.get(node) or [
                 sha for other, shas in case.read_at.items() if case.places.repo(other) == repo for sha in shas
             ]
-            if repo is None or pin is None or not read or pin in read or not self._known(repo, pin, *read):
+            if not read or pin in read or not self._known(repo, pin, *read):
                 continue
             other, wanted = self._version_name(repo, read[0]), self._version_name(repo, pin)
             if other == wanted:
@@ -177,7 +182,7 @@ class _Words:
         if not self._case.chunks_logged:
             return None
         for node in (self._edge[0], self._edge[2]):
-            if node not in self._case.ranks and node not in self._touched:
+            if node not in self._case.ranks and node not in self._case.reached:
                 name = self._name(node)
                 return "not retrieved", f"did not retrieve {name}", f"{self._held()}retrieve {name}, or walk to it."
         return None
@@ -240,10 +245,6 @@ class _Words:
         """Return the beginning of a remedy: that the graph has the step, if that is known."""
         step = f"step {self._broken.step + 1}"
         return f"For {step}, " if self._case.absent is None else f"The graph has {step}: "
-
-    @property
-    def _touched(self) -> set[str]:
-        return {node for source, _, target in self._case.walked for node in (source, target)}
 
     def _known(self, repo: str, *shas: str) -> bool:
         return all(is_whole(sha) or (repo, sha) in self._case.commits.commits for sha in shas)

@@ -395,6 +395,11 @@ class Case:
         return set(self.places.boundary(self.gold_edges))
 
     @lazy
+    def reached(self) -> set[str]:
+        """The nodes that the traversal came to: both ends of each of its edges."""
+        return {node for source, _, target in self.walked for node in (source, target)}
+
+    @lazy
     def off(self) -> set[Edge]:
         """The traversed edges that match no gold edge; an edge without a relation matches one with any."""
         return self.walked - contained(self.walked, self.gold_edges, self.untyped)

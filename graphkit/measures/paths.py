@@ -318,8 +318,7 @@ def _unordered_divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], D
     walked, required = case.walked, gold.required
     found = contained(gold.needed, walked, case.untyped)
     share = sum(edge in found for edge in required) / len(required)
-    reached = {node for source, _, target in walked for node in (source, target)}
-    lacking = [place for place, edge in enumerate(required) if edge not in found and edge[0] in reached]
+    lacking = [place for place, edge in enumerate(required) if edge not in found and edge[0] in case.reached]
     if not lacking:
         return (share, True), None
     node = required[lacking[0]][0]
@@ -348,7 +347,6 @@ def divergence_at(
     position = [position for position, optional in enumerate(gold.optional) if not optional][place]
     found = contained(set(gold.edges), case.walked, case.untyped)
     traversed = [number for number, edge in enumerate(gold.edges) if edge in found]
-    touched = {node for start, _, end in case.walked for node in (start, end)}
     return Divergence(
         number=case.gold.index(gold),
         path=gold.id,
@@ -360,7 +358,7 @@ def divergence_at(
         expected=target,
         went_to=turn[2] if turn is not None else None,
         went_by=turn[1] if turn is not None else None,
-        entered=any(node in touched for edge in gold.edges for node in (edge[0], edge[2])),
+        entered=any(node in case.reached for edge in gold.edges for node in (edge[0], edge[2])),
         ordered=case.ordered and gold.ordered,
         joined=traversed[0] if traversed else None,
         elsewhere=position in traversed,

@@ -256,6 +256,7 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
     counted = tuple(place for place, gold in enumerate(case.gold) if id(gold) in counts)
     nodes = _nodes(case)
     breaks = breaks_of(case) if state == "scored" else ()
+    breaks = tuple(one.undirected() for one in breaks) if undirected else breaks
     return Column(
         state=state,
         marks=tuple(marks),
@@ -265,8 +266,8 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
         in_order=tuple(
             undirected or not (case.ordered and gold.ordered) or _in_order(case, gold) for gold in case.gold
         ),
-        breaks=tuple(one.undirected() if undirected else one for one in breaks),
-        causes=causes_of(case, invalid, undirected=undirected),
+        breaks=breaks,
+        causes=causes_of(case, invalid, breaks=breaks),
         off=len(off - shown) if case.walk_logged else None,
     )
 

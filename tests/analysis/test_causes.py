@@ -319,7 +319,8 @@ def test_several_paths_have_a_cause_each() -> None:
 def test_without_directions_no_turn_is_named() -> None:
     """A walk that leaves x for z lacks y; without directions it isn't said where the walk went."""
     case = Case(question([(X, "CALLS", Y)]), answer([(X, "CALLS", Z)]))
-    [turned], [bare] = causes_of(case), causes_of(case, undirected=True)
+    [turned] = causes_of(case)
+    [bare] = column_of(case, undirected=True).causes
     assert turned.sentence == f"{bare.sentence}; the walk left `x` by `CALLS` to `z`"
 
 
