@@ -236,7 +236,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         return tuple(_cut(text, room) for text in [*dict.fromkeys(texts)][:count])
 
     cause = next(iter(causes_of(evidence.case, evidence.invalid, min(room, ROOM))), None)
-    place = _Place(evidence, cause)
+    place = _LostEdge(evidence, cause)
     divergence, parts = place.divergence, _wrong(evidence, place)
     instead = [*dict.fromkeys(place.instead() if divergence is not None or _lacking(evidence) else ())][:count]
     error = _error(evidence)
@@ -274,7 +274,7 @@ def _error(evidence: QuestionEvidence) -> str | None:
     return answer.error if answer.error is not None else evidence.invalid
 
 
-class _Place:
+class _LostEdge:
     """The missed gold edge that an explanation is about, and what the walk did there."""
 
     def __init__(self, evidence: QuestionEvidence, cause: Cause | None) -> None:
@@ -315,7 +315,7 @@ class _Place:
         return self._broken is None or self._broken.entered
 
 
-def _wrong(evidence: QuestionEvidence, place: _Place) -> list[str]:
+def _wrong(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
     """Return what is wrong, each in a clause without text from the log; nothing if all is well."""
     case = evidence.case
     if case.failure is not None:
@@ -415,7 +415,7 @@ def _edge(source: str, relation: str | None, target: str) -> str:
     return f"{source} -{relation or ''}-> {target}"
 
 
-def _claims(evidence: QuestionEvidence, place: _Place) -> list[str]:
+def _claims(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
     """Return the claims that nothing supports or that rest on a wrong edge; those on the edge taken come first."""
     taken = place.taken()
     found: list[tuple[int, str]] = []
@@ -444,7 +444,7 @@ def _cypher(evidence: QuestionEvidence, run: str, question: str) -> str:
     answer = f"MATCH (a:Answer {{run: {run}, question: {question}}})"
     if not evidence.scored:
         return f"{asked}-[:EXPECTS]->(g) RETURN g.sources, g.relations, g.targets"
-    place = _Place(evidence, next(iter(causes_of(evidence.case)), None))
+    place = _LostEdge(evidence, next(iter(causes_of(evidence.case)), None))
     if place.entered and (place.divergence is not None or not _lacking(evidence)):
         return f"{answer}-[:WALKED]->(p) RETURN p.sources, p.relations, p.targets ORDER BY p.index"
     return f"{answer}-[x:RETRIEVED]->(k) RETURN x.rank AS rank, k.id AS chunk ORDER BY rank"
