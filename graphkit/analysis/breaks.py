@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from graphkit.analysis.explain import TurnKind, turn_kind
 from graphkit.measures.case import Case
@@ -53,6 +54,7 @@ class Break:
         return replace(self, kind="missed" if self.joined is None else "joined", turn=None, turned_to=())
 
 
+@lru_cache(1)  # the causes and the marks of a question ask one after the other
 def breaks_of(case: Case) -> tuple[Break, ...]:
     """Return where the paths that count broke, in the order of the gold paths; nothing without a traversal."""
     if not case.walk_logged:

@@ -177,7 +177,10 @@ def question_edges(case: Case) -> QuestionEdges:
     nodes = {node for edge in edges for node in (edge[0], edge[2])}
     counts = (
         *(EdgeCount(kind, names, len(some), len(some & walked)) for (kind, names), some in sorted(required.items())),
-        *sorted(EdgeCount(*single_edge(edge), 1, int(edge in walked)) for edge in edges),
+        *(
+            EdgeCount("edge", names, 1, there)
+            for names, there in sorted((single_edge(edge)[1], int(edge in walked)) for edge in edges)
+        ),
         *(EdgeCount("node", (node,), 1, int(node in touched)) for node in sorted(nodes)),
     )
     absent = tuple(sorted(map(single_edge, edges & (case.absent or frozenset()))))

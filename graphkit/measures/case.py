@@ -467,14 +467,21 @@ class Case:
         return self.commits.meant(repo, name, self.pins).sha
 
     @lazy
+    def chunk_versions(self) -> list[Version]:
+        """The version of each retrieved chunk, in order of rank."""
+        return [self.version(chunk) for chunk in self.chunks]
+
+    @lazy
     def versions(self) -> list[Version]:
         """The version of each distinct retrieved chunk, in order of rank."""
+        if not self.repeats:
+            return self.chunk_versions
         seen: set[str] = set()
         versions = []
-        for chunk in self.chunks:
+        for chunk, version in zip(self.chunks, self.chunk_versions, strict=True):
             if chunk.id not in seen:
                 seen.add(chunk.id)
-                versions.append(self.version(chunk))
+                versions.append(version)
         return versions
 
     @lazy
@@ -502,17 +509,20 @@ class Case:
         """The commits at which the traversal and the chunks read each node, in order of occurrence."""
         found: dict[str, list[str]] = {}
 
-        def note(node: str, sha: str | None) -> None:
-            if sha and sha not in found.setdefault(node, []):
-                found[node].append(sha)
+        def note(node: str, name: str) -> None:
+            shas, sha = found.setdefault(node, []), self.sha(self.places.repo(node), name)
+            if sha not in shas:
+                shas.append(sha)
 
         for walk in self.walks:
             for step in walk:
-                for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
-                    note(node, self.sha(self.places.repo(node), name) if name else None)
-        for chunk in self.chunks:
-            sha = self.version(chunk).sha
-            note(chunk.id, self.sha(self.places.repo(chunk.id), sha) if sha else None)
+                if step.source_commit:
+                    note(step.source, step.source_commit)
+                if step.target_commit:
+                    note(step.target, step.target_commit)
+        for chunk, version in zip(self.chunks, self.chunk_versions, strict=True):
+            if version.sha:
+                note(chunk.id, version.sha)
         return found
 
     @lazy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from graphkit.measures.case import Case, Gold
@@ -82,6 +83,7 @@ class CountedPath(NamedTuple):
         return [(position, edge) for position, (edge, optional) in steps if not optional and edge in lost]
 
 
+@lru_cache(2)  # what judges, counts and shows a question asks one after the other
 def counted_paths(case: Case, boundaries: bool) -> list[CountedPath]:
     """Return the gold paths over which EdgeRecall counts a case, or with ``boundaries`` BoundaryRecall.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import lcm
 from typing import Any
 
@@ -270,7 +270,7 @@ class Divergence:
 
     def row(self) -> dict[str, Any]:
         """Return the divergence as the query ``wrong-turns`` does, without its question."""
-        row = asdict(self)
+        row = vars(self).copy()
         del row["number"]
         return row | {"path": self.name, "expected_by": row.pop("relation")}
 

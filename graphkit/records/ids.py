@@ -228,6 +228,10 @@ class Places:
         return _Cache(self.repositories.of, 100_000)
 
     @cached_property
+    def _files(self) -> _Cache[str]:
+        return _Cache(self._file_of, 20_000)
+
+    @cached_property
     def _names(self) -> _Cache[tuple[str, ...]]:
         return _Cache(self._names_of, 20_000)
 
@@ -237,7 +241,7 @@ class Places:
             **{
                 name: value
                 for name, value in self.__dict__.items()
-                if name not in ("_found", "_names", "without_files")
+                if name not in ("_found", "_files", "_names", "without_files")
             },
             "_repositories": _Fixed(self.repositories),
         }
@@ -312,6 +316,9 @@ class Places:
         >>> Places().file("web:src/login.ts#submit"), Places().file("web/src/login.ts")
         ('web/src/login.ts', 'web/src/login.ts')
         """
+        return self._files[name]
+
+    def _file_of(self, name: str) -> str:
         rest = self._within(name)
         if rest is None:
             return self._cut("", name)[0] if ":" not in name else name
@@ -383,8 +390,10 @@ def distinct_names(names: Mapping[str, Sequence[str]]) -> dict[str, str]:
     >>> distinct_names({node: of(node) for node in ("a:m.py#leaf", "b:m.py#leaf")})
     {'a:m.py#leaf': 'a:m.py#leaf', 'b:m.py#leaf': 'b:m.py#leaf'}
     """
-    longer = {node: iter(some[1:]) for node, some in names.items()}
     found = {node: some[0] for node, some in names.items()}
+    if len({*found.values()}) == len(found):
+        return found
+    longer = {node: iter(some[1:]) for node, some in names.items()}
     last = {node: some[-1] for node, some in names.items()}
     shared = True
     while shared:

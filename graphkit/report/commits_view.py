@@ -36,7 +36,7 @@ class Commits:
             return ""
         known = self._case.commits.commits.get((repo, sha))
         if known is not None:
-            name = next(iter(known.all_tags), known.branch or "")
+            name = known.tag or next(iter(known.tags), known.branch or "")
             return visible(name, 40) if name != sha else ""
         return visible(self._case.commits.meant(repo, sha, self._case.pins).ambiguous or "", 40)
 

@@ -131,8 +131,8 @@ class RunData:
     """One run: its scores, its outcome, values and required edges by question, and blocks with the questions' details.
 
     ``source`` names its file in commands to copy, and ``options`` its dataset, if the file doesn't lie beside it.
-    ``columns`` holds its packed column of each question's spine, and ``texts`` the compressed text in which a question
-    is found, both by the question's place.
+    ``columns`` holds its packed column of each question's spine, and ``texts`` the texts in which the questions of
+    a block of details are found, compressed, by its number.
     """
 
     details: Spool[DetailsBlock]

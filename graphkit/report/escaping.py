@@ -35,6 +35,9 @@ def visible(name: str, limit: int | None = None) -> str:
     >>> visible("one\ntwo")
     'one\\u000atwo'
     """
+    # Most names are this one, and nothing that is printable is escaped.
+    if name.isprintable() and (limit is None or len(name) <= limit):
+        return name
     return _cut(name, limit, _IN_NAMES)
 
 
@@ -62,6 +65,8 @@ def visible_text(text: str, limit: int | None = None) -> str:
     >>> visible_text("one\r\ntwo \x1b")
     'one\ntwo \\u001b'
     """
+    if text.isprintable() and (limit is None or len(text) <= limit):
+        return text
     return _cut(text, limit, _IN_TEXTS)
 
 
@@ -81,9 +86,6 @@ def listing(name: str, items: Sequence[_Item], most: int, show: Callable[[_Item]
 
 def _cut(text: str, limit: int | None, written: Mapping[int, str | None]) -> str:
     cut = text if limit is None or len(text) <= limit else text[: limit - 1]
-    # Most texts are this one, and nothing that is printable is escaped.
-    if cut is text and text.isprintable():
-        return text
     plain = cut.translate(written)
     return plain if cut is text and (limit is None or len(plain) <= limit) else plain[: (limit or 0) - 1] + "…"
 

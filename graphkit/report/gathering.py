@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from graphkit.analysis.broken_edges import QuestionEdges, question_edges
@@ -45,7 +46,7 @@ from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
 from graphkit.report.map_view import aligned_with_gold
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
-from graphkit.report.search import search_text
+from graphkit.report.search import compressed_texts, search_text
 from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files
@@ -157,7 +158,7 @@ def _scored(
         problems,
         descriptions=collector.add,
         keep_rows=True,
-        describe=partial(_describe, undirected=data.undirected),
+        describe=partial(_describe, undirected=data.undirected, gold=not data.runs),
         unordered=data.unordered,
         versions=True,
         name=name,
@@ -232,20 +233,30 @@ def _outdated(what: str, done: str, questions: Sequence[str]) -> tuple[str, ...]
 
 
 class _Description(Struct):
-    """One question of one run: its row in the table, its details as JSON, its outcome, and its answer's hash by its id.
+    """One question of one run: its details as JSON, its outcome, its answer's hash by its id, and its searched text.
 
-    ``edges`` are its required edges, None for stale gold. The details are text, and the searched text and the two sides
-    of the spine bytes, because these travel best between processes.
+    ``edges`` are its required edges, None for stale gold. What is the same for every run, its row in the table and the
+    gold side of its spine, comes with the first run alone. Between processes it travels as one message.
     """
 
-    listed: ListedQuestion
     details: str
     outcome: QuestionOutcome
     answer_hash: dict[str, str]
     edges: QuestionEdges | None
-    backbone: bytes
     column: bytes
-    text: bytes
+    text: str
+    listed: ListedQuestion | None = None
+    backbone: bytes | None = None
+
+    def __reduce__(self) -> tuple[Callable[[bytes], _Description], tuple[bytes]]:
+        return _received, (msgspec.msgpack.encode(self),)
+
+
+_decode_description = msgspec.msgpack.Decoder(_Description).decode
+
+
+def _received(message: bytes) -> _Description:
+    return _decode_description(message)
 
 
 class _Collector:
@@ -256,6 +267,7 @@ class _Collector:
         self.run = run
         self._progress = progress
         self._block: list[str] = []
+        self._texts: dict[int, str] = {}
         self._number = 0
 
     def add(self, place: int, description: _Description) -> None:
@@ -265,12 +277,14 @@ class _Collector:
         outcomes += [QuestionOutcome() for _ in range(place + 1 - len(outcomes))]
         self.run.edges += [None] * (place + 1 - len(self.run.edges))
         self.run.edges[place] = description.edges
-        questions[place] = description.listed
+        if description.listed is not None:
+            questions[place] = description.listed
         outcomes[place] = description.outcome
         outcomes[place].block = self._number
-        self.data.backbones.setdefault(place, description.backbone)
+        if description.backbone is not None:
+            self.data.backbones[place] = description.backbone
         self.run.columns[place] = description.column
-        self.run.texts[place] = description.text
+        self._texts[place] = description.text
         self.run.answer_hashes.update(description.answer_hash)
         self._block.append(f'"{place}":{description.details}')
         if len(self._block) == BLOCK:
@@ -281,11 +295,14 @@ class _Collector:
         if self._block:
             self._progress("questions scored", len(self._block))
             self.run.details.put(DetailsBlock(self._number, "{" + ",".join(self._block) + "}"))
-            self._block, self._number = [], self._number + 1
+            self.run.texts[self._number] = compressed_texts(self._texts)
+            self._block, self._texts, self._number = [], {}, self._number + 1
 
 
-def _describe(case: Case, values: Sequence[float | str], invalid: str | None, undirected: bool = False) -> _Description:
-    """Describe one question."""
+def _describe(
+    case: Case, values: Sequence[float | str], invalid: str | None, undirected: bool = False, gold: bool = True
+) -> _Description:
+    """Describe one question; without ``gold``, leave out what is the same for every run."""
     question = case.question
     compared = aligned_with_gold(case) if undirected else case
     column = column_of(compared, invalid, undirected)
@@ -302,20 +319,22 @@ def _describe(case: Case, values: Sequence[float | str], invalid: str | None, un
         path = "undecided"
         flags = [flag for flag in flags if flag != "turn"]
         shown["undecided"] = shown["undecided"] or NO_DIRECTION
-    listed: ListedQuestion = {
-        "id": visible(question.id),
-        "text": visible_text(question.question, LISTED_TEXT),
-        "category": visible(question.category or ""),
-        "difficulty": question.difficulty or "",
-    }
     answer = case.answer
     hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None else {}
     if answer is not None and answer.answer:
         shown["answer_hash"] = hashed[question.id]
     how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
     edges = question_edges(compared) if invalid is None else None
-    sides = packed(backbone_of(case)), packed(column)
-    return _Description(listed, page_json(shown), how, hashed, edges, *sides, search_text(case))
+    description = _Description(page_json(shown), how, hashed, edges, packed(column), search_text(case, gold))
+    if gold:
+        description.backbone = packed(backbone_of(case))
+        description.listed = {
+            "id": visible(question.id),
+            "text": visible_text(question.question, LISTED_TEXT),
+            "category": visible(question.category or ""),
+            "difficulty": question.difficulty or "",
+        }
+    return description
 
 
 def _word(judged: bool | None) -> Outcome:

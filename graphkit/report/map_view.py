@@ -73,14 +73,18 @@ def _node(case: Case, node: str, shas: list[str], marks: list[str], commits: Com
         shas, pinned = [pin], "pinned"
     # The page takes the repository from an id that begins with it.
     told = visible(repo or "") if (repo or "") != (node.partition(":")[0] if ":" in node else "") else None
-    parts = {
-        "commits": [commits.number(repo, sha) for sha in shas],
-        "pin": pinned,
-        "marks": marks,
-        "rank": case.ranks.get(node, 0),
-    }
-    place = {} if told is None else {"repo": told}
-    return {"id": visible(node), **place, **{name: part for name, part in parts.items() if part}}
+    found: dict[str, Any] = {"id": visible(node)}
+    if told is not None:
+        found["repo"] = told
+    if shas:
+        found["commits"] = [commits.number(repo, sha) for sha in shas]
+    if pinned:
+        found["pin"] = pinned
+    if marks:
+        found["marks"] = marks
+    if rank := case.ranks.get(node, 0):
+        found["rank"] = rank
+    return found
 
 
 def aligned_with_gold(case: Case) -> Case:

@@ -54,10 +54,10 @@ def detail(
         found = required = 0
     commits = Commits(case)
     mapped = map_of(case, statuses, breaks, commits)
-    pairs = incoherent_pairs(case)
+    pairs, chunks = incoherent_pairs(case), list(zip(case.chunks, case.chunk_versions, strict=True))
     listed = {
         **listing("pairs", pairs, PAIRS, lambda pair: _pair(*pair, commits)),
-        **listing("chunks", case.chunks, CHUNKS, lambda chunk: _chunk(case, chunk, commits)),
+        **listing("chunks", chunks, CHUNKS, lambda one: _chunk(case, *one, commits)),
     }
     held["complete"] = 0 < required == found
     held["turn"] = any(one.turn is not None for one in breaks)
@@ -96,8 +96,7 @@ def _pair(versions: list[Version], rule: str, count: int, commits: Commits) -> d
     return {"commits": list(numbers), "rule": rule, "count": count}
 
 
-def _chunk(case: Case, chunk: ChunkStruct, commits: Commits) -> dict[str, Any]:
-    version = case.version(chunk)
+def _chunk(case: Case, chunk: ChunkStruct, version: Version, commits: Commits) -> dict[str, Any]:
     return {
         "id": visible(chunk.id),
         "gain": case.question.relevant.get(chunk.id, 0),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from graphkit.measures.case import Case
-from graphkit.report.data import ReportData
+from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import packed, page_json, visible, visible_text
 
 #: Characters of an answer that are searched.
@@ -17,28 +19,44 @@ ANSWER_TEXT = 8000
 TOGETHER = 500
 
 
-def search_text(case: Case) -> bytes:
-    """Return the lines in which a question of a run is found, in lower case and compressed.
+def search_text(case: Case, gold: bool = True) -> str:
+    """Return the lines in which a question of a run is found, in lower case.
 
-    These are the question and its gold nodes, the answer or the error, the retrieved ids and the walked nodes: an id
-    holds its repository, its file and its symbol.
+    These are the question and its gold nodes, unless another run brings them, the answer or the error, the retrieved
+    ids and the walked nodes: an id holds its repository, its file and its symbol.
     """
-    question, answer = case.question, case.answer
-    lines = [question.question, *(node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2]))]
+    answer = case.answer
+    lines = [case.question.question] if gold else []
+    lines += [node for path in case.gold for edge in path.edges for node in (edge[0], edge[2])] if gold else []
     if answer is not None:
         lines += [(answer.answer or "")[:ANSWER_TEXT], answer.error or ""]
     lines += [chunk.id for chunk in case.chunks]
-    lines += [node for source, _, target in sorted(case.walked, key=str) for node in (source, target)]
-    known = dict.fromkeys(visible_text(line) if " " in line else visible(line) for line in lines if line)
-    return zlib.compress("\n".join(known).lower().encode(), level=1)
+    lines += [node for walk in case.walked_paths for edge in walk for node in (edge[0], edge[2])]
+    known = dict.fromkeys(lines)
+    return "\n".join(visible_text(line) if " " in line else visible(line) for line in known if line).lower()
+
+
+def compressed_texts(texts: Mapping[int, str]) -> bytes:
+    """Return texts by the places of their questions, compressed together."""
+    return zlib.compress(msgspec.msgpack.encode(texts), level=1)
+
+
+def _texts_at(run: RunData, places: range) -> dict[int, str]:
+    """Return the texts of a run, of the questions at some places and of others in the same blocks."""
+    found: dict[int, str] = {}
+    for block in {run.outcomes[place].block for place in places}:
+        found |= _decode_texts(zlib.decompress(run.texts[block]))
+    return found
+
+
+_decode_texts = msgspec.msgpack.Decoder(dict[int, str]).decode
 
 
 def search_blocks(data: ReportData) -> Iterator[dict[str, Any]]:
     """Yield the packed blocks of texts: a JSON list of the text of each question over all runs, every line once."""
     total = len(data.questions)
     for number, start in enumerate(range(0, total, TOGETHER)):
-        texts = []
-        for place in range(start, min(start + TOGETHER, total)):
-            runs = (zlib.decompress(run.texts[place]).decode() for run in data.runs)
-            texts.append("\n".join(dict.fromkeys(line for text in runs for line in text.split("\n"))))
+        places = range(start, min(start + TOGETHER, total))
+        runs = [_texts_at(run, places) for run in data.runs]
+        texts = ["\n".join(dict.fromkeys("\n".join(run[place] for run in runs).split("\n"))) for place in places]
         yield {"id": f"t-{number}", "json": packed(page_json(texts))}

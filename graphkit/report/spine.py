@@ -239,13 +239,13 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
     counts = {id(gold) for gold in chosen if gold is not None}
     # Nothing is required of some units: all their paths are shown as what they are, optional.
     own = _found(case, case.gold_edges)
-    off = case.off
+    off, beside = case.off, _beside_gold(case)
     shown: set[Edge] = set()
     marks = []
     for unit_gold in case.gold:
         path_marks = []
         for edge, optional in zip(unit_gold.edges, unit_gold.optional, strict=True):
-            mark, evidence = _mark(case, edge, own, off)
+            mark, evidence = _mark(case, edge, own, beside)
             if mark.kind == "missed" and not optional and id(unit_gold) not in counts:
                 mark = StepMark("alternative")
             elif mark.kind == "missed" and optional:
@@ -292,8 +292,14 @@ def _found(case: Case, wanted: set[Edge]) -> set[Edge]:
 
 def edges_otherwise(case: Case) -> set[Edge]:
     """Return the walked edges outside gold that show a gold step in the other direction or with another relation."""
-    own = _found(case, case.gold_edges)
-    return {one for edge in case.gold_edges for one in _mark(case, edge, own, case.off)[1]}
+    own, beside = _found(case, case.gold_edges), _beside_gold(case)
+    return {one for edge in case.gold_edges for one in _mark(case, edge, own, beside)[1]} if beside else set()
+
+
+def _beside_gold(case: Case) -> set[Edge]:
+    """Return the walked edges outside gold between the ends of a gold edge, in either direction."""
+    ends = {end for source, _, target in case.gold_edges for end in ((source, target), (target, source))}
+    return {edge for edge in case.off if (edge[0], edge[2]) in ends}
 
 
 def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[StepMark, set[Edge]]:
