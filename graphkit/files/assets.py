@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from functools import cache
 from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean, one_line
@@ -14,6 +15,7 @@ BUNDLED = {"@storefront": "storefront", "@storefront-code": "storefront-code"}
 _PACKAGE = Path(__file__).parents[1]
 
 
+@cache
 def _folder(name: str) -> Path:
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name
@@ -79,9 +81,9 @@ def as_typed(named: str | Path) -> str:
     "$'a\\u000ab'"
     """
     path = Path(named)
-    for address, name in BUNDLED.items():
+    for address, name in BUNDLED.items() if path.is_absolute() else ():
         folder = _folder("fixtures") / name
-        if path.is_absolute() and path.is_relative_to(folder):
+        if path.is_relative_to(folder):
             return shlex.quote("/".join((address, *path.relative_to(folder).parts)).removesuffix(".jsonl"))
     text = str(named)
     if text.isprintable():

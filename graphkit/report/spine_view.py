@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from graphkit.files.assets import command_text
 from graphkit.records.progress import Progress, expect
@@ -49,15 +49,24 @@ _PARTS = re.compile(r"[^./_#-]*[./_#-]+|[^./_#-]+")
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
+class _Environment(Environment):
+    """An environment that looks up the keys of a mapping first: asking for an attribute would raise an error."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return an item or attribute of a value of the template."""
+        return obj[attribute] if type(obj) is dict and attribute in obj else super().getattr(obj, attribute)
+
+
 @cache
 def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = _Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["breakable"] = breakable
     environment.filters["in_code"] = in_code
     environment.filters["middle"] = middle
     return environment.from_string((_TEMPLATES / "spine.html").read_text(encoding="utf-8"))
 
 
+@lru_cache(10_000)  # hubs are in many questions
 def breakable(name: str) -> Markup:
     """Return a name escaped, with places where a line may break behind its dots, dashes, slashes and underscores.
 
@@ -73,9 +82,9 @@ def in_code(sentence: str) -> Markup:
     >>> in_code("did not retrieve `<b>`")
     Markup('did not retrieve <code><bdi>&lt;b&gt;</bdi></code>')
     """
-    named = Markup("<code><bdi>{}</bdi></code>")
-    parts = enumerate(sentence.split("`"))
-    return Markup("").join(named.format(part) if place % 2 else part for place, part in parts)
+    parts = enumerate(str(escape(sentence)).split("`"))
+    text = "".join(f"<code><bdi>{part}</bdi></code>" if place % 2 else part for place, part in parts)
+    return Markup(text)  # noqa: S704 - escaped before
 
 
 def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Markup:
