@@ -1,4 +1,4 @@
-"""The HTML report as the number of questions grows, beside the same records decoded and written as JSON."""
+"""The HTML report as the number of questions grows, beside the same records as JSON and beside evaluating them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import json
 import re
 from base64 import b64decode
 from pathlib import Path
+from statistics import median
 
+from benchmarks.processes import measure
 from benchmarks.results import Line, spaced, write
 from benchmarks.scoring import Contender, Runs, run
-from benchmarks.world import world
+from benchmarks.world import RUNS, world
 
 REPORT = Contender("graphkit_report", "report")
 ENCODING = Contender("encoding", "json.loads and json.dumps of the records")
+#: The page of two runs is meant to take at most so many times the processor's time of evaluating both.
+EVALUATIONS = 2
 _SCRIPT = re.compile(r'<script type="application/json" id="(summary|d-[\d-]+)">(.*?)</script>', re.DOTALL)
 
 
@@ -66,10 +70,31 @@ def lines_of(found: list[tuple[Runs, Runs]]) -> list[Line]:
     return lines
 
 
+def beside_evaluate(folder: Path, count: int, repeats: int) -> Line:
+    """Write the page of both runs and evaluate each, in turns, as commands: the processor's time of all processes."""
+    data = world(folder, count)
+    runs = [str(data / f"runs/{name}.jsonl") for name in RUNS]
+    commands = [["report", *runs, "--out", str(data / "report.html")]]
+    commands += [["evaluate", "--no-store", one] for one in runs]
+    turns = [[measure(["-m", "graphkit", *command]).cpu for command in commands] for _ in range(repeats)]
+    page, scores = median(turn[0] for turn in turns), median(turn[1] + turn[2] for turn in turns)
+    ratio = median(turn[0] / (turn[1] + turn[2]) for turn in turns)
+    return Line(
+        f"report of two runs, {spaced(count)}",
+        f"{page:.1f} s of the processor",
+        "evaluate of both",
+        f"{scores:.1f} s",
+        f"{ratio:.1f} times the cost",
+        f"at most {EVALUATIONS} times",
+        ratio <= EVALUATIONS,
+    )
+
+
 def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
     """Measure the report of small and large runs."""
     lines = lines_of([measured(folder, count, repeats) for count in (1_000, 10_000)])
+    lines.append(beside_evaluate(folder, 10_000, repeats))
     if save:
-        note = f"One run with gold paths, traversals and chunks, from files to the page; median of {repeats} in turns."
+        note = f"One run with gold paths, traversals and chunks, from files to the page; the last line is of two. Median of {repeats} in turns."
         write("Reporting", note, lines)
     return lines

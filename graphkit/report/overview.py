@@ -19,7 +19,7 @@ from graphkit.report.execution_view import WORDS
 def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict[str, Any]:
     """Return the data that the page's script needs before a question is opened."""
     names = _measure_names(data)
-    values = [[_values(data, run, name) for name in names] for run in data.runs]
+    values = [_values(data, run, names) for run in data.runs]
     needs = [sorted({*itertools.chain(*rows)}) for rows in zip(*broken.needs, strict=True)]
     return {
         "measures": [
@@ -78,17 +78,17 @@ def _measure_names(data: ReportData) -> list[str]:
     return list(dict.fromkeys(name for run in data.runs for name in run.evaluation.measures))
 
 
-def _values(data: ReportData, run: RunData, name: str) -> list[float | None]:
-    """Return the value of each question by a measure, or None if there is none."""
-    if name not in run.evaluation.measures:
-        return [None] * len(data.questions)
-    place = list(run.evaluation.measures).index(name)
-    numbers = {
-        visible(question): round(value, 4)
-        for question, values in run.values.items()
-        if not isinstance(value := values[place], str)
-    }
-    return [numbers.get(question["id"]) for question in data.questions]
+def _values(data: ReportData, run: RunData, names: Sequence[str]) -> list[list[float | None]]:
+    """Return by measure the value of each question, or None if there is none."""
+    places = {name: place for place, name in enumerate(run.evaluation.measures)}
+    shown = {visible(question): values for question, values in run.values.items()}
+    found = [shown.get(question["id"]) for question in data.questions]
+    return [
+        [None if values is None or isinstance(value := values[place], str) else round(value, 4) for values in found]
+        if (place := places.get(name)) is not None
+        else [None] * len(found)
+        for name in names
+    ]
 
 
 def _range(name: str, values: Sequence[float]) -> list[float]:

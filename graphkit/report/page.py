@@ -18,6 +18,7 @@ from graphkit.files.atomic import written
 from graphkit.files.jsonl import read_once
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
+from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, quiet
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
@@ -190,6 +191,7 @@ def write_report(
 
 
 @read_once()
+@quiet_collector()
 def write_described(
     files: Sequence[Path],
     out: Path,
