@@ -95,6 +95,6 @@ def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
     lines = lines_of([measured(folder, count, repeats) for count in (1_000, 10_000)])
     lines.append(beside_evaluate(folder, 10_000, repeats))
     if save:
-        note = f"One run with gold paths, traversals and chunks, from files to the page; the last line is of two. Median of {repeats} in turns."
+        note = f"From files to the page of one run, in the last line of two; median of {repeats} in turns."
         write("Reporting", note, lines)
     return lines

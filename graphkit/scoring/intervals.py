@@ -90,13 +90,13 @@ def _resampled(values: Any, resamples: int, seed: int, confidence: float = CONFI
         method="percentile",
         rng=numpy.random.default_rng(seed),
     ).bootstrap_distribution
-    low, high = _bca(values, means, confidence)
+    low, high = bca(values, means, confidence)
     mean = math.fsum(values) / values.size
     reach = student_quantile(values.size - 1, confidence) * float(values.std(ddof=1)) / values.size**0.5
     return float(numpy.fmin(low, mean - reach)), float(numpy.fmax(high, mean + reach))
 
 
-def _bca(values: Any, means: Any, confidence: float) -> list[float]:
+def bca(values: Any, means: Any, confidence: float) -> list[float]:
     """Return the ends of BCa by the means of resamples; not a number where these show none.
 
     SciPy leaves each value out in turn to find the acceleration, which takes the square of their number. That of a mean

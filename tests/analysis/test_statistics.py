@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy
 import pytest
@@ -13,7 +14,7 @@ from scipy import stats
 from graphkit.analysis.multiple_testing import holm
 from graphkit.analysis.paired import compare_pairs, randomisation_p
 from graphkit.analysis.power import detectable
-from graphkit.scoring.intervals import interval
+from graphkit.scoring.intervals import bca, interval
 from tests.helpers.properties import examples
 
 SAMPLE = [0.25, -0.5, 0.0, 0.75, 0.5, 0.125, -0.25, 1.0, 0.375, 0.0, 0.625, -0.125]
@@ -207,3 +208,13 @@ def test_swapping_the_runs_mirrors_the_result(pairs: list[tuple[float, float]]) 
     assert there.delta == pytest.approx(-back.delta)
     assert (there.wins, there.losses) == (back.losses, back.wins)
     assert there.p_value == pytest.approx(back.p_value, abs=1e-9)
+
+
+def test_the_bootstrap_ends_where_scipy_ends_it() -> None:
+    """The ends of BCa, whose acceleration is computed from the values, are those of SciPy, which leaves each out."""
+    random = numpy.random.default_rng(7)
+    for values in (random.normal(size=30), random.exponential(size=40), random.integers(0, 2, size=25).astype(float)):
+        drawn: dict[str, Any] = {"n_resamples": 999, "rng": 3}
+        theirs = stats.bootstrap((values,), numpy.mean, method="BCa", **drawn).confidence_interval
+        means = stats.bootstrap((values,), numpy.mean, method="percentile", **drawn).bootstrap_distribution
+        assert bca(values, means, 0.95) == pytest.approx([theirs.low, theirs.high], abs=1e-12)
