@@ -57,9 +57,9 @@ class EvaluationOptions:
         Give the means intervals over clusters of questions, which alone count as independent: those that share a
         repository (``"repo"``), a set of repositories (``"repo-set"``), a category or a group.
     keep
-        Store only some questions of the run, such as ``"failures"``, ``"sample=1000"`` or ``"EdgeRecall<0.5"``, or
-        several of these; see :mod:`graphkit.scoring.selection`. Means and gates still cover the whole run. A run that
-        the store holds whole, with the same content, stays whole.
+        Store only some questions of the run, such as ``"failures"``, ``"sample=1000"`` or
+        ``"EdgeRecall < 0.5 and category == 'imports'"``, or several of these; see :mod:`graphkit.scoring.selection`.
+        Means and gates still cover the whole run. A run that the store holds whole, with the same content, stays whole.
     hash_gold
         Compute the hash of the gold, which takes a tenth of the time. A result with rows always has it.
     """

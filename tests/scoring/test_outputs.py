@@ -70,14 +70,16 @@ def test_rows_of_edge_recall_hold_missed_edges_and_those_that_the_graph_lacks(tm
     """
     found = {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y"}
     lost = {"source": "a:m.py#y", "relation": None, "target": "b:n.py#z"}
-    questions = [
+    questions: list[dict[str, Any] | str | bytes] = [
         {"id": "q1", "question": "?", "paths": [[found, {**lost, "evidence": "trace"}]]},
         {"id": "q2", "question": "?", "paths": [[found]]},
         {"id": "q3", "question": "?", "paths": [[found]]},
     ]
-    walked = {"run": "r", "traversal": [found]}
-    answers = [{"question_id": "q1", **walked}, {"question_id": "q2", **walked}]
-    answers += [{"run": "r", "question_id": "q3", "error": "boom"}]
+    answers: list[dict[str, Any] | str | bytes] = [
+        {"run": "r", "question_id": "q1", "traversal": [found]},
+        {"run": "r", "question_id": "q2", "traversal": [found]},
+        {"run": "r", "question_id": "q3", "error": "boom"},
+    ]
     file = tiny(tmp_path / "d", questions, answers, edges=[found])
     result = graphkit.evaluate(file, measures=["EdgeRecall", "EdgePrecision"], outcomes=True)
     write_results(tmp_path / "r.jsonl", [result])
