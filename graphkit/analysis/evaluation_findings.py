@@ -10,7 +10,7 @@ from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, list
 from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
 from graphkit.analysis.gates import STALE_AS_ZERO
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
-from graphkit.analysis.mending import Place
+from graphkit.analysis.mending import MendingPlace
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
 from graphkit.analysis.standings import Lead, incomparable, leading
@@ -192,7 +192,7 @@ def _weakest(card: Scorecard) -> list[LayerFinding]:
     return sorted(card.findings, key=lambda found: -abs(bounds[found.weakness] - found.mean))
 
 
-def mending_findings(places: Sequence[Place]) -> Iterator[BriefLine]:
+def mending_findings(places: Sequence[MendingPlace]) -> Iterator[BriefLine]:
     """Yield a line for each place to mend."""
     for number, one in enumerate(places):
         yield BriefLine("mend", one.sentence, 58 if number else 66)

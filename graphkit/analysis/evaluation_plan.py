@@ -14,7 +14,7 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.gates import min_kappa
 from graphkit.analysis.layers import Scorecard, score_layers
-from graphkit.analysis.mending import Place, first_to_mend
+from graphkit.analysis.mending import MendingPlace, first_to_mend
 from graphkit.analysis.own_family import own_family_warnings
 from graphkit.analysis.repetitions import Repetitions, repetitions
 from graphkit.analysis.run_gates import RunGates
@@ -361,7 +361,7 @@ class EvaluatedRuns:
     places: Places = field(default_factory=Places)
 
     @cached_property
-    def mending(self) -> tuple[Place, ...]:
+    def mending(self) -> tuple[MendingPlace, ...]:
         """The places to mend first; none if paths aren't judged, or for a run in shards, whose rows hold no edges."""
         judged = [[one for one in result.outcomes() if one.path is not None] for result in self.results]
         if any(len(one.missed) != one.missed_edges for run in judged for one in run):

@@ -12,6 +12,7 @@ from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, list
 from graphkit.errors import one_line
 from graphkit.files.assets import command_text, option_text
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
+from graphkit.records.ids import Places
 from graphkit.records.words import counted, short_shas
 
 #: The list of questions, which is no failure by itself.
@@ -112,20 +113,24 @@ def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> BriefTable:
         questions = _questions(found[name])
         first = ", ".join(questions[:NAMED]) + (", ..." if len(questions) > NAMED else "")
         if not questions:
-            first = ", ".join(_count(row) for row in found[name][:NAMED])
+            first = ", ".join(_count(row) for row in found[name][: 1 if name == "edges-missed" else NAMED])
         rows.append((name, str(found[name].total), str(len(questions) or "–"), first))
     return BriefTable(("kind", "rows", "questions", "the worst"), tuple(rows), least=("questions",))
 
 
 def _count(row: Mapping[str, Any]) -> str:
-    """Return a boundary, relation, edge or node with how often it is missed and required."""
+    """Return a boundary, relation, edge or node with how often it is missed and required; nodes by their symbols."""
     if "source" in row:
-        name = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
+        name = f"{_symbol(row['source'])}→{_symbol(row['target'])}"
     elif "node" in row:
-        name = row["node"]
+        name = _symbol(row["node"])
     else:
         name = row["relation"] if "relation" in row else f"{row['from_repo']}→{row['to_repo']}"
     return one_line(f"{name} {row['missed']}/{row['required']}")
+
+
+def _symbol(node: str) -> str:
+    return Places().names(node)[0]
 
 
 def _summary(run: str, found: Mapping[str, Failures]) -> str:

@@ -38,7 +38,7 @@ Missed = Mapping[str, Sequence[Edge]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MendingPlace:
     """A place to mend.
 
     Attributes
@@ -108,7 +108,7 @@ def missed_by_question(names: Sequence[str], run: Iterable[QuestionEdges | None]
     return found
 
 
-def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> tuple[Place, ...]:
+def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> tuple[MendingPlace, ...]:
     """Return the places whose mending completes the paths of most questions, the best first.
 
     The number of answers that a place would complete decides, then that of their questions, then how many answers miss
@@ -125,7 +125,7 @@ def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> 
     found = _places(runs, places)
     total = sum(one.missed for one in found.values() if one.kind == "edge")
     rest = [one for one in found.values() if one.kind != "relation" or one.missed <= _MOST * total]
-    chosen: list[Place] = []
+    chosen: list[MendingPlace] = []
     complete: set[tuple[int, str]] = set()
     while len(chosen) < most:
         ranked = {_rank(one, complete): one for one in rest}
@@ -138,7 +138,7 @@ def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> 
     return _labelled(chosen, places)
 
 
-def _labelled(chosen: Sequence[Place], places: Places) -> tuple[Place, ...]:
+def _labelled(chosen: Sequence[MendingPlace], places: Places) -> tuple[MendingPlace, ...]:
     nodes = {node for one in chosen if one.kind == "edge" for node in (one.names[0], one.names[2])}
     short = distinct_names({node: places.names(node) for node in sorted(nodes)})
     return tuple(
@@ -150,7 +150,7 @@ def _answers(questions: Sequence[Sequence[str]]) -> set[tuple[int, str]]:
     return {(run, name) for run, some in enumerate(questions) for name in some}
 
 
-class _Rank(NamedTuple):
+class _PlaceRank(NamedTuple):
     """Sorts the best place first; ``answers`` are those with an edge there that aren't complete yet, negative."""
 
     alone: int
@@ -160,14 +160,14 @@ class _Rank(NamedTuple):
     name: str
 
 
-def _rank(place: Place, complete: Collection[tuple[int, str]]) -> _Rank:
+def _rank(place: MendingPlace, complete: Collection[tuple[int, str]]) -> _PlaceRank:
     alone = _answers(place.alone).difference(complete)
     answers = _answers(place.questions).difference(complete)
     questions = {name for _, name in alone}
-    return _Rank(-len(alone), -len(questions), -len(answers), _KINDS.index(place.kind), place.name)
+    return _PlaceRank(-len(alone), -len(questions), -len(answers), _KINDS.index(place.kind), place.name)
 
 
-def _places(runs: Sequence[Missed], places: Places) -> dict[RowKey, Place]:
+def _places(runs: Sequence[Missed], places: Places) -> dict[RowKey, MendingPlace]:
     missed: Counter[RowKey] = Counter()
     touched: dict[RowKey, list[list[str]]] = {}
     alone: dict[RowKey, list[list[str]]] = {}
@@ -181,7 +181,7 @@ def _places(runs: Sequence[Missed], places: Places) -> dict[RowKey, Place]:
                     alone.setdefault(key, [[] for _ in runs])[number].append(name)
     none: list[list[str]] = [[] for _ in runs]
     return {
-        key: Place(*key, missed[key], tuple(map(tuple, some)), tuple(map(tuple, alone.get(key, none))))
+        key: MendingPlace(*key, missed[key], tuple(map(tuple, some)), tuple(map(tuple, alone.get(key, none))))
         for key, some in touched.items()
     }
 
@@ -194,7 +194,7 @@ def _keys(edge: Edge, places: Places) -> Iterator[RowKey]:
         yield boundary_key(edge, places)
 
 
-def _overlap(one: Place, other: Place, places: Places) -> bool:
+def _overlap(one: MendingPlace, other: MendingPlace, places: Places) -> bool:
     """Return whether one of two places is an edge that lies in the other."""
     edge, around = (one, other) if one.kind == "edge" else (other, one)
     if edge.kind != "edge":

@@ -14,7 +14,7 @@ from graphkit.analysis.board import without_input
 from graphkit.analysis.broken_edges import COUNTED, BrokenEdges, BrokenRow, Kind, broken_edges, place_name, weakest
 from graphkit.analysis.evaluation_findings import unanswered_findings
 from graphkit.analysis.findings import digits, listed, two
-from graphkit.analysis.mending import Place, first_to_mend, missed_by_question
+from graphkit.analysis.mending import MendingPlace, first_to_mend, missed_by_question
 from graphkit.measures.outcome import STAGES
 from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted
@@ -74,7 +74,7 @@ class FirstScreen(BoardView):
         return broken_edges([run.edges for run in self._data.runs], SINGLE, [one.key for one in self._places])
 
     @cached_property
-    def _places(self) -> tuple[Place, ...]:
+    def _places(self) -> tuple[MendingPlace, ...]:
         names = [question["id"] for question in self._data.questions]
         return first_to_mend([missed_by_question(names, run.edges) for run in self._data.runs], self._data.places)
 

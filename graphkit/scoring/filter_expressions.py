@@ -73,7 +73,7 @@ class _PlacedError(Exception):
         self.problem, self.at = problem, at
 
 
-class _Token(NamedTuple):
+class _FilterToken(NamedTuple):
     kind: str
     text: str
     at: int
@@ -81,7 +81,7 @@ class _Token(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Flag:
+class _FlagName:
     name: str
     at: int
     end: int
@@ -91,7 +91,7 @@ class _Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class _Comparison:
+class _ComparedName:
     name: str
     at: int
     end: int
@@ -115,7 +115,7 @@ class _Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class _JoinedParts:
     """Parts joined by ``and`` or ``or``."""
 
     word: str
@@ -128,7 +128,7 @@ class _Joined:
 
 
 @dataclass(frozen=True, slots=True)
-class _Not:
+class _NegatedPart:
     part: _Part
 
     def held(self, own: Getter, runs: Sequence[Getter]) -> bool | None:
@@ -146,7 +146,7 @@ class _AnyRun:
         return True if True in truths else None if None in truths else False
 
 
-_Part = _Flag | _Comparison | _Joined | _Not | _AnyRun
+_Part = _FlagName | _ComparedName | _JoinedParts | _NegatedPart | _AnyRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class FilterExpression:
             It isn't one; the error says what is wrong, and where.
         """
         try:
-            return cls(text, _Reader(text).whole())
+            return cls(text, _FilterReader(text).whole())
         except _PlacedError as error:
             raise FilterError(error.problem, text, error.at) from None
 
@@ -186,7 +186,7 @@ class FilterExpression:
     @property
     def compared_with_numbers(self) -> tuple[str, ...]:
         """The names that it compares with numbers alone, or with none."""
-        found = (part for part in _leaves(self.part) if isinstance(part, _Comparison))
+        found = (part for part in _leaves(self.part) if isinstance(part, _ComparedName))
         return tuple(one.name for one in found if not any(isinstance(value, str) for value, _ in one.values))
 
     @property
@@ -242,23 +242,23 @@ def written(name: str) -> str:
     return name if plain else f"`{name}`"
 
 
-def _leaves(part: _Part) -> Iterator[_Flag | _Comparison]:
+def _leaves(part: _Part) -> Iterator[_FlagName | _ComparedName]:
     """Yield the parts with a name in the order of the text."""
     for one in _every(part):
-        if isinstance(one, _Flag | _Comparison):
+        if isinstance(one, _FlagName | _ComparedName):
             yield one
 
 
 def _every(part: _Part) -> Iterator[_Part]:
     yield part
-    inside: Iterable[_Part] = part.parts if isinstance(part, _Joined) else ()
-    if isinstance(part, _Not | _AnyRun):
+    inside: Iterable[_Part] = part.parts if isinstance(part, _JoinedParts) else ()
+    if isinstance(part, _NegatedPart | _AnyRun):
         inside = (part.part,)
     for one in inside:
         yield from _every(one)
 
 
-def _known_as(part: _Flag | _Comparison, kinds: Mapping[str, NameKind]) -> str:
+def _known_as(part: _FlagName | _ComparedName, kinds: Mapping[str, NameKind]) -> str:
     """Return a name as it is known: other capitals are forgiven."""
     folded = [name for name in kinds if name.lower() == part.name.lower()]
     if part.name in kinds or len(folded) == 1:
@@ -268,9 +268,9 @@ def _known_as(part: _Flag | _Comparison, kinds: Mapping[str, NameKind]) -> str:
     raise _PlacedError(f"{part.name} is no name of a measure, field or flag{hint}", part.at)
 
 
-def _check(part: _Flag | _Comparison, name: str, kind: NameKind) -> None:
+def _check(part: _FlagName | _ComparedName, name: str, kind: NameKind) -> None:
     """Refuse what a name of this kind can't be compared with."""
-    if isinstance(part, _Flag):
+    if isinstance(part, _FlagName):
         if kind != "flag":
             what, example = ("a number", "< 0.5") if kind == "number" else ("text", '== "..."')
             raise _PlacedError(f"{name} is {what}: compare it, as in {name} {example}", part.at)
@@ -288,19 +288,19 @@ def _check(part: _Flag | _Comparison, name: str, kind: NameKind) -> None:
             raise _PlacedError(f"{name} is {what}: write it {'in' if kind == 'text' else 'without'} quotes", at)
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_FilterToken]:
     at = 0
     while (found := _TOKEN.match(text, at)) is not None:
         kind, start = found.lastgroup or "", found.end() - len(found[0].lstrip(" \t\r\n\u00a0"))
         whole, at = text[start : found.end()], found.end()
         if kind == "number":
-            yield _Token(kind, whole, start, float(whole))
+            yield _FilterToken(kind, whole, start, float(whole))
         elif found["quote"] is not None:
-            yield _Token("text", whole, start, re.sub(r"\\([\"'\\])", r"\1", found["text"]))
+            yield _FilterToken("text", whole, start, re.sub(r"\\([\"'\\])", r"\1", found["text"]))
         elif kind in ("name", "backquoted"):
-            yield _Token("name", whole, start, found[kind])
+            yield _FilterToken("name", whole, start, found[kind])
         else:
-            yield _Token(kind, whole, start)
+            yield _FilterToken(kind, whole, start)
         if kind == "end":
             return
     at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n\u00a0"))
@@ -309,7 +309,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     raise _PlacedError(wrong, at)
 
 
-class _Reader:
+class _FilterReader:
     """Reads the tokens of a filter from left to right, each rule of its grammar by a method."""
 
     def __init__(self, text: str) -> None:
@@ -320,10 +320,10 @@ class _Reader:
         self._depth = 0
 
     @property
-    def _next(self) -> _Token:
+    def _next(self) -> _FilterToken:
         return self._tokens[self._place]
 
-    def _take(self, *texts: str) -> _Token | None:
+    def _take(self, *texts: str) -> _FilterToken | None:
         """Take the next token if it is one of these words or signs."""
         token = self._next
         if token.kind not in ("word", "sign") or token.text not in texts:
@@ -349,13 +349,13 @@ class _Reader:
         parts = [self._both()]
         while self._take("or"):
             parts.append(self._both())
-        return parts[0] if len(parts) == 1 else _Joined("or", tuple(parts))
+        return parts[0] if len(parts) == 1 else _JoinedParts("or", tuple(parts))
 
     def _both(self) -> _Part:
         parts = [self._single()]
         while self._take("and"):
             parts.append(self._single())
-        return parts[0] if len(parts) == 1 else _Joined("and", tuple(parts))
+        return parts[0] if len(parts) == 1 else _JoinedParts("and", tuple(parts))
 
     def _single(self) -> _Part:
         if self._depth == DEEPEST:
@@ -367,7 +367,7 @@ class _Reader:
 
     def _nested(self) -> _Part:
         if self._take("not"):
-            return _Not(self._single())
+            return _NegatedPart(self._single())
         if (asked := self._take("any")) is not None:
             if not self._take("("):
                 self._lacks('"(" behind "any"')
@@ -390,12 +390,12 @@ class _Reader:
         if sign is None:
             if self._next.kind == "sign" and self._next.text in ("=", "<>"):
                 self._lacks("")
-            return _Flag(name, at, end)
+            return _FlagName(name, at, end)
         if sign.text == "not" and not self._take("in"):
             self._lacks('"in" behind "not"')
         word = "not in" if sign.text == "not" else sign.text
         values = self._list() if word in ("in", "not in") else [self._literal()]
-        return _Comparison(name, at, end, word, sign.at, tuple(values))
+        return _ComparedName(name, at, end, word, sign.at, tuple(values))
 
     def _list(self) -> list[tuple[float | str | None, int]]:
         if not self._take("("):
