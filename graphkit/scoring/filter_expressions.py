@@ -41,8 +41,8 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
 #: How others write what is a word or a sign here.
 _WRITTEN = {"=": "==", "&&": "and", "&": "and", "||": "or", "|": "or", "!": "not", "<>": "!="}
 
-_LETTER = r"A-Za-z0-9_.:/\u0080-\U0010ffff-"
-_NAME = re.compile(rf"[A-Za-z_\u0080-\U0010ffff][{_LETTER}]*(?:\([^()]*\))?(?:@[A-Za-z0-9_]+)?")
+_LETTER = r"A-Za-z0-9_.:/\u00a1-\U0010ffff-"
+_NAME = re.compile(rf"[A-Za-z_\u00a1-\U0010ffff][{_LETTER}]*(?:\([^()]*\))?(?:@[A-Za-z0-9_]+)?")
 _TOKEN = re.compile(
     rf"""[ \t\r\n\u00a0]*(?:
     (?P<word>(?:{"|".join(_WORDS)})(?![@{_LETTER}]))

@@ -22,8 +22,8 @@ const WRITTEN_AS = { "=": "==", "&&": "and", "&": "and", "||": "or", "|": "or", 
 const DEEPEST_FILTER = 50;
 const LONGEST_FILTER = 2000;
 const BLANK = /[ \t\r\n\u00a0]*/y;
-const NAME_TOKEN = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_.:/\u0080-\uffff-]*(?:\([^()]*\))?(?:@[A-Za-z0-9_]+)?/y;
-const WORD_TOKEN = /(?:and|or|not|any|in|contains|none)(?![A-Za-z0-9_.:/@\u0080-\uffff-])/y;
+const NAME_TOKEN = /[A-Za-z_\u00a1-\uffff][A-Za-z0-9_.:/\u00a1-\uffff-]*(?:\([^()]*\))?(?:@[A-Za-z0-9_]+)?/y;
+const WORD_TOKEN = /(?:and|or|not|any|in|contains|none)(?![A-Za-z0-9_.:/@\u00a1-\uffff-])/y;
 const NUMBER_TOKEN = /-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![A-Za-z0-9_.])/y;
 const SIGN_TOKEN = /<=|>=|==|!=|<>|&&|\|\||[<>=!&|(),]/y;
 const QUOTED_TOKEN = /(["'])((?:\\["'\\]|\\(?!["'\\])|(?!\1)[^\\])*)\1/y;
