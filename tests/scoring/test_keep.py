@@ -179,6 +179,28 @@ def test_part_of_a_run_is_stored(store: Store, shop: Path) -> None:
         graphkit.why(RUN, other, store=store)
 
 
+def test_a_filter_over_fields_and_measures_is_stored(store: Store, shop: Path) -> None:
+    """The graph holds the questions of which a filter holds, by values, fields and flags, and states the filter.
+
+    By the whole run they are those of a category whose EdgeRecall is below 0.5, and the failed ones.
+    """
+    whole = graphkit.evaluate(run_of(shop), measures=["EdgeRecall"])
+    category = next(row.labels[0] for row in whole.rows if isinstance(row.values[0], float) and row.values[0] < 0.5)
+    rule = f'traversal_accuracy < 0.5 and category == "{category}" or failed'
+    graphkit.evaluate(run_of(shop), measures=["EdgeRecall"], store=store, keep=rule)
+    expected = {
+        row.question
+        for row in whole.rows
+        if row.failure is not None
+        or (isinstance(row.values[0], float) and row.values[0] < 0.5 and row.labels[0] == category)
+    }
+    kept = {row["id"] for row in store.read("MATCH (:Run)-[:KEPT]->(q) RETURN q.id AS id")}
+    assert kept == expected
+    assert len(expected) > 2
+    [run] = store.read("MATCH (r:Run) RETURN r.kept AS rule")
+    assert run["rule"] == f'EdgeRecall < 0.5 and category == "{category}" or failed'
+
+
 def test_same_part_is_unchanged(store: Store, shop: Path) -> None:
     """Evaluating again with the same rule changes nothing."""
     for _ in range(2):
