@@ -43,8 +43,8 @@ WORD = 6
 #: Whether an answer is right, by the word of its outcome; an undecided one has none.
 _WORDS = {"right": True, "wrong": False}
 
-#: A piece of a name and what separates it from the next.
-_PARTS = re.compile(r"[^./_#-]*[./_#-]+|[^./_#-]+")
+#: Where a line of a name may break: behind a separator, and before a capital letter that follows a small one.
+_BREAK = re.compile(r"(?<=[./_#-])(?![./_#-])|(?<=[a-z])(?=[A-Z])")
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -68,12 +68,12 @@ def _template() -> Template:
 
 @lru_cache(10_000)  # hubs are in many questions
 def breakable(name: str) -> Markup:
-    """Return a name escaped, with places where a line may break behind its dots, dashes, slashes and underscores.
+    """Return a name escaped, with places where a line may break: between its words.
 
-    >>> breakable("a.b<c>")
-    Markup('a.<wbr>b&lt;c&gt;')
+    >>> breakable("a.b<c>"), breakable("NotFound")
+    (Markup('a.<wbr>b&lt;c&gt;'), Markup('Not<wbr>Found'))
     """
-    return Markup("<wbr>").join(_PARTS.findall(name))
+    return Markup("<wbr>").join(_BREAK.split(name))
 
 
 def in_code(sentence: str) -> Markup:
@@ -113,7 +113,7 @@ def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Marku
         lanes=[{"runs": [runs[run] for run in lane.runs], "numbers": _numbers(lane.runs)} for lane in some],
         stories=[_told(spine, one, runs) for one in stories(spine)],
         signs=SIGNS,
-        wordy=any(len(part) > WORD for name in names for part in _PARTS.findall(middle(name[len(beginning) :], 24))),
+        wordy=any(len(part) > WORD for name in names for part in _BREAK.split(middle(name[len(beginning) :], 24))),
         beginning=beginning,
         remedies=remedies(spine),
         several=len(spine.backbone.paths) > 1,

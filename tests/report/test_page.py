@@ -104,17 +104,15 @@ def test_each_question_has_its_spine_beside_all_runs(tmp_path: Path) -> None:
     worst = text[text.index('id="worst"') :]
     spines = [spine_of(Page(text), place) for place in (0, 1)]
     assert 0 < worst.index(spines[0]) < worst.index(spines[1])
-    told = [re.findall(r"<span>(.*?)</span>", spine[spine.index('class="told"') :]) for spine in spines]
-    told = [[re.sub(r"</?(?:code|bdi)>", "", one) for one in some if "vh" not in one] for some in told]
+    told = [[" ".join(Page(one).text.split()) for one in re.findall(r"<li class.*?</li>", spine)] for spine in spines]
     assert told == [
         [
-            "broke at step 2: did not retrieve z; the walk stopped at y; 1 of 2 required steps walked",
-            "walked no edge; broke at step 1: retrieved y (#2), but did not walk to it from x; "
-            "0 of 2 required steps walked",
+            "✕A r broke at step 2: did not retrieve z; the walk stopped at y. 1 of 2 steps.",
+            "✕B s walked no edge; broke at step 1: retrieved y (#2), but did not walk to it from x. 0 of 2 steps.",
         ],
         [
-            "walked the required step",
-            "walked no edge; broke at step 1: did not retrieve x; 0 of 1 required step walked",
+            "✓A r walked the required step.",
+            "✕B s walked no edge; broke at step 1: did not retrieve x. 0 of 1 step.",
         ],
     ]
 
@@ -147,8 +145,8 @@ def test_tests_decide_what_is_luck(tmp_path: Path) -> None:
         options = PageOptions(executions=[done])
         page = Page(write_report([run], tmp_path / "r.html", options).read_text("utf-8"))
         spine = spine_of(page, asked)
-        assert f'<td class="answer {word}" data-run="0">{word}</td>' in spine
-        assert ("right answer over a missed path: luck" in spine) == (word == "luck")
+        said = {"luck": "Right answer over a missed path: luck.", "wrong": "Wrong answer."}[word]
+        assert f'<span class="answer {word}">{said}</span>' in spine
 
 
 def test_page_decodes_each_line_once(tmp_path: Path, parsed: Counter[tuple[str, int]]) -> None:

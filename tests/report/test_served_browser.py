@@ -35,7 +35,7 @@ def test_a_served_page_stores_grades_and_follows_its_run(browsers: Browsers, tmp
     """A key stores a grade, another page shows it; after the answer changed the page is new, and the grade gone."""
     from playwright.sync_api import expect
 
-    run = cli.tiny(tmp_path)
+    run = cli.tiny(tmp_path, cli.QUESTIONS, [{**one, "answer": "z calls it"} for one in cli.ANSWERS])
     context = browsers.context(name)
     told: list[str] = []
     with served([run]) as (source, address), followed(source):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from graphkit.measures.unscored import Unscored
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Commit, Compatibility, Question
 from graphkit.report.spine import Column, Spine, backbone_of, column_of, packed
+from graphkit.report.spine_lanes import lanes, remedies, rows, stories
 from graphkit.report.spine_view import breakable, fragment
 from graphkit.report.spine_words import sentences
 from tests.helpers.cases import StepForm, answer, either, optional, question, unlogged
@@ -126,7 +128,7 @@ def test_the_alternative_that_counts_is_named_and_shown() -> None:
     ]
     assert sentences(spine, 1) == ["walked the required step of path `two`"]
     assert (spine.shown, spine_of(gold, first, second, second).shown) == ([0], [1])
-    assert "1 other alternative: two counts for B" in " ".join(Page(str(fragment(spine, "q"))).text.split())
+    assert "1 other alternative: two counts for r1" in " ".join(Page(str(fragment(spine, "q"))).text.split())
 
 
 def test_a_walk_that_never_came_to_the_path_never_entered_it() -> None:
@@ -216,9 +218,12 @@ def test_a_commit_that_does_not_fit_stands_at_its_node() -> None:
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
     spine = spine_of(gold, answer([(X, "CALLS", Y)], retrieved=chunks), commits=commits)
     assert spine.columns[0].clashes == ("a a1: not with b b2: incompatible", "", "b b2: not with a a1: incompatible")
-    assert (
-        Page(str(fragment(spine, "q"))).text.count("a a1: not with b b2: incompatible") == 2
-    )  # at the node, and below
+    page = Page(str(fragment(spine, "q")))
+    titles = [
+        one["title"] for tag, one in page.elements if tag == "b" and one.get("class") == "clash" and "title" in one
+    ]
+    assert titles == ["a a1: not with b b2: incompatible", "b b2: not with a a1: incompatible"]
+    assert page.text.count("a a1: not with b b2: incompatible") == 1  # among the commits
 
 
 def _pallets(folder: Path, question_id: str, run: str) -> Spine:
@@ -285,7 +290,7 @@ def test_no_sentence_contradicts_a_mark(paths: Any, walks: Any, share: int, orde
     recall = EdgeRecall().score(case)
     told = sentences(spine, 0)
     if isinstance(recall, Unscored):
-        assert told == ["no step is required"]
+        assert told == ["had nothing to walk: no step is required"]
         return
     assert (told[-1] == "right answer over a missed path: luck") == (recall < 1)
     told = told[:-1] if recall < 1 else told
@@ -349,28 +354,110 @@ def test_a_sentence_is_the_same_after_its_journey() -> None:
     assert Spine.unpacked(packed(spine.backbone), columns, spine.runs, spine.right, spine.lucky) == spine
 
 
+def _rows(html: str) -> list[str]:
+    """Return the text of the rows of a fragment's table, hidden words included."""
+    rows_of = html.partition("</table>")[0].replace("<wbr>", "").split("<tr")[1:]
+    lines = (" ".join(re.sub("<[^>]+>", " ", row).split()) for row in rows_of)
+    return [line.partition(">")[2].strip() for line in lines]
+
+
 def test_the_fragment_is_a_table_that_can_be_read_aloud() -> None:
-    """Headers have scopes, each mark its word, a crossing its repository, and a node has its rank once."""
+    """Headers have scopes, each mark its word, a crossing its repository, and a node has its rank once.
+
+    Run 0 walks the first step and lacks the second, which begins at x again; the third is optional.
+    """
     gold = question([(X, "CALLS", Y), (X, "CALLS", Z), optional(Z, "READS", W)])
     html = str(fragment(spine_of(gold, answer([(X, "CALLS", Y)], retrieved=[X]), unlogged(answer="?")), "q 1"))
     page = Page(html)
     scopes = [one["scope"] for tag, one in page.elements if tag == "th"]
-    # Three columns, then x, step, y, x again, step, z, step, w, and the row of the edges off the path.
-    assert scopes == ["col"] * 3 + ["row"] * 9
-    lines = [" ".join(re.sub("<[^>]+>", "", row).split()) for row in html.split("<tr")[2:]]
-    text = [line.partition(">")[2] for line in lines]
-    assert text[:8] == [
-        "x a · m.py rank #1 not logged",
-        "step 1 CALLS ✓walked ?not logged",
-        "y a · m.py not retrieved not logged",
-        "again x",
-        "step 2 CALLS →crosses into b ✗missed ?not logged",
-        "z b · n.py not retrieved not logged",
-        "step 3 READS →crosses into c optional ○optional ?not logged",
-        "w c · o.py not retrieved not logged",
+    # The path and two lanes; then x, y, x again, z and w.
+    assert scopes == ["colgroup", "col", "col"] + ["row"] * 5
+    assert _rows(html)[1:] == [
+        "a x m.py rank #1 ranks not logged",
+        "step 1 CALLS a y m.py walked, not retrieved ? not logged ranks not logged",
+        "a again x",
+        "step 2 CALLS crosses into b z n.py ✕ broke here: missed, not retrieved ? not logged ranks not logged",
+        "step 3 READS crosses into c w o.py optional ○ optional not retrieved ? not logged ranks not logged",
     ]
-    assert text[8].startswith("edges walked off the path+0?not logged")
+    assert "Off the path: r0 +0, r1 ? not logged edges" in " ".join(page.text.split())
     assert "graphkit why r0 'q 1'" in page.text
+
+
+def test_runs_that_did_the_same_share_a_lane_and_a_sentence() -> None:
+    """Runs 0 and 1 lack the same step and differ by ranks alone; run 2 didn't retrieve y, and run 3 walks all.
+
+    The lane of 0 and 1 shows both ranks of x, 1 and 2, in one; run 2 has a lane of its own.
+    """
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    walk = [(X, "CALLS", Y)]
+    records = [answer(walk, retrieved=some) for some in ([X, Y], [Y, X], [X])]
+    spine = spine_of(gold, *records, answer([*walk, (Y, "CALLS", Z)]))
+    assert [lane.runs for lane in lanes(spine)] == [(0, 1), (2,), (3,)]
+    assert [lanes(spine)[0].rank(node) for node in range(3)] == ["#1–2", "#1–2", ""]
+    assert [(one.runs, one.kind, one.share) for one in stories(spine)] == [
+        ((0, 1, 2), "bad", "1 of 2 steps"),
+        ((3,), "good", ""),
+    ]
+    page = " ".join(Page(str(fragment(spine, "q"))).text.split())
+    assert "✕A r0, B r1 and C r2 broke at step 2: did not retrieve z; the walk stopped at y. 1 of 2 steps." in page
+    assert "✓D r3 walked both required steps." in page
+
+
+def test_a_lane_has_one_mark_where_it_first_broke() -> None:
+    """Of two required paths the run lacks both; of the first, step 1 is lacking, and the second step was walked.
+
+    The mark stands at the first of them alone, and what was walked behind it is quiet; the other path shows its gap.
+    """
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)], [(Z, "CALLS", W)])
+    spine = spine_of(gold, answer([(Y, "CALLS", Z)]))
+    [lane] = lanes(spine)
+    first, second = (rows(spine, [lane], place) for place in (0, 1))
+    assert [row["cells"][0]["broke"] for row in (*first, *second)] == [False, True, False, False, False]
+    assert [(row["cells"][0]["up"], row["cells"][0]["dot"], row["cells"][0]["after"]) for row in first] == [
+        ("none", "passed", False),
+        ("quiet", "walked", True),
+        ("walked", "walked", True),
+    ]
+    # z was walked to in the first path; no walked step of the second one leads there.
+    assert [row["cells"][0]["dot"] for row in second] == ["passed", "passed"]
+    assert str(fragment(spine, "q")).count('class="broke" title') == 1
+
+
+def test_a_wrong_answer_over_a_walked_path_says_which_failed() -> None:
+    """Both runs walk the whole path; one answer is wrong, and its run is named."""
+    gold = question([(X, "CALLS", Y)])
+    walked = answer([(X, "CALLS", Y)])
+    spine = replace(spine_of(gold, walked, walked), right=(True, False))
+    assert [one.kind for one in stories(spine)] == ["bad"]
+    page = " ".join(Page(str(fragment(spine, "q"))).text.split())
+    assert "A r0 and B r1 walked the required step. Right answer of A r0. Wrong answer of B r1." in page
+    alone = replace(spine_of(gold, walked), right=(False,))
+    assert "walked the required step. Wrong answer." in Page(str(fragment(alone, "q"))).text
+
+
+def test_each_remedy_is_said_once_and_that_of_the_furthest_run_first() -> None:
+    """Run 0 took no step, run 1 one, so its remedy comes first; a sentence that both have isn't said again."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    spine = spine_of(gold, answer([]), answer([(X, "CALLS", Y)]))
+    told = ("Retrieve `a.b c.py`. Look at `CALLS` edges.", "Follow `m.py`, or walk. Look at `CALLS` edges.")
+    columns = tuple(
+        replace(column, causes=(replace(column.causes[0], remedy=one),))
+        for column, one in zip(spine.columns, told, strict=True)
+    )
+    assert remedies(replace(spine, columns=columns)) == [
+        "Follow `m.py`, or walk. Look at `CALLS` edges.",
+        "Retrieve `a.b c.py`.",
+    ]
+
+
+def test_a_step_that_no_graph_holds_is_marked() -> None:
+    """The knowledge graph lacks y CALLS z and holds the other step."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    commits = CommitGraph.build([], [])
+    commits.absent = lambda _: frozenset({(Y, "CALLS", Z)})
+    spine = spine_of(gold, answer([(X, "CALLS", Y)]), commits=commits)
+    assert [step.absent for step in spine.backbone.paths[0].steps] == [False, True]
+    assert ["not in the graph" in row for row in _rows(str(fragment(spine, "q")))[1:]] == [False, False, True]
 
 
 def test_hostile_names_stay_text() -> None:

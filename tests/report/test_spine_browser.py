@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,10 @@ def chain(folder: Path, runs: int, name: str = "run") -> Path:
 
 
 def overflowing(opened: Opened) -> list[str]:
-    """Return the texts of the open spine that leave their cells, and so lie over others; hidden words don't count."""
+    """Return the texts of the open spine that leave their cells, and so lie over others.
+
+    Hidden words don't count, nor what its cell cuts off, nor the marks of breaks, which stand between two rows.
+    """
     found: list[str] = opened.page.evaluate(
         """() => {
             const outside = (one, box) => one.left < box.left - 1 || one.right > box.right + 1
@@ -40,8 +44,9 @@ def overflowing(opened: Opened) -> list[str]:
                 while (texts.nextNode()) {
                     const range = document.createRange();
                     range.selectNodeContents(texts.currentNode);
-                    const hidden = getComputedStyle(texts.currentNode.parentElement).clipPath !== "none"
-                        || texts.currentNode.parentElement.closest(".vh") !== null;
+                    const hidden = getComputedStyle(cell).overflowX === "hidden"
+                        || getComputedStyle(texts.currentNode.parentElement).clipPath !== "none"
+                        || texts.currentNode.parentElement.closest(".vh, .broke") !== null;
                     if (!hidden && [...range.getClientRects()].some((one) => one.width > 1 && outside(one, box)))
                         found.push(texts.currentNode.textContent);
                 }
@@ -55,7 +60,7 @@ def overflowing(opened: Opened) -> list[str]:
 @pytest.mark.parametrize("runs", [1, 4, 10])
 @pytest.mark.parametrize("width", [390, 1280, 1600])
 def test_a_path_of_twelve_steps_fits(opened: Opened, tmp_path: Path, width: int, runs: int) -> None:
-    """The page doesn't scroll sideways, no text overlaps, and at 1280 px all 13 nodes are on the screen."""
+    """The page doesn't scroll sideways, no text overlaps, and 13 nodes of four runs are on a screen of 1280 px."""
     page = opened.page
     page.set_viewport_size({"width": width, "height": 900})
     opened.open(chain(tmp_path, runs), "#run-0/q")
@@ -67,11 +72,12 @@ def test_a_path_of_twelve_steps_fits(opened: Opened, tmp_path: Path, width: int,
     assert overflowing(opened) == []
     nodes = page.locator("#spine .at th")
     assert nodes.count() == 13
-    if width >= 1280:
+    if width >= 1280 and runs <= 4:  # ten runs that each did something else have ten sentences above
         boxes = [one.bounding_box() for one in nodes.all()]
         panel = page.locator("#detail").bounding_box()
         assert panel is not None
         assert all(box is not None and box["y"] + box["height"] <= panel["y"] + panel["height"] for box in boxes)
+    if width >= 1280:
         assert page.evaluate(
             "(() => { const one = document.querySelector('#spine .scroll'); "
             "return one.scrollWidth <= one.clientWidth; })()"
@@ -99,7 +105,7 @@ def test_long_names_wrap(opened: Opened, tmp_path: Path, width: int) -> None:
     opened.open(write_report(files, tmp_path / "r.html"))
     page.locator("#table tbody th > a").click()
     page.locator("#spine table").wait_for()
-    page.locator("#spine .commands summary").click()
+    page.locator("#detail .commands summary").click()
     assert page.evaluate(
         "document.getElementById('detail').scrollWidth <= document.getElementById('detail').clientWidth"
     )
@@ -120,7 +126,9 @@ def test_the_worst_questions_need_no_script(opened: Opened, tmp_path: Path) -> N
     page.goto(path.as_uri())
     assert page.locator("#worst article").count() == 18
     assert page.locator("#worst .spine table").first.is_visible()
-    assert "required steps walked" in page.locator("#worst .told").first.inner_text()
+    assert re.search(
+        r"broke at step \d of path .* of \d+ steps", page.locator("#worst .told").first.inner_text(), re.DOTALL
+    )
     page.emulate_media(media="print")
     assert page.locator("#worst .spine table").last.is_visible()
     context.close()
@@ -138,11 +146,11 @@ def test_the_spine_follows_the_question(opened: Opened, tmp_path: Path) -> None:
     expect(told).to_contain_text("broke at step 2: did not retrieve z")
     page.get_by_role("button", name="Next", exact=True).click()
     expect(told).to_contain_text("walked the required step")
-    page.locator("#spine .commands summary").click()
-    assert page.locator("#spine .commands code").first.inner_text() == f"graphkit why {run} q2"
+    page.locator("#detail .commands summary").click()
+    assert page.locator("#detail .commands code").first.inner_text() == f"graphkit why {run} q2"
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="copy", exact=True).first.click()
-    expect(page.locator("#spine .commands button").first).to_have_class("copy copied")
+    expect(page.locator("#detail .commands button").first).to_have_class("copy copied")
     assert page.evaluate("navigator.clipboard.readText()") == f"graphkit why {run} q2"
 
 

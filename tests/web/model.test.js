@@ -27,7 +27,7 @@ const choice = (given) => ({ run: 0, baseline: 1, preset: "", what: "", text: ""
 
 test("a mark says what the run did", () => {
   const texts = [right, luck, wrong, half, none, failed, absent, invalid, unlogged, free].map((one) => markOf(one).text);
-  assert.deepEqual(texts, ["2/2 ✓", "1/2 luck", "1/2 ✗", "1/2", "0/2", "failed", "none", "stale", "?", "–"]);
+  assert.deepEqual(texts, ["2/2 answer ✓", "1/2 luck", "1/2 answer ✗", "1/2", "0/2", "failed", "none", "stale", "?", "–"]);
   assert.deepEqual([right, luck, wrong, half, failed, invalid].map((one) => markOf(one).kind), ["good", "turn", "bad", "short", "bad", "dim"]);
   assert.equal(markOf(luck).words, "1 of 2 required edges walked, right answer: luck");
 });

@@ -36,12 +36,21 @@ export const isShownIn = (code, shown) => {
   return lines.some((line) => line.trim()) && shown.some((piece) => piece.lines.some((_, place) => lines.every((line, number) => piece.lines[place + number] === line)));
 };
 
+/** Tell whether an answer is nothing but code that the section of executed code shows. @param {AnswerPiece[]} found @param {any} code */
+const isAllShown = (found, code) => found.length === 1 && !found[0].code && isShownIn(found[0].text, code.code) && found[0].text.trimEnd().split("\n").length >= code.lines;
+
+/** Tell whether the answer leaves out code because the section of executed code shows it. @param {string | null} text @param {any} code */
+export const leavesOutCode = (text, code) => {
+  const found = text === null ? [] : answerPieces(text);
+  return isAllShown(found, code) || found.some((piece) => piece.code && isShownIn(piece.text, code.code));
+};
+
 /** Return the answer of a run as an element. @param {string} text @param {any} code What the section of executed code shows, if there is one. */
 export const answerElement = (text, code) => {
-  const [shown, found] = [code ? code.code : [], answerPieces(text)];
-  const whole = found.length === 1 && !found[0].code && isShownIn(text, shown) && text.trimEnd().split("\n").length >= code.lines;
+  const found = answerPieces(text);
+  const whole = code && isAllShown(found, code);
   if (found.every((piece) => !piece.code) && !whole) return el("p", { class: "data", id: "answer" }, text);
-  return el("div", { id: "answer" }, found.map((piece) => (whole || (piece.code && isShownIn(piece.text, shown))
+  return el("div", { id: "answer" }, found.map((piece) => (whole || (code && piece.code && isShownIn(piece.text, code.code))
     ? el("p", { class: "dim" }, "The code stands below.")
     : el(piece.code ? "pre" : "p", { class: piece.code ? "block" : "data", tabindex: piece.code ? 0 : null }, piece.text))));
 };

@@ -164,12 +164,14 @@ const start = (data) => {
   };
   // A closed question leaves an entry in the history, so that Back leads to it.
   const close = () => {
-    const { size } = state;
+    const [{ size }, n] = [state, open];
     if (run !== usualRun()) state.set("run", data.runs[run].name);
     else state.delete("run");
     history.pushState(null, "", `#questions${query(state)}`);
     leave();
-    if (state.size !== size) show();
+    if (state.size === size) return;
+    show();
+    list.rowLink(n)?.focus({ preventScroll: true });
   };
 
   const follow = () => {

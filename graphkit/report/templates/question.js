@@ -1,5 +1,5 @@
 // What one run did on one question, below the spine: answer, code and verdicts; and folded chunks, commits and values.
-import { answerElement } from "./answer.js";
+import { answerElement, leavesOutCode } from "./answer.js";
 import { clashesOf, commitText } from "./commits.js";
 import { brief, counted, el, middle, plain, shown, table, tag } from "./dom.js";
 import { wordDiff } from "./diff.js";
@@ -96,7 +96,7 @@ const answers = ({ data, run, number, detail, code, grades }) => {
 };
 
 /** How the code of the answer ran: the first failing test, the code with its line, the other tests. @param {Opened} at */
-const codeSection = ({ data, code: found }) => {
+const codeSection = ({ data, detail, code: found }) => {
   if (!found) return null;
   const statuses = data.statuses || {};
   const { failing } = found;
@@ -139,7 +139,7 @@ const codeSection = ({ data, code: found }) => {
         el("span", { class: "dim" }, together(plain(found.language), found.entry_point ? ["entry point ", plain(found.entry_point)] : null,
           found.mechanism === null ? "nothing ran" : found.mechanism === "none" ? null : `in ${found.mechanism}`, found.duration === null ? null : time(found.duration)))),
       failing === null ? null : whole(failing),
-      found.lines ? el("details", { open: failing !== null }, el("summary", {}, `The code, ${counted(found.lines, "line")}`),
+      found.lines ? el("details", { open: failing !== null || leavesOutCode(detail.answer, found) }, el("summary", {}, `The code, ${counted(found.lines, "line")}`),
         el("div", { class: "listing" }, listing, gap(found.lines - upTo(found.code.at(-1))))) : null,
       found.others.length ? [el("h4", {}, failing === null ? "The tests" : "The other tests"), el("ul", { class: "tests" }, found.others.map(short))] : null,
       found.more_tests ? el("p", { class: "dim" }, `and ${counted(found.more_tests, "more test")}`, found.more_failing ? `, ${found.more_failing} of which didn't pass` : "") : null),
