@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -16,6 +17,24 @@ _HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202
 _IN_NAMES: dict[int, str | None] = {code: f"\\u{code:04x}" for code in _HIDDEN}
 #: A text keeps its lines and tabs.
 _IN_TEXTS = {**_IN_NAMES, 0x0D: None} | dict(zip(b"\t\n", "\t\n", strict=True)) | {0x2028: "\u2028", 0x2029: "\u2029"}
+
+#: Words with a letter of a script that is written from right to left, one behind the other, without the marks at their
+#: end.
+_RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+_WORD = rf"(?<![^\s(\[])[^\s(\[]*{_RIGHT_TO_LEFT}\S*?(?=[.,:;!?)\]]{{0,3}}(?:\s|$))"
+_LABELS = re.compile(rf"({_WORD}(?:\s+{_WORD})*)")
+
+
+def isolated(text: str) -> Markup:
+    """Return a sentence escaped, with its right-to-left labels isolated, so that they don't reorder what is around.
+
+    >>> isolated("\u05d0-2, then <b>")
+    Markup('<bdi>\u05d0-2</bdi>, then &lt;b&gt;')
+    """
+    parts = _LABELS.split(text)
+    return Markup("").join(
+        Markup("<bdi>{}</bdi>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
 
 
 def middle(text: str, room: int) -> str:

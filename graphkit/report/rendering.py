@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from graphkit.analysis.findings import digits, two
 from graphkit.records.words import counted
-from graphkit.report.escaping import middle, visible
+from graphkit.report.escaping import isolated, middle, visible
 from graphkit.report.spine_view import breakable
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -25,6 +25,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         loader=FileSystemLoader(TEMPLATES),
     )
+    made.filters["isolated"] = isolated
     made.filters["visible"] = visible
     made.filters["middle"] = middle
     made.filters["counted"] = counted

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from graphkit.report import write_report
 from tests.helpers import ROOT
 from tests.helpers.absent import absent
+from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright
@@ -182,3 +184,18 @@ def axe() -> Callable[[Page], list[str]]:
         return [f"{rule['id']}: {node['html']}" for rule in found["violations"] for node in rule["nodes"]]
 
     return violations
+
+
+@pytest.fixture(scope="session")
+def ten_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page over ten runs: the storefront's graph run, under ten names, each walking one edge more than the last."""
+    folder = tmp_path_factory.mktemp("ten")
+    for name in ("questions.jsonl", "commits.jsonl"):
+        write_jsonl(folder / name, read_jsonl(STOREFRONT / name))
+    answers = read_jsonl(STOREFRONT / "runs" / "storefront-graph.jsonl")
+    runs = []
+    for number in range(10):
+        name = f"run-{number}-with-a-name-as-people-give-them"
+        rows = [{**one, "run": name, "traversal": (one.get("traversal") or [])[: number + 1]} for one in answers]
+        runs.append(write_jsonl(folder / "runs" / f"{number}.jsonl", rows))
+    return write_report(runs, folder / "ten.html")

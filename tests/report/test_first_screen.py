@@ -222,3 +222,37 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 def _renamed(run: Path) -> Path:
     answers = [{**json.loads(line), "run": HOSTILE[2]} for line in run.read_text("utf-8").split("\n") if line]
     return write_jsonl(run.parent / "other.jsonl", answers)
+
+
+def test_right_to_left_names_stand_isolated_in_sentences(tmp_path: Path) -> None:
+    """A run of a Hebrew name is isolated in the verdict, which itself begins no paragraph from right to left."""
+    run = plain(tmp_path)
+    answers = [
+        {**json.loads(line), "run": "\u05e9\u05dc\u05d5\u05dd-2"} for line in run.read_text("utf-8").splitlines()
+    ]
+    other = write_jsonl(run.parent / "other.jsonl", answers)
+    html = write_report([run, other], tmp_path / "r.html").read_text("utf-8")
+    verdict = html[html.index('class="verdict-line"') :].partition("</p>")[0]
+    assert "whether r and <bdi>\u05e9\u05dc\u05d5\u05dd-2</bdi> differ" in verdict
+    assert verdict.count("<bdi>") == 1
+
+
+def test_the_beginning_of_all_names_is_said_once(tmp_path: Path) -> None:
+    """Heads of columns hold what is left of the names a-b-x and a-b-y; their titles hold all of it."""
+    run = plain(tmp_path)
+    files = []
+    for name in ("a-b-x", "a-b-y"):
+        answers = [{**json.loads(line), "run": name} for line in run.read_text("utf-8").splitlines()]
+        files.append(write_jsonl(run.parent / f"{name}.jsonl", answers))
+    page = _page(*files)
+    assert "2 runs, each called a-b-…" in _text(page)
+    assert "measure A x B y" in _text(page)
+    assert {one["title"] for tag, one in page.elements if tag == "th" and "title" in one} == {"a-b-x", "a-b-y"}
+    assert page.json("summary")["beginning"] == "a-b-"
+
+
+def test_tables_of_one_run_have_heads(tmp_path: Path) -> None:
+    """The column of a single run says what its cells count, since the run needs no letter."""
+    text = _text(_page(plain(tmp_path)))
+    assert "boundary lost walked a → b" in text
+    assert "ended questions " in text

@@ -93,6 +93,7 @@ def test_presets_leave_what_they_say(opened: Opened, two: Path) -> None:
         "improved 1",
         "both wrong 1",
         "luck 1",
+        "conflicting commits 0",
         "failed 1",
     ]
     expected = {
@@ -187,7 +188,7 @@ def test_runs_can_be_hidden(opened: Opened, tmp_path: Path) -> None:
     expect(page.locator("#table tbody tr").first.locator("td.run")).to_have_count(2)
     assert page.url.endswith("?runs=A%2CC")
     assert page.locator(".board thead th").filter(visible=True).all_inner_texts()[1:] == ["A x", "C z"]
-    assert page.locator(".broken").first.locator("thead th").filter(visible=True).count() == 3
+    assert page.locator(".breaks .broken").first.locator("thead .short").filter(visible=True).count() == 2
     page.locator("#table tbody th > a").first.click()
     # All three did the same: one lane and one sentence, which name the two.
     expect(page.locator("#spine thead .name").filter(visible=True)).to_have_text(["Ax", "Cz"])
@@ -311,27 +312,78 @@ def test_the_cost_of_an_answer_is_shown(opened: Opened, two: Path) -> None:
     assert opened.page.locator("#spent").count() == 0
 
 
-def test_three_errands(opened: Opened, tmp_path: Path) -> None:
-    """No click shows who won, one which boundary breaks, and two why a question got worse."""
+def test_a_filter_expression_is_completed_by_the_keyboard(opened: Opened, two: Path) -> None:
+    """Arrows and Enter complete names and signs, the address keeps the expression, and a reload and Clear follow it.
+
+    Of the new run q1 and q2 walked nothing, q3 a half; q4 failed and has no value.
+    """
     from playwright.sync_api import expect
 
-    runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "graph-v2", "bm25")]
-    opened.open(write_report(list(runs), tmp_path / "r.html"))
+    opened.open(two, PAIR)
     page = opened.page
-    verdict = page.locator(".verdict-line").filter(visible=True).inner_text()
-    assert "storefront-graph-v2" in verdict
-    assert "[" in verdict  # its interval
-    # The flat run walks nothing: every boundary of gold is "0 of n" in its column, and leads to its questions.
-    never = page.locator(".broken").first.locator("tbody tr").first
-    required = int(never.locator("td a").nth(2).inner_text().removeprefix("0 of "))
-    never.locator("td a").nth(2).click()
-    expect(page.locator("#count")).to_contain_text(" of 30 questions")
-    assert 0 < page.locator("#table tbody tr").count() <= required
-    opened.open(tmp_path / "r.html", "#questions?run=storefront-bm25&baseline=storefront-graph")
-    page.locator("#presets [data-preset=regressed]").click()
-    page.locator("#table tbody th > a").first.click()
-    told = page.locator("#spine .told li", has_text="bm25")
-    expect(told).to_contain_text("walked no edge; broke at step")
+    field = page.locator("#f-keep")
+    field.click()
+    field.press_sequentially("edgerec")
+    expect(page.locator("#f-options [role=option] bdi").first).to_have_text("EdgeRecall")
+    field.press("ArrowDown")
+    expect(field).to_have_attribute("aria-activedescendant", "f-option-0")
+    field.press("Enter")
+    expect(field).to_have_value("EdgeRecall ")
+    expect(page.locator("#f-options [role=option]")).to_have_text(["<", "<=", ">", ">=", "==", "!=", "in", "not in"])
+    field.press("ArrowDown")
+    field.press("Enter")
+    field.press_sequentially("0.5")
+    expect(page.locator("#table tbody th > a")).to_have_text(["q1", "q2"])
+    page.wait_for_url("**keep=EdgeRecall*")
+    field.press("Escape")
+    expect(page.locator("#f-options")).to_be_hidden()
+    field.press_sequentially(" and luk")
+    field.press("Escape")
+    field.press("Enter")
+    expect(page.locator("#f-error")).to_have_text(
+        "Not applied: luk is no name of a measure, field or flag; did you mean luck? EdgeRecall < 0.5 and luk"
+    )
+    expect(page.locator("#f-error mark")).to_have_text("luk")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    assert _ids(page) == ["q1", "q2"]
+    page.reload()
+    expect(field).to_have_value("EdgeRecall < 0.5")
+    expect(field).to_have_attribute("aria-invalid", "false")
+    expect(page.locator("#table tbody th > a")).to_have_text(["q1", "q2"])
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#table tbody tr")).to_have_count(5)
+    expect(field).to_have_value("")
+    assert "keep" not in page.url
+
+
+def test_columns_are_chosen_and_kept_in_the_address(opened: Opened, two: Path) -> None:
+    """A measure that is checked has a column with its values, which sorts; no column is a choice as well."""
+    from playwright.sync_api import expect
+
+    opened.open(two, PAIR)
+    page = opened.page
+    heads = page.locator("#table thead th.about")
+    expect(heads).to_have_text(["category", "change", "EdgeRecall"])
+    page.locator("#column-choice summary").click()
+    boxes = page.locator("#shown-columns")
+    boxes.get_by_label("EdgePrecision", exact=True).check()
+    boxes.get_by_label("category", exact=True).uncheck()
+    expect(heads).to_have_text(["change", "EdgeRecall", "EdgePrecision"])
+    page.reload()
+    expect(heads).to_have_text(["change", "EdgeRecall", "EdgePrecision"])
+    heads.nth(2).get_by_role("button").click()
+    # q0 and q3 walked gold edges alone; q1 and q2 walked nothing, so they have no precision.
+    assert page.url.endswith("&sort=value%3AEdgePrecision")
+    expect(page.locator("#table tbody .measured")).to_have_count(10)
+    assert page.locator("#table tbody tr").first.locator(".measured").nth(1).inner_text() == "1.00"
+    if not page.locator("#column-choice").get_attribute("open"):
+        page.locator("#column-choice summary").click()
+    for name in ("change", "EdgeRecall", "EdgePrecision"):
+        boxes.get_by_label(name, exact=True).uncheck()
+    expect(heads).to_have_count(0)
+    page.reload()
+    expect(page.locator("#table tbody tr")).to_have_count(5)
+    expect(heads).to_have_count(0)
 
 
 def test_marks_of_the_list_agree_with_the_spine(opened: Opened, two: Path) -> None:
@@ -356,7 +408,12 @@ def test_the_tiny_page_has_no_comparison(opened: Opened, tmp_path: Path) -> None
     assert page.locator("#difference").count() == 0
     assert page.locator("#detail .hint").inner_text() == "next j"
     page.keyboard.press("Escape")
-    assert [text.split()[0] for text in page.locator("#presets button").all_inner_texts()] == ["luck", "failed"]
+    assert [text.split()[0] for text in page.locator("#presets button").all_inner_texts()] == [
+        "luck",
+        "conflicting",
+        "failed",
+    ]
+    assert not page.locator("#anywhere").is_visible()
     assert page.locator("#table .letter").count() == 0
     assert page.locator("#table .moved").count() == 0
 

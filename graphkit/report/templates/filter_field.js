@@ -66,7 +66,7 @@ export const filterField = (names, keep) => {
     const text = field.value.trim();
     field.setAttribute("aria-invalid", String(wrong !== null));
     $("f-error").replaceChildren(...(wrong === null ? [] : [
-      el("b", {}, "Not applied: "), el("bdi", {}, wrong.error), ". ",
+      el("b", {}, "Not applied: "), el("bdi", {}, wrong.error), wrong.error.endsWith("?") ? " " : ". ",
       el("code", { dir: "ltr" }, text.slice(0, wrong.at), el("mark", {}, text.slice(wrong.at) || " ")),
     ]));
   };
