@@ -1,0 +1,165 @@
+"""How the page is set: sizes of text, heads, narrow windows, large text, targets, colours and paper."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from graphkit.report import write_report
+from tests.helpers.datasets import STOREFRONT
+from tests.report.conftest import Opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+#: Functions on the texts that a reader sees: those within hidden or clipped elements are left out.
+SEEN = """
+const seen = (one) => {
+  if (!one.checkVisibility({ visibilityProperty: true })) return false;
+  for (let at = one; at; at = at.parentElement) {
+    if (getComputedStyle(at).clipPath !== "none" || ["OPTION", "SCRIPT"].includes(at.tagName)) return false;
+  }
+  return true;
+};
+const texts = (root) => {
+  const found = [], walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let one = walker.nextNode(); one; one = walker.nextNode()) {
+    if (one.data.trim() && seen(one.parentElement)) found.push(one);
+  }
+  return found;
+};
+"""
+SIZES = f"""() => {{ {SEEN}
+  return [...new Set(texts(document.body).map((one) => getComputedStyle(one.parentElement).fontSize))];
+}}"""
+#: Heads of columns of which a word stands on two lines.
+BROKEN = f"""() => {{ {SEEN}
+  const broken = (one) => [...one.data.matchAll(/[\\p{{L}}\\p{{N}}]+/gu)].filter((word) => {{
+    const range = document.createRange();
+    range.setStart(one, word.index);
+    range.setEnd(one, word.index + word[0].length);
+    return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1;
+  }}).map((word) => word[0]);
+  return [...document.querySelectorAll("thead th")].flatMap(texts).flatMap(broken);
+}}"""
+#: Texts that overlap another element's text by more than a pixel and a half, in the middle of their lines.
+OVERLAPPING = f"""() => {{ {SEEN}
+  const lines = (one) => {{
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return [...range.getClientRects()].filter((box) => box.width > 1).map(({{ left, right, top, bottom, height }}) =>
+      ({{ left, right, top: top + height / 5, bottom: bottom - height / 5, words: one.data, within: one.parentElement }}));
+  }};
+  const boxes = texts(document.body).filter((one) => !one.parentElement.closest("svg")).flatMap(lines);
+  boxes.sort((a, b) => a.top - b.top);
+  return boxes.flatMap((a, place) => {{
+    const found = [];
+    for (let next = place + 1; next < boxes.length && boxes[next].top < a.bottom; next += 1) {{
+      const b = boxes[next];
+      const shared = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      if (a.within !== b.within && shared > 1.5) found.push(`${{a.words}} | ${{b.words}}`);
+    }}
+    return found;
+  }});
+}}"""
+SMALL = f"""(selector) => {{ {SEEN}
+  return [...document.querySelectorAll(selector)].filter(seen).map((one) => [one, one.getBoundingClientRect()])
+    .filter(([_, box]) => box.width && (box.width < 24 || box.height < 23.9))
+    .map(([one, box]) => `${{one.outerHTML.slice(0, 60)}} ${{box.width}} x ${{box.height}}`);
+}}"""
+#: What isn't part of a sentence: those links may be as high as their line.
+TARGETS = (
+    "a.heat, a.outcome, .broken tbody th a, #table tbody th > a, button:not(.link), select, input, "
+    "#first summary, #questions summary"
+)
+
+
+@pytest.fixture(scope="module")
+def storefront(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page over the three runs of the storefront."""
+    runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "graph-v2", "bm25")]
+    return write_report(runs, tmp_path_factory.mktemp("layout") / "r.html")
+
+
+def _beyond(page: Page) -> int:
+    beyond: int = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    return beyond
+
+
+def test_text_has_seven_sizes_at_most(opened: Opened, storefront: Path) -> None:
+    """So many sizes stand in the overview, and in an open question, with all unfolded."""
+    page = opened.page
+    for fragment in ("#questions", "#storefront-graph/sf-04"):
+        opened.open(storefront, fragment)
+        if "/" in fragment:
+            page.locator("#spine").wait_for()
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        sizes = page.evaluate(SIZES)
+        assert 3 <= len(sizes) <= 7, sizes
+
+
+@pytest.mark.parametrize("runs", ["storefront", "ten_runs"])
+def test_narrow_windows_and_large_text(opened: Opened, request: pytest.FixtureRequest, runs: str) -> None:
+    """In narrow windows and with text of twice the size, nothing scrolls sideways, overlaps or breaks a head's word.
+
+    Text of 200% in 390 pixels is as wide as of 100% in 195.
+    """
+    page = opened.page
+    opened.open(request.getfixturevalue(runs))
+    for width, size in ((320, "100%"), (390, "100%"), (390, "200%"), (768, "100%"), (1280, "200%")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate("(size) => { document.documentElement.style.fontSize = size; }", size)
+        assert _beyond(page) <= 0, (width, size)
+        assert page.evaluate(OVERLAPPING) == [], (width, size)
+        assert page.evaluate(BROKEN) == [], (width, size)
+
+
+def test_targets_of_ten_runs_are_as_large_as_a_finger(opened: Opened, ten_runs: Path) -> None:
+    """Where ten runs share 390 pixels, what is clicked has 24 in each direction, save links within sentences."""
+    page = opened.page
+    page.set_viewport_size({"width": 390, "height": 900})
+    opened.open(ten_runs)
+    page.evaluate("for (const one of document.querySelectorAll('#first details, #questions details')) one.open = true")
+    assert page.locator(TARGETS).filter(visible=True).count() > 300
+    assert page.evaluate(SMALL, TARGETS) == []
+
+
+def test_each_run_has_a_track_of_its_own_on_a_phone(opened: Opened, storefront: Path) -> None:
+    """The three tracks of a measure stand below each other, equally wide, and have more than half of the window."""
+    page = opened.page
+    page.set_viewport_size({"width": 390, "height": 900})
+    opened.open(storefront)
+    row = page.locator(".board").first.locator("tr", has_text="nDCG@10")
+    boxes = [box for one in row.locator("svg.dot").all() if (box := one.bounding_box()) is not None]
+    assert len(boxes) == 3
+    assert len({box["y"] for box in boxes}) == 3
+    assert len({(box["x"], box["width"]) for box in boxes}) == 1
+    assert boxes[0]["width"] > 195
+
+
+def test_a_severe_value_differs_in_shape(opened: Opened, storefront: Path) -> None:
+    """A red dot is a diamond, and no other is, so who sees red as green sees it, too; a mark of better has a sign."""
+    opened.open(storefront)
+    page = opened.page
+    shapes = page.locator("svg.dot").evaluate_all(
+        "(all) => all.map((one) => [one.classList.contains('severe'), one.querySelector('rect') !== null])"
+    )
+    assert {(severe, diamond) for severe, diamond in shapes} == {(True, True), (False, False)}
+    for kind, sign in (("better", "+"), ("worse", "-")):
+        texts = page.locator(f".diff.{kind}").all_text_contents()
+        assert texts
+        assert {text[0] for text in texts} == {sign}
+
+
+def test_thirty_questions_take_fourteen_sheets(opened: Opened, storefront: Path) -> None:
+    """A question that fits a sheet isn't split over two; the sheets have margins of their own."""
+    opened.open(storefront)
+    page = opened.page
+    page.emulate_media(media="print")
+    kept = page.locator("#worst article").evaluate_all("(all) => all.map((one) => getComputedStyle(one).breakInside)")
+    assert len(kept) == 20
+    assert set(kept) <= {"avoid", "avoid-page"}
+    assert 4 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4"))) <= 14
