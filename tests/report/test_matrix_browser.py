@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 import pytest
@@ -111,6 +111,33 @@ def test_a_question_fits(shown: Opened, path: Path) -> None:
         shown.page.locator("#detail:not([hidden])").wait_for(state="detached")
     assert {question: wide for question, wide in overflows.items() if wide > 0} == {}
     assert shown.told == []
+
+
+#: A very narrow window, and one in which text has twice its size, in each browser.
+EXTREMES = [
+    ("chromium", 320, "light", "100%"),
+    ("firefox", 320, "dark", "100%"),
+    ("chromium", 1280, "dark", "200%"),
+    ("firefox", 1280, "light", "200%"),
+]
+
+
+@pytest.mark.parametrize(("name", "width", "scheme", "size"), EXTREMES)
+def test_extreme_windows_fit(
+    browsers: Browsers, path: Path, name: str, width: int, scheme: Literal["light", "dark"], size: str
+) -> None:
+    """In 320 pixels, and with a root font of 200%, neither the overview nor an open question scrolls sideways."""
+    with opening(browsers.context(name, width, 900, scheme)) as one:
+        overflows = {}
+        for question in ("", QUESTION, HOSTILE_QUESTIONS[0], HOSTILE_QUESTIONS[4]):
+            if question:
+                _open(one, path, question)
+            else:
+                one.open(path)
+            one.page.evaluate("(size) => { document.documentElement.style.fontSize = size; }", size)
+            one.page.evaluate("for (const one of document.querySelectorAll('#first details')) one.open = true")
+            overflows[question] = _overflow(one.page)
+    assert {question: wide for question, wide in overflows.items() if wide > 0} == {}
 
 
 @audited
