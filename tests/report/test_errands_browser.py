@@ -28,6 +28,11 @@ class Reader:
         self.actions += 1
         (self.page.locator(what) if isinstance(what, str) else what).click()
 
+    def press(self, key: str) -> None:
+        """Press a key, which counts as one action."""
+        self.actions += 1
+        self.page.keyboard.press(key)
+
     def listed(self) -> list[str]:
         """Return the ids in the list of questions."""
         return self.page.locator("#table tbody th > a").all_inner_texts()
@@ -76,7 +81,9 @@ def test_a_question_that_got_worse_and_its_cause_take_one_click(reader: Reader, 
     name = reader.page.locator("#d-title bdi").first.inner_text()
     before, after = outcomes[name][:2]
     assert after["found"] < before["found"]
-    assert "storefront-graph-v2" in reader.page.locator("#spine .told").inner_text()
+    told = reader.page.locator("#spine .told").first.inner_text()
+    assert "graph-v2" in told
+    assert "broke at step" in told
     assert reader.actions == 1
 
 
@@ -132,3 +139,17 @@ def test_a_link_with_a_filter_takes_two_clicks(reader: Reader, path: Path) -> No
     page.goto(link)
     page.locator("#table tbody tr").first.wait_for()
     assert reader.listed() == expected
+
+
+def test_five_grades_take_twelve_keys(reader: Reader) -> None:
+    """j opens the first question, then the next one, and a letter grades its answer."""
+    titles = []
+    for key in "rwrwr":
+        reader.press("j")
+        reader.page.locator("#grade-right[aria-pressed=false]").wait_for()
+        titles.append(reader.page.locator("#d-title bdi").first.inner_text())
+        reader.press(key)
+        reader.page.locator(f"#grade-{'right' if key == 'r' else 'wrong'}[aria-pressed=true]").wait_for()
+    assert len(set(titles)) == 5
+    assert reader.page.locator("#save-grades").text_content() == "Grades (5)"
+    assert reader.actions <= 12
