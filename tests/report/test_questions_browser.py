@@ -406,7 +406,7 @@ def test_the_tiny_page_has_no_comparison(opened: Opened, tmp_path: Path) -> None
     page = opened.page
     page.locator("#spine").wait_for()
     assert page.locator("#difference").count() == 0
-    assert page.locator("#detail .hint").inner_text() == "next j"
+    assert "nothing to grade" in page.locator(".answers").inner_text()  # it logs no answer
     page.keyboard.press("Escape")
     assert [text.split()[0] for text in page.locator("#presets button").all_inner_texts()] == [
         "luck",
