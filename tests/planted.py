@@ -148,8 +148,8 @@ DEFECTS = (
     Defect(
         "repository of a node",
         "graphkit/records/ids.py",
-        "return repo if colon and repo else None",
-        "return repo if colon else None",
+        'if not colon or not repo or rest.startswith((":", "//")):',
+        'if not colon or rest.startswith((":", "//")):',
         ("tests/records", "tests/measures", "tests/scoring/test_engines.py"),
     ),
     Defect(
