@@ -157,7 +157,7 @@ def test_a_page_without_executions_shows_no_column(opened: Opened, tmp_path: Pat
     page.locator("#detail #map").wait_for(state="attached")
     assert page.locator("#code").count() == 0
     assert page.locator("#f-what option", has_text="code").count() == 0
-    assert page.locator("#table thead th").all_text_contents() == ["question", "category", "r", "EdgeRecall"]
+    assert page.locator("#table thead th").all_text_contents() == ["question", "r", "category", "EdgeRecall"]
 
 
 def test_hostile_executions_are_shown_and_never_run(opened: Opened, tmp_path: Path) -> None:
