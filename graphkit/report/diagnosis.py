@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from graphkit.analysis.board import without_input
 from graphkit.analysis.findings import two
 from graphkit.analysis.layers import NOT_JUDGED, LayerFinding
 from graphkit.measures.registry import lower_is_better
@@ -65,6 +66,7 @@ class Diagnosis:
 
     def __init__(self, data: ReportData, letters: Sequence[str]) -> None:
         self._runs, self._letters = data.runs, letters
+        self._hidden = without_input([run.evaluation for run in data.runs], data.dataset) - {*data.asked}
 
     @property
     def gaps(self) -> list[SharedLine]:
@@ -123,10 +125,12 @@ class Diagnosis:
 
     @cached_property
     def reasons(self) -> list[Reason]:
-        """The reasons of unscored questions, the most frequent first."""
+        """The reasons of unscored questions, the most frequent first, but for measures that the board hides."""
         found: dict[str, dict[str, list[int]]] = {}
         for place, run in enumerate(self._runs):
             for measure, reasons in run.evaluation.unscored.items():
+                if measure in self._hidden:
+                    continue
                 for reason, count in reasons.items():
                     found.setdefault(reason, {}).setdefault(measure, [0] * len(self._runs))[place] = count
         often = sorted(found.items(), key=lambda one: -sum(map(sum, one[1].values())))

@@ -353,6 +353,8 @@ def test_it_is_scored_and_exported(process: Process, folder: Path) -> None:
         **dict.fromkeys(("grade", "label", "confidence", "explanation", "cost", "prompt_tokens", "output_tokens")),
         "gold_hash": gold_hash(struct_of(QuestionStruct, Question.model_validate(QUESTIONS[0]))),
         "strict_value": None,
+        "missed_edges": None,
+        "absent_edges": None,
         "untyped": None,
     }
     rows = list(csv.DictReader(outs[1].read_text().splitlines()))

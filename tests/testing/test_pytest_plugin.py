@@ -97,7 +97,9 @@ def test_crash_fails_with_its_error(project: Project) -> None:
     """A question that the system crashed on is a failed test with the error."""
     result = project.write()("-k", "q52")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(['"q52" in "answer": gave no answer: the record holds an error', 'error: "*no connection for q52"'])
+    result.stdout.fnmatch_lines(
+        ['"q52" in "answer": gave no answer: the record holds an error', 'error: "*no connection for q52"']
+    )
 
 
 def test_wrong_answer_fails(project: Project) -> None:
