@@ -37,7 +37,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        if tag not in {"br", "wbr"}:
+        if tag not in {"br", "wbr", "col"}:
             self.open.append(tag)
         self.labels += [value or "" for name, value in attrs if name == "aria-label"]
 
