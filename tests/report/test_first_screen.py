@@ -104,6 +104,20 @@ def test_single_edges_and_nodes_are_counted_for_every_run(tmp_path: Path) -> Non
     assert "not in the graph" not in text  # the dataset has no knowledge graph
 
 
+def test_what_no_run_is_counted_on_lost_nothing_and_says_so(tmp_path: Path) -> None:
+    """A run that failed on both questions walked and lost nothing that was counted; beside it, the other one counts.
+
+    Its lone rows hold a dash for what is lost and one for what is walked; of the first run, a → b is lost once.
+    """
+    failed = [{"run": "s", "question_id": one["question_id"], "error": "time-out"} for one in cli.ANSWERS]
+    lone = _text(_page(cli.tiny(tmp_path / "lone", answers=failed)))
+    assert "a → b – –" in lone
+    assert "CALLS – –" in lone
+    assert "Weakest" not in lone
+    both = _text(_page(cli.tiny(tmp_path), write_jsonl(tmp_path / "runs" / "s.jsonl", failed)))
+    assert "a → b 1 0 of 1 –" in both
+
+
 def test_three_places_to_mend_stand_below_the_verdict(tmp_path: Path) -> None:
     """Of r, q1 misses y → z alone; of s, q1 misses two edges and q2 x → w alone.
 
@@ -193,7 +207,7 @@ def test_what_is_not_logged_is_not_counted(tmp_path: Path) -> None:
     """A run without traversals shows a dash, and its verdict is about what was scored."""
     answers = [{"run": "r", "question_id": one["id"], "retrieved": ["a:m.py#x"]} for one in cli.QUESTIONS]
     text = _text(_page(cli.tiny(tmp_path, answers=answers)))
-    assert "a → b 0 –" in text
+    assert "a → b – –" in text
     assert "of the required edges" not in text
     assert "Weakest" not in text
 
