@@ -14,11 +14,15 @@ from typing import Final, Literal, NamedTuple, NoReturn
 
 from graphkit.errors import InputError, did_you_mean
 
-#: What a name stands for: a number, text, or a flag that is true or false.
-NameKind = Literal["number", "text", "flag"]
+#: What a name stands for: a number, text, or a flag that is true or false; or which other reader knows it.
+NameKind = Literal["number", "text", "flag", "page", "keep"]
 NUMBER: Final = "number"
 TEXT: Final = "text"
 FLAG: Final = "flag"
+PAGE: Final = "page"
+
+#: Who else knows a name of these kinds.
+ELSEWHERE: Mapping[str, str] = {"page": "known in the page only", "keep": "known to --keep only"}
 
 #: The value of a name for a question in one run; None if it isn't scored or empty.
 Value = float | str | bool | None
@@ -194,8 +198,15 @@ class FilterExpression:
         """Whether ``any(...)`` asks other runs of the question, too."""
         return any(isinstance(part, _AnyRun) for part in _every(self.part))
 
-    def bound(self, kinds: Mapping[str, NameKind]) -> FilterExpression:
+    def bound(
+        self, kinds: Mapping[str, NameKind], values: Mapping[str, Sequence[str]] | None = None
+    ) -> FilterExpression:
         """Return the filter with its names as they are known, if these are what its comparisons need.
+
+        Parameters
+        ----------
+        values
+            The values of each text that can't have others.
 
         Raises
         ------
@@ -206,6 +217,7 @@ class FilterExpression:
             renames = {part: _known_as(part, kinds) for part in _leaves(self.part)}
             for part, name in renames.items():
                 _check(part, name, kinds[name])
+                _check_values(part, name, (values or {}).get(name, ()))
         except _PlacedError as error:
             raise FilterError(error.problem, self.text, error.at) from None
         return self.renamed(lambda name: next(new for part, new in renames.items() if part.name == name))
@@ -263,13 +275,15 @@ def _known_as(part: _FlagName | _ComparedName, kinds: Mapping[str, NameKind]) ->
     folded = [name for name in kinds if name.lower() == part.name.lower()]
     if part.name in kinds or len(folded) == 1:
         return part.name if part.name in kinds else folded[0]
-    hint = did_you_mean(part.name, kinds).strip()
+    hint = did_you_mean(part.name, (name for name, kind in kinds.items() if kind not in ELSEWHERE)).strip()
     hint = f"; {hint[0].lower()}{hint[1:]}" if hint else ""
     raise _PlacedError(f"{part.name} is no name of a measure, field or flag{hint}", part.at)
 
 
 def _check(part: _FlagName | _ComparedName, name: str, kind: NameKind) -> None:
     """Refuse what a name of this kind can't be compared with."""
+    if kind in ELSEWHERE:
+        raise _PlacedError(f"{name} is {ELSEWHERE[kind]}", part.at)
     if isinstance(part, _FlagName):
         if kind != "flag":
             what, example = ("a number", "< 0.5") if kind == "number" else ("text", '== "..."')
@@ -286,6 +300,19 @@ def _check(part: _FlagName | _ComparedName, name: str, kind: NameKind) -> None:
                 raise _PlacedError("none goes with == and != only", at)
         elif isinstance(value, str) != (kind == "text"):
             raise _PlacedError(f"{name} is {what}: write it {'in' if kind == 'text' else 'without'} quotes", at)
+
+
+def _check_values(part: _FlagName | _ComparedName, name: str, known: Sequence[str]) -> None:
+    """Refuse a value that a text with known values can't have, where all of it is compared."""
+    if not known or isinstance(part, _FlagName) or part.sign == "contains":
+        return
+    for value, at in part.values:
+        if isinstance(value, str) and value not in known:
+            close = did_you_mean(value.lower(), known, '"{}"'.format).strip()
+            *others, last = (f'"{one}"' for one in known)
+            listed = " or ".join([", ".join(others), last] if others else [last])
+            hint = f"; {close[0].lower()}{close[1:]}" if close else f": it is {listed}"
+            raise _PlacedError(f'{name} is never "{value}"{hint}', at)
 
 
 def _tokens(text: str) -> Iterator[_FilterToken]:

@@ -11,13 +11,25 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import get_args
 
 from graphkit.errors import InputError
 from graphkit.measures.base import Measure
-from graphkit.measures.outcome import UNDECIDED, Outcome
+from graphkit.measures.outcome import STAGES, UNDECIDED, Outcome
 from graphkit.measures.registry import measure_kinds
+from graphkit.records.models import Difficulty
 from graphkit.records.unanswered import MISSING
-from graphkit.scoring.filter_expressions import FLAG, NUMBER, TEXT, FilterError, FilterExpression, NameKind, Value
+from graphkit.scoring.filter_expressions import (
+    ELSEWHERE,
+    FLAG,
+    NUMBER,
+    PAGE,
+    TEXT,
+    FilterError,
+    FilterExpression,
+    NameKind,
+    Value,
+)
 from graphkit.scoring.measured import own_thresholds, worse
 from graphkit.scoring.results import LABELS, Row
 
@@ -33,6 +45,16 @@ _FLAGS = (FAILURES, "failed", "absent", "invalid", "complete", "luck", "incohere
 
 #: What a filter may name beside measures.
 FIELDS: Mapping[str, NameKind] = {**dict.fromkeys(_TEXTS, TEXT), "missed": NUMBER, **dict.fromkeys(_FLAGS, FLAG)}
+
+_DECISIONS = ("right", "wrong", UNDECIDED)
+
+#: The values of the texts that can't have others.
+_CLOSED: Mapping[str, Sequence[str]] = {
+    "answer": _DECISIONS,
+    "path": _DECISIONS,
+    "stage": STAGES,
+    "difficulty": get_args(Difficulty),
+}
 
 #: The fields that the outcome of a question decides.
 _OF_OUTCOME = frozenset({FAILURES, "answer", "path", "stage", "missed", "complete", "luck"})
@@ -234,10 +256,9 @@ def _filter(text: str) -> FilterExpression:
         expression = FilterExpression.parse(text)
         if expression.asks_other_runs:
             raise InputError("any(...) asks several runs, and --keep looks at one at a time", where=f"--keep {text}")
-        for name in expression.names:
-            if name in _IN_PAGE:
-                raise InputError(f"{name} is known in the page only", where=f"--keep {text}", remedy=_IN_PAGE[name])
         measures = [*(kind.name for kind in measure_kinds()[0]), *expression.compared_with_numbers]
-        return expression.bound({**dict.fromkeys(measures, NUMBER), **FIELDS})
+        kinds: dict[str, NameKind] = {**dict.fromkeys(measures, NUMBER), **FIELDS, **dict.fromkeys(_IN_PAGE, PAGE)}
+        return expression.bound(kinds, _CLOSED)
     except FilterError as error:
-        raise FilterError(error.problem, text, error.at, where="--keep", remedy=_FORMS) from None
+        remedy = _IN_PAGE.get(error.problem.removesuffix(f" is {ELSEWHERE[PAGE]}"), _FORMS)
+        raise FilterError(error.problem, text, error.at, where="--keep", remedy=remedy) from None

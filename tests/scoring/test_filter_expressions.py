@@ -27,7 +27,7 @@ def value_of(run: Mapping[str, Value], name: str) -> Value:
 @pytest.mark.parametrize("case", SHARED["cases"], ids=lambda case: case["text"])
 def test_shared_cases_hold(case: Mapping[str, Any]) -> None:
     """Each filter selects the questions that the file names."""
-    expression = FilterExpression.parse(case["text"]).bound(KINDS)
+    expression = FilterExpression.parse(case["text"]).bound(KINDS, SHARED["closed"])
     found = []
     for question, runs in SHARED["questions"].items():
         getters = [partial(value_of, run) for run in runs]
@@ -40,7 +40,7 @@ def test_shared_cases_hold(case: Mapping[str, Any]) -> None:
 def test_shared_errors_say_what_and_where(case: Mapping[str, Any]) -> None:
     """Each error has the words and the place that the file names, and a caret below that place."""
     with pytest.raises(FilterError) as caught:
-        FilterExpression.parse(case["text"]).bound(KINDS)
+        FilterExpression.parse(case["text"]).bound(KINDS, SHARED["closed"])
     assert (caught.value.problem, caught.value.at) == (case["error"], case["at"])
     assert caught.value.details == (case["text"], " " * case["at"] + "^")
 

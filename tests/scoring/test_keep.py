@@ -125,7 +125,12 @@ def test_unclear_rules_are_refused(rule: str) -> None:
         ("EdgeRecall", "EdgeRecall is a number: compare it, as in EdgeRecall < 0.5"),
         ("EdgeRecall < '1'", "write it without quotes"),
         ("any(failed)", "any(...) asks several runs"),
-        ("turn", "turn is known in the page only"),
+        ("failed and turn", "turn is known in the page only (character 12 of the filter)"),
+        ("text contains 'x'", "Name the question's id"),
+        ("answer == 'correct'", 'answer is never "correct": it is "right", "wrong" or "undecided"'),
+        ("path != 'worng'", 'did you mean "wrong"?'),
+        ("stage == 'not retreived'", 'did you mean "not retrieved"?'),
+        ("difficulty in ('easy', 'Hard')", 'did you mean "hard"?'),
     ],
 )
 def test_unclear_filters_say_what_is_wrong(rule: str, words: str) -> None:

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { parseFilter, suggestions, writtenName, writtenText } from "../../graphkit/report/templates/filter_expression.js";
 
 const shared = JSON.parse(readFileSync(new URL("../filter_cases.json", import.meta.url), "utf8"));
-const names = new Map(Object.entries(shared.names).map(([name, kind]) => [name, { kind }]));
+const names = new Map(Object.entries(shared.names).map(([name, kind]) => [name, { kind, values: shared.closed[name], closed: name in shared.closed }]));
 names.set("category", { kind: "text", values: ["data flow", 'say "hi"'] });
 const getter = (values) => (name) => values[name] ?? (shared.names[name] === "flag" ? false : null);
 
@@ -33,8 +33,9 @@ const texts = (text, caret = text.length) => suggestions(text, caret, names).opt
 
 test("names come first, and those that begin with what is typed before those that hold it", () => {
   assert.deepEqual(texts("Rec"), ["EdgeRecall", "EdgeRecall(relation=False)"]);
-  assert.deepEqual(texts("an"), ["`answer relevance`", "any("]);
-  assert.equal(texts("").length, 13); // eleven names, not, any(
+  assert.deepEqual(texts("an"), ["`answer relevance`", "answer", "any("]);
+  assert.equal(texts("").length, 15); // thirteen names of the page and --keep, not, any(
+  assert.deepEqual(texts("turn"), []); // what the other reader alone knows isn't offered
   assert.deepEqual(texts("failed and lu"), ["luck"]);
   assert.deepEqual(suggestions("failed and lu", 13, names).from, 11);
 });

@@ -44,3 +44,14 @@ test("a completion knows the values of the page", () => {
   assert.deepEqual(names.get("run").values, ["a", "b"]);
   assert.equal(names.get("incoherent").about, "conflicting commits");
 });
+
+test("what the page doesn't know or hold is refused with what was meant", () => {
+  const wrong = (text) => parseFilter(text, filterNames(data)).error;
+  assert.equal(wrong("failures"), "failures is known to --keep only");
+  assert.equal(wrong("group == \"g\""), "group is known to --keep only");
+  assert.equal(wrong("category == \"data flwo\""), "category is never \"data flwo\"; did you mean \"data flow\"?");
+  assert.equal(wrong("category == \"imports\""), "category is never \"imports\": it is \"data flow\"");
+  assert.equal(wrong("path == \"worng\""), "path is never \"worng\"; did you mean \"wrong\"?");
+  assert.equal(wrong("difficulty in (\"easy\", \"hart\")"), "difficulty is never \"hart\"; did you mean \"hard\"?");
+  assert.equal(wrong("run == \"c\""), undefined); // an address may name a run that this page lacks
+});

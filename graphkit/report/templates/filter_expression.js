@@ -1,8 +1,8 @@
 // The language of filters, such as `EdgeRecall < 0.5 and category == "data flow"`: its parser, its meaning, and what may
 // stand at a caret. `graphkit/scoring/filter_expressions.py` reads the same language; both read tests/filter_cases.json.
 
-/** @typedef {"number" | "text" | "flag"} Kind */
-/** @typedef {{kind: Kind, about?: string, values?: string[]}} Named A name: what it is, in words, and the values that text has. */
+/** @typedef {"number" | "text" | "flag" | "page" | "keep"} Kind A number, text or a flag; or which other reader knows a name. */
+/** @typedef {{kind: Kind, about?: string, values?: string[], closed?: boolean}} Named A name: what it is, in words, the values that text has, and whether it can't have others. */
 /** @typedef {Map<string, Named>} Names */
 /** @typedef {(name: string) => number | string | boolean | null} Getter The value of a name in one run; null without one. */
 /** @typedef {{kind: string, text: string, at: number, end: number, value?: string | number}} Token */
@@ -16,11 +16,15 @@
 const FILTER_WORDS = ["and", "or", "not", "any", "in", "contains", "none"];
 /** The signs of each kind. @type {Record<"number" | "text", string[]>} */
 const SIGNS_OF = { number: ["<", "<=", ">", ">=", "==", "!=", "in", "not in"], text: ["==", "!=", "in", "not in", "contains"] };
+/** Who else knows a name of these kinds. @type {Partial<Record<Kind, string>>} */
+const ELSEWHERE = { page: "known in the page only", keep: "known to --keep only" };
 /** How others write what is a word or a sign here. @type {Record<string, string>} */
 const WRITTEN_AS = { "=": "==", "&&": "and", "&": "and", "||": "or", "|": "or", "!": "not", "<>": "!=" };
 /** How deeply parentheses and `not` may nest, and how long a filter may be. */
 const DEEPEST_FILTER = 50;
 const LONGEST_FILTER = 2000;
+/** How many values an error lists at most. */
+const FEW_VALUES = 6;
 const BLANK = /[ \t\r\n\u00a0]*/y;
 const NAME_TOKEN = /[A-Za-z_\u00a1-\uffff][A-Za-z0-9_.:/\u00a1-\uffff-]*(?:\([^()]*\))?(?:@[A-Za-z0-9_]+)?/y;
 const WORD_TOKEN = /(?:and|or|not|any|in|contains|none)(?![A-Za-z0-9_.:/@\u00a1-\uffff-])/y;
@@ -172,10 +176,10 @@ const lettersApart = (one, other) => {
   return row[other.length];
 };
 
-/** Return the known name that is closest to another one, of which at most a third differs; null if none is. @param {string} name @param {Names} names */
-const closestName = (name, names) => {
-  const near = [...names.keys()].map((one) => /** @type {[number, string]} */ ([lettersApart(name.toLowerCase(), one.toLowerCase()), one]))
-    .filter(([by, one]) => by * 3 <= Math.max(one.length, name.length)).sort(([a], [b]) => a - b);
+/** Return the known word that is closest to another one, of which at most a third differs, or another part; null if none is. @param {string} name @param {string[]} known */
+const closest = (name, known, part = 3) => {
+  const near = known.map((one) => /** @type {[number, string]} */ ([lettersApart(name.toLowerCase(), one.toLowerCase()), one]))
+    .filter(([by, one]) => by * part <= Math.max(one.length, name.length)).sort(([a], [b]) => a - b);
   return near.length ? near[0][1] : null;
 };
 
@@ -193,9 +197,10 @@ const checkedPart = (part, names) => {
   const name = knownAs(part.name, names);
   const one = name === null ? undefined : names.get(name);
   if (name === null || !one) {
-    const near = closestName(part.name, names);
+    const near = closest(part.name, [...names].filter(([, { kind }]) => !(kind in ELSEWHERE)).map(([known]) => known));
     throw new FilterProblem(`${part.name} is no name of a measure, field or flag${near === null ? "" : `; did you mean ${near}?`}`, part.at);
   }
+  if (one.kind in ELSEWHERE) throw new FilterProblem(`${name} is ${ELSEWHERE[one.kind]}`, part.at);
   if (part.is === "flag") {
     if (one.kind === "number") throw new FilterProblem(`${name} is a number: compare it, as in ${name} < 0.5`, part.at);
     if (one.kind === "text") throw new FilterProblem(`${name} is text: compare it, as in ${name} == "..."`, part.at);
@@ -203,14 +208,27 @@ const checkedPart = (part, names) => {
   }
   if (one.kind === "flag") throw new FilterProblem(`${name} is true or false by itself: leave out ${part.sign}`, part.signAt);
   const what = one.kind === "number" ? "a number" : "text";
-  if (!SIGNS_OF[one.kind].includes(part.sign)) throw new FilterProblem(`${name} is ${what}: compare it by ${SIGNS_OF[one.kind].join(", ")}`, part.signAt);
+  const signs = SIGNS_OF[/** @type {"number" | "text"} */ (one.kind)];
+  if (!signs.includes(part.sign)) throw new FilterProblem(`${name} is ${what}: compare it by ${signs.join(", ")}`, part.signAt);
   for (const { value, at } of part.values) {
     if (value === null) {
       if (!["==", "!="].includes(part.sign)) throw new FilterProblem("none goes with == and != only", at);
     } else if (one.kind === "number" && typeof value === "string") throw new FilterProblem(`${name} is a number: write it without quotes`, at);
     else if (one.kind === "text" && typeof value === "number") throw new FilterProblem(`${name} is text: write it in quotes`, at);
   }
+  if (one.closed && part.sign !== "contains") checkValues(name, part.values, one.values || []);
   return { ...part, name };
+};
+
+/** Refuse a value that a text with known values can't have. @param {string} name @param {Literal[]} values @param {string[]} known */
+const checkValues = (name, values, known) => {
+  for (const { value, at } of values) {
+    if (typeof value !== "string" || !known.length || known.includes(value)) continue;
+    const near = closest(value, known, 2); // few values are known, and most are short
+    const shown = known.map((one) => `"${one}"`);
+    const few = known.length <= FEW_VALUES ? `: it is ${[shown.slice(0, -1).join(", "), ...shown.slice(-1)].filter(Boolean).join(" or ")}` : "";
+    throw new FilterProblem(`${name} is never "${value}"${near === null ? few : `; did you mean "${near}"?`}`, at);
+  }
 };
 
 /** Return whether a comparison holds; null where the value is missing, unless it asks for just that. @param {Comparison} part @param {Getter} own @returns {boolean | null} */
@@ -299,7 +317,7 @@ const mayFollow = (tokens, names) => {
   }
   if (last && (["number", "text"].includes(last.kind) || ["none", ")"].includes(last.text))) return words("and", "or", ...mayClose(behind));
   if (last && ["in", "any"].includes(last.text)) return words("(");
-  const all = [...names].map(([name, { about, kind }]) => ({ text: writtenName(name), about: about || (kind === "flag" ? "" : kind) }));
+  const all = [...names].filter(([, { kind }]) => !(kind in ELSEWHERE)).map(([name, { about, kind }]) => ({ text: writtenName(name), about: about || (kind === "flag" ? "" : kind) }));
   return [...all, { text: "not", about: "" }, { text: "any(", about: "in any run" }];
 };
 

@@ -1,26 +1,30 @@
 // What a filter may name in the list of questions, and the values of one question.
-import { FLAGS, has, lucky } from "./model.js";
+import { FLAGS, has, LEVELS, lucky } from "./model.js";
 
 const DECISIONS = ["right", "wrong", "undecided"];
 /** What the flags say, in the words of a completion. @type {Record<string, string>} */
 const FLAG_WORDS = { incoherent: "conflicting commits", off_pin: "a commit that the question doesn't pin", luck: "right answer, wrong path" };
 
+/** What `--keep` may name, and the page doesn't hold. */
+const KEEP_ONLY = ["failures", "group"];
+
 /** Return the names that a filter of the page knows. @param {import("./model.js").Summary} data @returns {import("./filter_expression.js").Names} */
 export const filterNames = (data) => {
-  /** @param {string} about @param {string[]} [values] @returns {import("./filter_expression.js").Named} */
-  const text = (about, values) => ({ kind: "text", about, values });
+  /** @param {string} about @param {string[]} [values] @param {boolean} [closed] @returns {import("./filter_expression.js").Named} */
+  const text = (about, values, closed) => ({ kind: "text", about, values, closed });
   /** @param {string} about @returns {import("./filter_expression.js").Named} */
   const number = (about) => ({ kind: "number", about });
   return new Map([
+    ...KEEP_ONLY.map((name) => /** @type {[string, import("./filter_expression.js").Named]} */ ([name, { kind: "keep" }])),
     ...data.measures.map(({ name, definition }) => /** @type {[string, import("./filter_expression.js").Named]} */ ([name, number(definition)])),
     ["missed", number("required edges that the run missed")],
     ...Object.entries({ ...FLAGS, luck: ["", "luck"] }).map(([name, [, words]]) =>
       /** @type {[string, import("./filter_expression.js").Named]} */ ([name, { kind: "flag", about: FLAG_WORDS[name] || words }])),
-    ["answer", text("the answer is right or wrong", DECISIONS)],
-    ["path", text("the path is right or wrong", DECISIONS)],
-    ["stage", text("where the question ended", data.stages)],
-    ["category", text("of the question", [...new Set(data.questions.map((one) => one.category).filter(Boolean))].sort())],
-    ["difficulty", text("of the question", ["easy", "medium", "hard"])],
+    ["answer", text("the answer is right or wrong", DECISIONS, true)],
+    ["path", text("the path is right or wrong", DECISIONS, true)],
+    ["stage", text("where the question ended", data.stages, true)],
+    ["category", text("of the question", [...new Set(data.questions.map((one) => one.category).filter(Boolean))].sort(), true)],
+    ["difficulty", text("of the question", LEVELS, true)],
     ["question", text("its id")],
     ["text", text("its words")],
     ["run", text("the name of the run", data.runs.map((one) => one.name))],
