@@ -341,7 +341,8 @@ def test_a_filter_expression_is_completed_by_the_keyboard(opened: Opened, two: P
     field.press("Escape")
     field.press("Enter")
     expect(page.locator("#f-error")).to_have_text(
-        "Not applied: luk is no name of a measure, field or flag; did you mean luck? EdgeRecall < 0.5 and luk"
+        "Not applied: luk is no name of a measure, field or flag; did you mean luck? "
+        "EdgeRecall < 0.5 and luk; the list shows: EdgeRecall < 0.5"
     )
     expect(page.locator("#f-error mark")).to_have_text("luk")
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -354,6 +355,38 @@ def test_a_filter_expression_is_completed_by_the_keyboard(opened: Opened, two: P
     expect(page.locator("#table tbody tr")).to_have_count(5)
     expect(field).to_have_value("")
     assert "keep" not in page.url
+
+
+def test_an_unfinished_filter_says_so_and_what_filters_the_list(opened: Opened, two: Path) -> None:
+    """What ends too early isn't applied yet: it replaces an older error, and says which filter the list follows."""
+    from playwright.sync_api import expect
+
+    opened.open(two, PAIR)
+    page = opened.page
+    field, error = page.locator("#f-keep"), page.locator("#f-error")
+    field.fill("EdgeRecall < 0.5")
+    expect(page.locator("#table tbody th > a")).to_have_text(["q1", "q2"])
+    field.fill('zzz == "x"')
+    expect(error).to_contain_text("Not applied: zzz is no name of a measure, field or flag.")
+    listed = "; the list shows: EdgeRecall < 0.5"
+    for text, what in (
+        ("(", "a name is missing at the end"),
+        ("(luck", '")" is missing at the end'),
+        ('category == "da', "the quote \" isn't closed"),
+    ):
+        field.fill(text)
+        expect(error).to_have_text(f"Not applied yet: {what}{listed}")
+        expect(field).to_have_attribute("aria-invalid", "true")
+    field.press("Escape")
+    field.press("Enter")  # the reader is done: now it is an error
+    expect(error).to_have_text(f'Not applied: the quote " isn\'t closed. category == "da{listed}')
+    assert _ids(page) == ["q1", "q2"]
+    field.fill("")
+    expect(page.locator("#table tbody tr")).to_have_count(5)
+    expect(error).to_be_empty()
+    expect(field).to_have_attribute("aria-invalid", "false")
+    field.fill("(")
+    expect(error).to_have_text("Not applied yet: a name is missing at the end")
 
 
 def test_columns_are_chosen_and_kept_in_the_address(opened: Opened, two: Path) -> None:

@@ -17,6 +17,8 @@ export const filterField = (names, keep) => {
   let found = { from: 0, to: 0, options: [] };
   let active = -1;
   let waiting = 0;
+  /** The expression by which the list is filtered. */
+  let applied = "";
 
   const close = () => {
     active = -1;
@@ -51,24 +53,26 @@ export const filterField = (names, keep) => {
     complete();
     read(false);
   };
-  /** Read the expression: what ends too early is wrong only where the reader is done. @param {boolean} done */
+  /** Read the expression: what ends too early isn't wrong yet where the reader may go on. @param {boolean} done */
   const read = (done) => {
     clearTimeout(waiting);
     const text = field.value.trim();
     const filter = text ? parseFilter(text, names) : null;
     if (!filter || !("error" in filter)) {
+      applied = text;
       complain(null);
       keep(text);
-    } else if (done || filter.at < text.length) complain(filter);
+    } else complain(filter, !done && (filter.at >= text.length || filter.error.endsWith("isn't closed")));
   };
-  /** @param {import("./filter_expression.js").Wrong | null} wrong */
-  const complain = (wrong) => {
+  /** Say what is wrong and what filters the list meanwhile. @param {import("./filter_expression.js").Wrong | null} wrong @param {boolean} [unfinished] */
+  const complain = (wrong, unfinished = false) => {
     const text = field.value.trim();
     field.setAttribute("aria-invalid", String(wrong !== null));
     $("f-error").replaceChildren(...(wrong === null ? [] : [
-      el("b", {}, "Not applied: "), el("bdi", {}, wrong.error), wrong.error.endsWith("?") ? " " : ". ",
-      el("code", { dir: "ltr" }, text.slice(0, wrong.at), el("mark", {}, text.slice(wrong.at) || " ")),
-    ]));
+      el("b", {}, unfinished ? "Not applied yet: " : "Not applied: "), el("bdi", {}, wrong.error), wrong.error.endsWith("?") ? " " : unfinished ? "" : ". ",
+      unfinished ? null : el("code", { dir: "ltr" }, text.slice(0, wrong.at), el("mark", {}, text.slice(wrong.at) || " ")),
+      ...(applied ? ["; the list shows: ", el("code", { dir: "ltr" }, applied)] : []),
+    ].filter((one) => one !== null)));
   };
 
   field.addEventListener("input", (event) => {
@@ -95,10 +99,12 @@ export const filterField = (names, keep) => {
   return {
     /** Show the expression of the address; what is being typed stays. @param {string} text */
     show: (text) => {
+      const filter = text ? parseFilter(text, names) : null;
+      const wrong = filter && "error" in filter ? filter : null;
+      applied = wrong ? "" : text;
       if (document.activeElement === field || field.value.trim() === text) return;
       field.value = text;
-      const filter = text ? parseFilter(text, names) : null;
-      complain(filter && "error" in filter ? filter : null);
+      complain(wrong);
     },
   };
 };
