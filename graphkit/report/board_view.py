@@ -28,15 +28,20 @@ SHARED = re.compile(r".{2,}[-_./: ]")
 def shared_beginning(names: Sequence[str]) -> str:
     """Return how several names begin, up to a separator; empty if they share less, or one of them has no more.
 
+    What is left of each name has a letter: a bare number in a sentence would be taken for a count.
+
     >>> shared_beginning(["storefront-graph", "storefront-graph-v2", "storefront-bm25"])
     'storefront-'
     >>> shared_beginning(["ppr-", "ppr-2"]), shared_beginning(["storefront-graph"])
     ('', '')
+    >>> shared_beginning(["shop-try-no-0", "shop-try-no-1"]), shared_beginning(["run-0", "run-1"])
+    ('shop-try-', '')
     """
     first, last = min(names), max(names)  # what these two share, all names share
     same = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    found = SHARED.match(first[:same]) if len(names) > 1 else None
-    return found[0] if found and all(len(name) > found.end() for name in names) else ""
+    letters = [max((place for place, one in enumerate(name) if one.isalpha()), default=0) for name in names]
+    found = SHARED.match(first[: min(same, *letters)]) if len(names) > 1 else None
+    return found[0] if found else ""
 
 
 class BoardView:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.report import PageOptions, write_report
+from graphkit.report.board_view import shared_beginning
 from tests.helpers import cli
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.pages import HOSTILE, Page, hostile_dataset, plain
@@ -266,6 +267,14 @@ def test_the_beginning_of_all_names_is_said_once(tmp_path: Path) -> None:
         "a-b-y",
     }
     assert page.json("summary")["beginning"] == "a-b-"
+
+
+def test_what_is_left_of_a_name_is_no_bare_number() -> None:
+    """The last word before the numbers stays with them, so no sentence begins with a number; run-0 has no other."""
+    assert shared_beginning([f"shop-experiment-configuration-{number}" for number in range(10)]) == "shop-experiment-"
+    assert shared_beginning(["shop-a-1", "shop-a-2x"]) == "shop-"
+    assert shared_beginning(["shop-a-1x", "shop-a-2x"]) == "shop-a-"
+    assert shared_beginning(["run-0", "run-1"]) == ""
 
 
 def test_tables_of_one_run_have_heads(tmp_path: Path) -> None:
