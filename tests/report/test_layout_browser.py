@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from graphkit.report import write_report
-from tests.helpers.datasets import STOREFRONT
+from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 from tests.report.conftest import Opened
 
 if TYPE_CHECKING:
@@ -144,6 +144,48 @@ def test_each_run_has_a_track_of_its_own_on_a_phone(opened: Opened, storefront: 
     assert len({box["y"] for box in boxes}) == 3
     assert len({(box["x"], box["width"]) for box in boxes}) == 1
     assert boxes[0]["width"] > 195
+
+
+@pytest.mark.parametrize("runs", ["storefront", "ten_runs"])
+def test_a_value_with_marks_stands_off_its_difference(
+    opened: Opened, request: pytest.FixtureRequest, runs: str
+) -> None:
+    """A value with both of its marks has 4 pixels to the difference beside it, wherever a difference is shown."""
+    opened.open(request.getfixturevalue(runs))
+    gaps = opened.page.evaluate(
+        """() => [...document.querySelectorAll(".board .cell")].filter((one) => one.checkVisibility()).map((one) => {
+            const value = one.querySelector(".value"), diff = one.querySelector(".diff:not([hidden])");
+            if (!diff) return null;
+            value.textContent = "0.67††";
+            const [a, b] = [value, diff].map((part) => {
+                const range = document.createRange();
+                range.selectNodeContents(part);
+                return range.getBoundingClientRect();
+            });
+            return Math.abs(a.top - b.top) < 9 ? b.left - a.right : null;
+        }).filter((one) => one !== null)"""
+    )
+    assert len(gaps) > 20
+    assert min(gaps) >= 4
+
+
+def test_four_runs_share_a_line_of_the_severe_ones(opened: Opened, tmp_path: Path) -> None:
+    """In 320 pixels the four values of a severe measure stand beside each other, equally wide, below its name."""
+    rows = read_jsonl(STOREFRONT / "runs" / "storefront-bm25.jsonl")
+    for name in ("questions.jsonl", "commits.jsonl"):
+        write_jsonl(tmp_path / name, read_jsonl(STOREFRONT / name))
+    files = [
+        write_jsonl(tmp_path / "runs" / f"{one}.jsonl", [{**row, "run": f"run-{one}"} for row in rows])
+        for one in "abcd"
+    ]
+    page = opened.page
+    page.set_viewport_size({"width": 320, "height": 900})
+    opened.open(write_report(files, tmp_path / "r.html"))
+    row = page.locator(".alerts tbody tr").first
+    boxes = [box for one in row.locator("td[data-run]").all() if (box := one.bounding_box()) is not None]
+    assert len(boxes) == 4
+    assert len({box["y"] for box in boxes}) == 1
+    assert max(box["width"] for box in boxes) - min(box["width"] for box in boxes) < 1
 
 
 def test_a_severe_value_differs_in_shape(opened: Opened, storefront: Path) -> None:
