@@ -170,7 +170,25 @@ def _answer(spine: Spine, run: int) -> str:
 def _path(spine: Spine, some: list[Lane], runs: Sequence[Mapping[str, Any]], place: int) -> dict[str, Any]:
     path = spine.backbone.paths[place]
     found = [{**row, "file": file_of(row["node"])} for row in rows(spine, some, place)]
-    return {"name": path.name, "rows": found, "note": _chosen(spine, runs, place, path)}
+    return {
+        "name": path.name,
+        "rows": found,
+        "note": _chosen(spine, runs, place, path),
+        "broken": _broken(spine, runs, place),
+    }
+
+
+def _broken(spine: Spine, runs: Sequence[Mapping[str, Any]], place: int) -> str:
+    """Return which of the runs that an alternative counts for broke in it, which nobody sees while it is folded."""
+    counted = [number for number, column in enumerate(spine.columns) if place in column.counted]
+    broken = [number for number in counted if any(one.path == place for one in spine.columns[number].breaks)]
+    if not broken:
+        return ""
+    return (
+        ", which broke there"
+        if broken == counted
+        else f", where {', '.join(runs[one]['short'] for one in broken)} broke"
+    )
 
 
 def _chosen(spine: Spine, runs: Sequence[Mapping[str, Any]], place: int, path: SpinePath) -> str:

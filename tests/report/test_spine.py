@@ -128,7 +128,20 @@ def test_the_alternative_that_counts_is_named_and_shown() -> None:
     ]
     assert sentences(spine, 1) == ["walked the required step of path `two`"]
     assert (spine.shown, spine_of(gold, first, second, second).shown) == ([0], [1])
-    assert "1 other alternative: two counts for r1" in " ".join(Page(str(fragment(spine, "q"))).text.split())
+    assert "1 other alternative: two counts for r1 " in " ".join(Page(str(fragment(spine, "q"))).text.split())
+
+
+def test_a_break_in_a_folded_alternative_is_said() -> None:
+    """Runs 0 and 1 walk all of one, so two is folded: there run 2 broke, and run 3 didn't; without run 3 all did."""
+    one, two = [(X, "CALLS", Y)], [(X, "CALLS", W), (W, "CALLS", Z)]
+    gold = question(*[{**path, "id": name} for path, name in zip(either("g", one, two), ("one", "two"), strict=True)])
+    half, whole = answer(two[:1]), answer(two)
+    for records, words in (
+        ([answer(one)] * 2 + [half], "two counts for r2, which broke there "),
+        ([answer(one)] * 3 + [half, whole], "two counts for r3, r4, where r3 broke "),
+    ):
+        text = " ".join(Page(str(fragment(spine_of(gold, *records), "q"))).text.split())
+        assert f"1 other alternative: {words}" in text
 
 
 def test_a_walk_that_never_came_to_the_path_never_entered_it() -> None:
@@ -377,7 +390,7 @@ def test_the_fragment_is_a_table_that_can_be_read_aloud() -> None:
         "step 1 CALLS a y m.py walked, not retrieved ? not logged ranks not logged",
         "a again x",
         "step 2 CALLS crosses into b z n.py ✕ broke here: missed, not retrieved ? not logged ranks not logged",
-        "step 3 READS crosses into c w o.py optional ○ optional not retrieved ? not logged ranks not logged",
+        "step 3 READS crosses into c w optional o.py ○ optional not retrieved ? not logged ranks not logged",
     ]
     assert "Off the path: r0 +0, r1 ? not logged edges" in " ".join(page.text.split())
     assert "graphkit why r0 'q 1'" in page.text

@@ -88,6 +88,42 @@ def test_a_path_of_twelve_steps_fits(opened: Opened, tmp_path: Path, width: int,
         assert last["x"] + last["width"] <= width
 
 
+def test_words_stand_whole_on_a_phone(opened: Opened, tmp_path: Path) -> None:
+    """In 320 pixels with four lanes, no word of a relation or repository breaks, and no rank is cut at the right edge.
+
+    Run 0 walks no step and run 3 all three; two runs share the last lane, whose first two nodes have two ranks each.
+    """
+    nodes = [f"{repo}:src/exceptions.py#Aborter_{repo}" for repo in ("flask", "werkzeug", "flask", "werkzeug")]
+    steps = [[one, "REQUESTS", other] for one, other in zip(nodes, nodes[1:] + nodes[:1], strict=True)][:3]
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", "question": "?", "paths": [steps]}])
+    files = []
+    for number, walked in enumerate((0, 1, 2, 3, 3)):
+        order = nodes[:2] if number < 4 else nodes[1::-1]
+        told = {"run": f"run-{number}", "question_id": "q", "traversal": steps[:walked], "retrieved": order}
+        files.append(write_jsonl(tmp_path / "runs" / f"{number}.jsonl", [told]))
+    page = opened.page
+    page.set_viewport_size({"width": 320, "height": 900})
+    opened.open(write_report(files, tmp_path / "r.html"), "#run-0/q")
+    page.locator("#spine table").wait_for()
+    words = page.evaluate(
+        """() => [...document.querySelectorAll("#spine .way bdi")].map((one) => {
+            const range = document.createRange();
+            range.selectNode(one.lastChild);  // behind the hidden words of a crossing
+            return [range.toString(), range.getClientRects().length];
+        })"""
+    )
+    assert [told for told, _ in words] == ["flask", "REQUESTS", "werkzeug", "REQUESTS", "flask", "REQUESTS", "werkzeug"]
+    assert {lines for _, lines in words} == {1}
+    ranks = page.locator("#spine .place", has_text="–")
+    assert ranks.count() == 2
+    for one in ranks.all():
+        box = one.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 320 - 12  # the padding of the page
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert overflowing(opened) == []
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_long_names_wrap(opened: Opened, tmp_path: Path, width: int) -> None:
     """Names of 136 letters, of runs, nodes and relations, wrap within their cells; the page doesn't scroll sideways."""
