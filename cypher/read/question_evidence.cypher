@@ -1,7 +1,7 @@
 // title: Evidence on questions
-// answers: What does a run know of each of some questions: its gold paths and the commits that it is about, the retrieved paths and chunks with their commits, the expected files and those that were named, and what is logged?
-// parameters: run, questions
-// columns: question, invalid, relevant, gains, pins, stack_pins, gold, answered, error, ordered, walk_logged, walks, chunks_logged, chunks, expected_files, files, files_logged
+// answers: What does a run know of each of some questions: its gold paths and the commits that it is about, the retrieved paths and chunks with their commits, the expected files and those that were named, what is logged, and whether the answer is right?
+// parameters: run, questions, decision
+// columns: question, invalid, relevant, gains, pins, stack_pins, gold, answered, error, ordered, walk_logged, walks, chunks_logged, chunks, expected_files, files, files_logged, right
 MATCH (r:Run {id: $run})
 UNWIND $questions AS id
 WITH r, id
@@ -32,4 +32,8 @@ RETURN id AS question, q.invalid AS invalid, q.relevant_ids AS relevant, q.gains
   [i IN range(0, size(q.pinned_shas) - 1) | [q.pinned_repositories[i], q.pinned_shas[i]]] AS pins, stack_pins, gold,
   a IS NOT NULL AS answered, a.error AS error, coalesce(a.ordered, true) AS ordered, coalesce(a.walk_logged, false) AS walk_logged,
   walks, coalesce(a.chunks_logged, false) AS chunks_logged, chunks, q.expected_files AS expected_files, files,
-  a IS NOT NULL AND (a.chunks_logged OR a.evidence_files IS NOT NULL) AS files_logged
+  a IS NOT NULL AND (a.chunks_logged OR a.evidence_files IS NOT NULL) AS files_logged,
+  head(COLLECT {
+    MATCH (a)-[:SCORED]->(s:Score {measure: $decision}) WHERE s.value IS NOT NULL
+    RETURN s.value = 1 AS right
+  }) AS right

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graphkit.analysis.breaks import Break, breaks_of
-from graphkit.measures.case import Case
+from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, contained, walked_otherwise
+from graphkit.measures.missed import counted_paths
+from graphkit.measures.paths import followed
 from graphkit.records.commits import is_whole
 from graphkit.records.ids import distinct_names
 from graphkit.records.words import in_backticks, short_shas
@@ -33,6 +35,11 @@ CauseKind = Literal[
 
 #: Characters of a name.
 ROOM = 80
+
+#: Why the walk of a question can't be judged, and what is said of an answer that is wrong.
+NO_PATH = "can't be judged by the walk: the question has no gold path"
+NO_STEP = "had nothing to walk: no step is required"
+WRONG_ANSWER = "wrong answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,48 @@ def causes_of(
     return tuple(_Words(case, one, room).cause() for one in (breaks_of(case) if breaks is None else breaks))
 
 
+def whole_walk(case: Case, undirected: bool = False, named: bool = False) -> str:
+    """Return what a run did that lacks no required edge of the paths that count, or why nothing can be said of it.
+
+    Edges count once, as EdgeRecall counts them. The sentence has no subject.
+
+    Parameters
+    ----------
+    undirected
+        Leave out the order of the walk.
+    named
+        Name the path if only one of several counts; else the sentence has no text of the dataset.
+    """
+    paths = [path for path in counted_paths(case, boundaries=False) if path.required]
+    if not paths:
+        return NO_STEP if case.gold else NO_PATH
+    count = len({edge for path in paths for edge in path.required})
+    every = {1: "the required step", 2: "both required steps"}.get(count, f"all {count} required steps")
+    if named and len(paths) == 1 < len(case.gold):
+        every += f" of {path_in_words(case, paths[0].gold, ROOM)}"
+    turned = 0 if undirected else sum(not in_order(case, path.gold) for path in paths)
+    if not turned:
+        return f"walked {every}"
+    if len(paths) == 1:
+        return f"walked {every}, but no retrieved path has {'it' if count == 1 else 'them in this order'}"
+    kept = len(paths) - turned
+    number = "none" if not kept else f"only {kept}"
+    return f"walked {every}, but {number} of {len(paths)} gold paths {'was' if kept < 2 else 'were'} walked in order"
+
+
+def path_in_words(case: Case, gold: Gold, room: int) -> str:
+    """Return how a sentence calls a gold path: by its id, else by its number among the question's, from 1."""
+    return f"path {case.gold.index(gold) + 1}" if gold.id is None else f"path {in_backticks(gold.id, room)}"
+
+
+def in_order(case: Case, gold: Gold) -> bool:
+    """Return whether one retrieved path has the required steps in order. A set of edges has no order."""
+    if not (case.ordered and gold.ordered):
+        return True
+    required = gold.required
+    return any(followed(required, walk)[0] == len(required) for walk in case.walked_paths)
+
+
 def _unscored(case: Case, invalid: str | None) -> Cause | None:
     if case.answer is None:
         return Cause("failed", "gave no answer: the run has no record of the question", "Run the question again.")
@@ -128,7 +177,7 @@ class _Words:
         broken, how = self._broken, self._how()
         place = f"step {broken.step + 1}"
         if len(self._case.gold) > 1:
-            place += f" of path {self._text(self._case.path_name(self._gold))}"
+            place += f" of {path_in_words(self._case, self._gold, self._room)}"
         told = f"; {how}" if how and kind not in ("another edge", "unknown") else ""
         nothing = "" if self._case.walked else "walked no edge; "
         sentence = f"{nothing}broke at {place}: {why}{told}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from graphkit.analysis.breaks import Break, breaks_of
-from graphkit.analysis.causes import ROOM, Cause, causes_of
+from graphkit.analysis.causes import ROOM, WRONG_ANSWER, Cause, causes_of, whole_walk
 from graphkit.analysis.explain import TurnKind
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.question_evidence import (
@@ -326,12 +326,14 @@ def _wrong(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
     left = place.left()
     if left is not None:
         parts.append(left)
-    elif place.edge is None and first_divergences(case):
-        order = "has them in this order" if len(case.gold) == 1 else f"follows {_path(evidence)} in order"
-        parts.append(f"the traversal has every required gold edge, but no retrieved path {order}")
+    elif case.walk_logged and place.edge is None and (evidence.right is False or first_divergences(case)):
+        parts.append(whole_walk(case))
     # An edge may be a step of several paths.
     if missed := len(_missed(case)):
         parts.append(f"{counted(missed, 'required gold edge')} {_be(missed)} not traversed")
+    wrong = [grade.by for grade in evidence.graded if grade.right is False]
+    if evidence.right is False and not wrong:
+        parts.append(WRONG_ANSWER)
     if lacking := len(_lacking(evidence)):
         parts.append(f"{lacking} of {counted(len(evidence.relevant), 'relevant id')} {_be(lacking)} not retrieved")
     if missing := len(_missing_files(evidence)):
@@ -341,7 +343,6 @@ def _wrong(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
         parts.append(f"{counted(pairs, 'pair')} of commits {'does' if pairs == 1 else 'do'} not fit")
     if bare := sum(row["support"] == "UNSUPPORTED" for row in evidence.claims):
         parts.append(f"nothing retrieved supports {counted(bare, 'claim')}")
-    wrong = [grade.by for grade in evidence.graded if grade.right is False]
     return [*parts, *dict.fromkeys(_grade_in_words(by) for by in wrong)]
 
 
@@ -384,17 +385,37 @@ def _path(evidence: QuestionEvidence) -> str:
 
 
 def _nothing(evidence: QuestionEvidence) -> str:
-    """Return that nothing is wrong, and what that is based on."""
+    """Return that nothing is wrong, and what that is based on; where the walk can't be judged, that instead."""
     looked = [
         name
         for name, logged in (("traversal", evidence.case.walk_logged), ("chunks", evidence.case.chunks_logged))
         if logged
     ]
     looked += ["files"] if evidence.files_logged and evidence.expected_files else []
+    looked += ["answer"] if evidence.right is not None and not evidence.graded else []
     looked += ["claims"] if evidence.claims else ["grade"] if evidence.graded else []
     seen = f"looked at: {', '.join(looked)}" if looked else "the record logs neither chunks nor a traversal"
     judged = "" if evidence.claims or evidence.graded else "; no judge has read the answer"
-    return f"nothing wrong was found ({seen}{judged})"
+    return f"{_unjudged(evidence) or 'nothing wrong was found'} ({seen}{judged})"
+
+
+def _unjudged(evidence: QuestionEvidence) -> str:
+    """Return that the walk can't be judged; nothing if it can, or if it isn't what the question is about.
+
+    A question without gold that expects files, ids or an answer is about these, unless the record has a traversal.
+    """
+    case = evidence.case
+    judged = (
+        (case.chunks_logged and bool(evidence.relevant))
+        or (evidence.files_logged and bool(evidence.expected_files))
+        or bool(evidence.claims or evidence.graded)
+        or evidence.right is not None
+    )
+    if any(gold.required for gold in case.gold):
+        words = "" if case.walk_logged else "the walk can't be judged"
+    else:
+        words = whole_walk(case) if case.walk_logged or not judged else ""
+    return f"{words}, and nothing else is wrong" if words and judged else words
 
 
 def _lacking(evidence: QuestionEvidence) -> list[str]:

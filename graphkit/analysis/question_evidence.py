@@ -16,7 +16,14 @@ from graphkit.graph.right_answers import decision_of, of_whole_answers
 from graphkit.graph.rows import commit_key
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
-from graphkit.measures.outcome import Decision, grade_of_execution, grade_of_verdict
+from graphkit.measures.outcome import (
+    RIGHT_ANSWER,
+    Decision,
+    decided,
+    grade_of_execution,
+    grade_of_verdict,
+    right_answer,
+)
 from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.ids import Places
 from graphkit.records.models import Commit
@@ -52,6 +59,9 @@ class QuestionEvidence:
         Rows with claim, support and the traversed edge that it rests on, in the order of judge and position.
     graded
         What each grade of the whole answer says: those of judges, persons and tests.
+    right
+        Whether the answer is right, by its grades, else by its text; None if nothing decides it. The graph knows it of
+        runs that were evaluated there.
     relevant
         The relevant ids, most relevant first.
     expected_files, files
@@ -69,6 +79,7 @@ class QuestionEvidence:
     conflicts: Sequence[Row] = ()
     claims: Sequence[Row] = ()
     graded: Sequence[Decision] = ()
+    right: bool | None = None
     relevant: Sequence[str] = ()
     expected_files: Sequence[str] = ()
     files: Sequence[str] = ()
@@ -120,7 +131,9 @@ def _in_graph(
             found.setdefault(str(row["question"]), []).append(row)
         return found
 
-    facts = {question: rows[0] for question, rows in read("read/question_evidence", questions).items()}
+    facts = {
+        question: rows[0] for question, rows in read("read/question_evidence", questions, decision=RIGHT_ANSWER).items()
+    }
     answered = [one for one, row in facts.items() if row["answered"] and row["error"] is None and not row["invalid"]]
     claims = read("read/question_claims", answered)
     grades = read("read/question_grades", answered, **of_whole_answers())
@@ -137,6 +150,7 @@ def _in_graph(
             conflicts=conflicts.get(question, ()),
             claims=claims.get(question, ()),
             graded=[decision_of(grade) for grade in grades.get(question, ())],
+            right=row["right"],
             relevant=row["relevant"] or (),
             expected_files=row["expected_files"] or (),
             files=row["files"] or (),
@@ -259,6 +273,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         conflicts=run.failures("incoherent-pairs", question=question),
         claims=[row for one in verdicts for row in _claims(one)],
         graded=[one for one in graded if one.right is not None],
+        right=decided(right_answer(case), graded).right,
         relevant=_relevant(case),
         expected_files=sorted(case.expected_files),
         files=sorted(case.files) if scored else [],

@@ -15,10 +15,9 @@ from typing import Literal
 import msgspec
 
 from graphkit.analysis.breaks import Break, breaks_of
-from graphkit.analysis.causes import Cause, causes_of
+from graphkit.analysis.causes import Cause, causes_of, in_order, whole_walk
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, best_alternative, contained, walked_otherwise
-from graphkit.measures.paths import followed
 from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.records.ids import Places
 from graphkit.records.words import short_shas
@@ -118,6 +117,8 @@ class Column:
         Whether one retrieved path has the required steps in order, for each path. A set of edges has no order.
     causes
         Why each path that counts broke, in the order of ``breaks``; one if the question isn't scored or logged.
+    whole
+        What is said of the walk if there is no cause (:func:`graphkit.analysis.causes.whole_walk`).
     off
         The number of distinct walked edges that no step shows; None if no traversal was logged.
     """
@@ -130,6 +131,7 @@ class Column:
     in_order: tuple[bool, ...]
     breaks: tuple[Break, ...]
     causes: tuple[Cause, ...]
+    whole: str
     off: int | None
 
 
@@ -189,7 +191,7 @@ def backbone_of(case: Case) -> Backbone:
         tuple(_node(node, case.places) for node in ids),
         tuple(
             SpinePath(
-                visible(gold.id if gold.id is not None else str(place), NAME),
+                visible(gold.id if gold.id is not None else str(place + 1), NAME),
                 units[id(gold)],
                 tuple(
                     SpineStep(
@@ -263,11 +265,10 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
         ranks=tuple(case.ranks.get(node, 0) if case.chunks_logged else -1 for node in nodes),
         clashes=_clashes(case, nodes),
         counted=counted,
-        in_order=tuple(
-            undirected or not (case.ordered and gold.ordered) or _in_order(case, gold) for gold in case.gold
-        ),
+        in_order=tuple(undirected or in_order(case, gold) for gold in case.gold),
         breaks=breaks,
         causes=causes_of(case, invalid, breaks=breaks),
+        whole=whole_walk(case, undirected, named=True),
         off=len(off - shown) if case.walk_logged else None,
     )
 
@@ -313,11 +314,6 @@ def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[Ste
     how, shown = walked_otherwise(edge, off)
     relations = visible(", ".join(sorted(one[1] or "" for one in shown)), NAME) if how == "relation" else ""
     return StepMark("missed" if how is None else how, relations), shown
-
-
-def _in_order(case: Case, gold: Gold) -> bool:
-    required = gold.required
-    return any(followed(required, walk)[0] == len(required) for walk in case.walked_paths)
 
 
 def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:

@@ -34,8 +34,8 @@ def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
     causes = {one.path: one for one in column.causes}
     if None in causes:  # the question isn't scored or logged
         return [(None, causes[None].sentence)]
-    if not column.counted:
-        return [(None, "had nothing to walk: no step is required")]
+    if not causes:
+        return [(None, column.whole)]
     return [
         (place, causes[place].sentence if place in causes else _whole(spine, column, place)) for place in column.counted
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,17 @@ import pytest
 
 import graphkit
 from graphkit import Explanation
+from graphkit.agents.workspace import Workspace
 from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.database.store import Store
 from graphkit.files.execution_files import write_executions
 from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.opening import prepared
+from graphkit.report.page import write_report
 from tests.helpers.cli import ANSWERS, Row, tiny
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.executions import plausible as executed
+from tests.helpers.pages import Page, spine_of
 from tests.helpers.verdicts import claim, plausible, verdict
 
 RUNS = ("storefront-bm25", "storefront-graph", "storefront-graph-v2")
@@ -135,16 +139,65 @@ def test_nothing_wrong(tmp_path: Path) -> None:
     assert not found.wrong
     assert found.verdict == "nothing wrong was found (looked at: traversal, chunks; no judge has read the answer)"
     graded = judged(run, verdict("q2", grader="rubric", grade="wrong"))
-    assert graphkit.why(graded, "q2").verdict == "a judge does not call the answer fully correct"
+    assert graphkit.why(graded, "q2").verdict == (
+        "walked the required step; a judge does not call the answer fully correct"
+    )
 
 
 def test_nothing_wrong_without_a_traversal(tmp_path: Path) -> None:
     """A record without a traversal isn't healthy: EdgeRecall counts it as the worst value, and this says why."""
     found = graphkit.why(tiny(tmp_path, answers=[{**ANSWERS[1], "traversal": None}]), "q2")
     assert not found.wrong
-    assert found.verdict == "nothing wrong was found (looked at: chunks; no judge has read the answer)"
+    assert found.verdict == (
+        "the walk can't be judged, and nothing else is wrong (looked at: chunks; no judge has read the answer)"
+    )
     assert found.cause == "logged no traversal: which steps it took isn't known"
     assert found.sentence() == f"{found.cause}; {found.verdict}"
+
+
+def test_a_whole_walk_to_a_wrong_answer(store: Store, tmp_path: Path) -> None:
+    """Both steps are walked, and the answer lacks the expected output: file, graph, agent and page say both alike."""
+    prepared(store)
+    steps = [["a:m.py#x", "CALLS", "a:m.py#y"], ["a:m.py#y", "CALLS", "b:n.py#z"]]
+    questions = [{"id": "q", "question": "?", "expected_output": "yes", "paths": [steps]}]
+    record = {"run": "r", "question_id": "q", "answer": "no", "retrieved": [], "traversal": steps}
+    run = tiny(tmp_path / "d", questions, [record])
+    graphkit.evaluate(run, measures=["EdgeRecall"], store=store)
+    found = graphkit.why(run, "q")
+    assert found.wrong
+    assert (found.cause, found.verdict) == (None, "walked both required steps; wrong answer")
+    assert without_query(found) == without_query(graphkit.why("r", "q", store=store))
+    reply = json.loads(Workspace(run.parent.parent, None).why("runs/r.jsonl", "q"))
+    assert (reply["wrong"], reply["sentence"]) == (True, found.verdict)
+    page = " ".join(spine_of(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")), 0).split())
+    assert "walked both required steps." in page
+    assert "Wrong answer." in page
+    # The answer that holds the expected output is right, which was looked at.
+    right = graphkit.why(tiny(tmp_path / "right", questions, [{**record, "answer": "yes"}]), "q")
+    assert (right.wrong, right.verdict) == (
+        False,
+        "nothing wrong was found (looked at: traversal, chunks, answer; no judge has read the answer)",
+    )
+
+
+def test_a_question_without_a_gold_path(tmp_path: Path) -> None:
+    """Nothing says whether the walk is right, so that nothing wrong is found because nothing can be."""
+    step = {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y", "position": 0}
+    record = {"run": "r", "question_id": "q", "retrieved": [], "traversal": [step]}
+    run = tiny(tmp_path, [{"id": "q", "question": "?"}], [record])
+    found = graphkit.why(run, "q")
+    words = "can't be judged by the walk: the question has no gold path"
+    assert not found.wrong
+    assert found.verdict == f"{words} (looked at: traversal, chunks; no judge has read the answer)"
+    assert words in unescape(spine_of(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")), 0))
+    # Of expected files something is known, and of the walk of a question without required steps nothing.
+    questions = [{"id": "q", "question": "?", "expected_files": ["a:m.py"]}]
+    files = graphkit.why(tiny(tmp_path / "f", questions, [{**record, "retrieved": ["a:m.py#x"]}]), "q")
+    assert files.verdict.startswith(f"{words}, and nothing else is wrong (looked at: traversal, chunks, files;")
+    optional = {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y", "optional": True}
+    free = [{"id": "q", "question": "?", "paths": [[optional]]}]
+    none = graphkit.why(tiny(tmp_path / "o", free, [record]), "q")
+    assert none.verdict.startswith("had nothing to walk: no step is required (looked at: ")
 
 
 def test_questions_that_arent_scored(tmp_path: Path) -> None:
