@@ -159,6 +159,7 @@ class _Words:
         self._case, self._broken, self._room = case, broken, room
         self._gold = case.gold[broken.path]
         self._edge = self._gold.edges[broken.step]
+        self._steps = self._gold.ordered  # without an order nothing breaks, and no walk leaves or joins
         nodes = [node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2])]
         nodes += [broken.turn[2]] if broken.turn is not None else []
         self._names = distinct_names({node: case.places.names(node) for node in nodes})
@@ -175,12 +176,12 @@ class _Words:
             or self._unknown()
         )
         broken, how = self._broken, self._how()
-        place = f"step {broken.step + 1}"
+        place = f"broke at step {broken.step + 1}" if self._steps else f"misses {self._whole_edge()}"
         if len(self._case.gold) > 1:
             place += f" of {path_in_words(self._case, self._gold, self._room)}"
         told = f"; {how}" if how and kind not in ("another edge", "unknown") else ""
         nothing = "" if self._case.walked else "walked no edge; "
-        sentence = f"{nothing}broke at {place}: {why}{told}"
+        sentence = f"{nothing}{place}: {why}{told}"
         remedies = " ".join(filter(None, (remedy, self._no_walk())))
         return Cause(kind, sentence, remedies, self._edge, broken.path, broken.step)
 
@@ -233,7 +234,7 @@ class _Words:
         for node in (self._edge[0], self._edge[2]):
             if node not in self._case.ranks and node not in self._case.reached:
                 name = self._name(node)
-                return "not retrieved", f"did not retrieve {name}", f"{self._held()}retrieve {name}, or walk to it."
+                return "not retrieved", f"did not retrieve {name}", self._do(f"retrieve {name}, or walk to it")
         return None
 
     def _unwalked(self) -> tuple[CauseKind, str, str] | None:
@@ -243,14 +244,14 @@ class _Words:
         rank = self._case.ranks.get(self._edge[2])
         came = f"retrieved {target} (#{rank})" if rank is not None else f"came to {target}"
         why = f"{came}, but did not walk to it from {source}"
-        return "not walked", why, f"{self._held()}follow {self._edges(self._edge)} from {source}."
+        return "not walked", why, self._do(f"follow {self._edges(self._edge)} from {source}")
 
     def _turned(self) -> tuple[CauseKind, str, str] | None:
-        if self._broken.turn is None:
+        if self._broken.turn is None or not self._steps:
             return None
         source, target = self._name(self._edge[0]), self._name(self._edge[2])
         why = f"left {source}{self._by(self._broken.turn)}, and not{self._by(self._edge)}"
-        return "another edge", why, f"{self._held()}follow {self._edges(self._edge)} from {source} to {target}."
+        return "another edge", why, self._do(f"follow {self._edges(self._edge)} from {source} to {target}")
 
     def _unknown(self) -> tuple[CauseKind, str, str]:
         how = self._how()
@@ -260,6 +261,8 @@ class _Words:
     def _how(self) -> str:
         """Return what the walk did there; nothing if it just lacks the step."""
         case, broken, source = self._case, self._broken, self._name(self._edge[0])
+        if not self._steps and broken.kind not in ("never", "beside"):
+            return ""
         if broken.turn is not None and broken.kind == "turned":
             return f"the walk left {source}{self._by(broken.turn)}"
         if broken.kind == "joined" and broken.joined is not None:
@@ -290,10 +293,21 @@ class _Words:
         look = f"{kinds.pop()}" if len(kinds) == 1 else "their edges"
         return f"No walk over this knowledge graph can take {steps}: look at the extraction of {look}."
 
-    def _held(self) -> str:
-        """Return the beginning of a remedy: that the graph has the step, if that is known."""
-        step = f"step {self._broken.step + 1}"
-        return f"For {step}, " if self._case.absent is None else f"The graph has {step}: "
+    def _do(self, what: str) -> str:
+        """Return what to do, and that the graph has the step, if that is known."""
+        step = f"step {self._broken.step + 1}" if self._steps else self._whole_edge()
+        if self._case.absent is None:
+            return f"For {step}, {what}."
+        return f"{what[0].upper()}{what[1:]}: the graph has {step}."
+
+    def _whole_edge(self) -> str:
+        source, relation, target = self._edge
+        shown = (
+            self._name(source)[1:-1],
+            f"-{self._text(relation)[1:-1] if relation else ''}->",
+            self._name(target)[1:-1],
+        )
+        return in_backticks(" ".join(shown), 3 * self._room + 5)
 
     def _known(self, repo: str, *shas: str) -> bool:
         return all(is_whole(sha) or (repo, sha) in self._case.commits.commits for sha in shas)

@@ -102,7 +102,7 @@ MADE: dict[str, Made] = {
         {"traversal": [[X, "CALLS", Y], [Y, "WRITES", Z]], "retrieved": [X, Y, Z]},
         "not walked",
         "broke at step 3: retrieved `x` (#1), but did not walk to it from `z`; the walk stopped at `z`",
-        "The graph has step 3: follow `CALLS` edges from `z`. "
+        "Follow `CALLS` edges from `z`: the graph has step 3. "
         "No walk over this knowledge graph can take step 4: look at the extraction of `WRITES` edges.",
         paths=(FAR,),
     ),
@@ -131,7 +131,7 @@ MADE: dict[str, Made] = {
         },
         "not retrieved",
         "broke at step 1: did not retrieve `y`; the walk left `x` by `CALLS` to `z`",
-        "The graph has step 1: retrieve `y`, or walk to it.",
+        "Retrieve `y`, or walk to it: the graph has step 1.",
         pins={"a": "v1.1.0"},
     ),
     # A name that means no known commit decides nothing.
@@ -139,20 +139,20 @@ MADE: dict[str, Made] = {
         {"traversal": [], "retrieved": [_chunk(X, "nightly")]},
         "not retrieved",
         "walked no edge; broke at step 1: did not retrieve `y`",
-        "The graph has step 1: retrieve `y`, or walk to it.",
+        "Retrieve `y`, or walk to it: the graph has step 1.",
         pins={"a": ONE},
     ),
     "unretrieved": Made(
         {"traversal": STEPS[:1], "retrieved": [X, Y]},
         "not retrieved",
         "broke at step 2: did not retrieve `z`; the walk stopped at `y`",
-        "The graph has step 2: retrieve `z`, or walk to it.",
+        "Retrieve `z`, or walk to it: the graph has step 2.",
     ),
     "unwalked": Made(
         {"traversal": [], "retrieved": [Y, X]},
         "not walked",
         "walked no edge; broke at step 1: retrieved `y` (#1), but did not walk to it from `x`",
-        "The graph has step 1: follow `CALLS` edges from `x`.",
+        "Follow `CALLS` edges from `x`: the graph has step 1.",
     ),
     "reversed": Made(
         {"traversal": [[Y, "CALLS", X], STEPS[1]], "retrieved": []},
@@ -171,7 +171,7 @@ MADE: dict[str, Made] = {
         {"traversal": [[X, "CALLS", Z]]},
         "another edge",
         "broke at step 1: left `x` by `CALLS` to `z`, and not by `CALLS` to `y`",
-        "The graph has step 1: follow `CALLS` edges from `x` to `y`.",
+        "Follow `CALLS` edges from `x` to `y`: the graph has step 1.",
     ),
     "unknown": Made(
         {"traversal": STEPS[:1]},
@@ -183,7 +183,7 @@ MADE: dict[str, Made] = {
         {"traversal": [], "retrieved": [X]},
         "not retrieved",
         "walked no edge; broke at step 1 of path `'or'`: did not retrieve `'<b>'`",
-        "The graph has step 1: retrieve `'<b>'`, or walk to it.",
+        "Retrieve `'<b>'`, or walk to it: the graph has step 1.",
         paths=({"id": "`or`", "steps": [[X, "CALLS", ODD]]}, {"id": "free", "steps": [FREE]}),
     ),
 }
@@ -314,6 +314,29 @@ def test_several_paths_have_a_cause_each() -> None:
         "broke at step 2 of path `p`: retrieved `z` (#1), but did not walk to it from `y`; the walk stopped at `y`",
         "broke at step 1 of path `q`: did not retrieve `w`; the walk never entered the path",
     ]
+
+
+def test_gold_without_an_order_is_missed_and_not_broken() -> None:
+    """Two edges have no order; the walk has the second one, and goes from x to z: nothing is left, joined or broken."""
+    gold = question({"steps": [(X, "CALLS", Y), (Y, "READS", Z)], "ordered": False})
+    walk = [(X, "CALLS", Z), (Y, "READS", Z)]
+    for retrieved, kind, sentence, remedy in (
+        (
+            [],
+            "not walked",
+            "misses `x -CALLS-> y`: came to `y`, but did not walk to it from `x`",
+            "For `x -CALLS-> y`, follow `CALLS` edges from `x`.",
+        ),
+        (
+            None,
+            "unknown",
+            "misses `x -CALLS-> y`: why is not known, since the record logs no retrieved chunks",
+            "Log the retrieved chunks: they tell more of the cause.",
+        ),
+    ):
+        found = cause_of(Case(gold, answer(walk, retrieved=retrieved)))
+        assert found is not None
+        assert (found.kind, found.sentence, found.remedy) == (kind, sentence, remedy)
 
 
 def test_without_directions_no_turn_is_named() -> None:
