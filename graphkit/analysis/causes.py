@@ -41,6 +41,9 @@ NO_PATH = "can't be judged by the walk: the question has no gold path"
 NO_STEP = "had nothing to walk: no step is required"
 WRONG_ANSWER = "wrong answer"
 
+#: How the sentence on a run begins that walked nothing.
+NO_EDGE = "walked no edge; "
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -55,6 +58,8 @@ class Cause:
     edge, path, step
         The first missed required edge of a path that counts, with the places of the path among the question's and of
         the step in the path, from 0; None if the question isn't scored.
+    place
+        How the sentence calls that step.
     """
 
     kind: CauseKind
@@ -63,6 +68,7 @@ class Cause:
     edge: Edge | None = None
     path: int | None = None
     step: int | None = None
+    place: str = ""
 
 
 def cause_of(case: Case, invalid: str | None = None) -> Cause | None:
@@ -176,14 +182,14 @@ class _Words:
             or self._unknown()
         )
         broken, how = self._broken, self._how()
-        place = f"broke at step {broken.step + 1}" if self._steps else f"misses {self._whole_edge()}"
+        verb, place = ("broke at", f"step {broken.step + 1}") if self._steps else ("misses", self._whole_edge())
         if len(self._case.gold) > 1:
             place += f" of {path_in_words(self._case, self._gold, self._room)}"
         told = f"; {how}" if how and kind not in ("another edge", "unknown") else ""
-        nothing = "" if self._case.walked else "walked no edge; "
-        sentence = f"{nothing}{place}: {why}{told}"
+        nothing = "" if self._case.walked else NO_EDGE
+        sentence = f"{nothing}{verb} {place}: {why}{told}"
         remedies = " ".join(filter(None, (remedy, self._no_walk())))
-        return Cause(kind, sentence, remedies, self._edge, broken.path, broken.step)
+        return Cause(kind, sentence, remedies, self._edge, broken.path, broken.step, place)
 
     def _absent(self) -> tuple[CauseKind, str, str] | None:
         if not self._case.absent or self._edge not in self._case.absent:

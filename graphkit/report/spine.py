@@ -71,11 +71,12 @@ class SpineStep:
 
 @dataclass(frozen=True, slots=True)
 class SpinePath:
-    """A gold path: its name, its steps, and the number of its unit, which alternatives share."""
+    """A gold path: its name or its number from 1, its steps, and the number of its unit, which alternatives share."""
 
     name: str
     unit: int
     steps: tuple[SpineStep, ...]
+    named: bool = True
 
     @property
     def required(self) -> list[int]:
@@ -204,6 +205,7 @@ def backbone_of(case: Case) -> Backbone:
                     )
                     for edge, optional in zip(gold.edges, gold.optional, strict=True)
                 ),
+                gold.id is not None,
             )
             for place, gold in enumerate(case.gold)
         ),

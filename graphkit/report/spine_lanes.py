@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from graphkit.records.words import counted
 from graphkit.report.spine import Column, MarkKind, Node, Spine, SpinePath
-from graphkit.report.spine_words import clauses
+from graphkit.report.spine_words import clauses, in_sequence
 
 #: The symbol, the word and the meaning of each mark, in the order of the legend.
 MARKS: dict[MarkKind, tuple[str, str, str]] = {
@@ -81,7 +81,7 @@ class Story:
     kind
         Whether they did well, badly, or whether that is open. A wrong answer isn't well.
     words
-        A sentence for each path that counts, without its subject and its full stop.
+        A sentence for each cause, or for the walk, without a full stop; the first has no subject and begins small.
     share
         How many of the required steps they walked; empty if they walked all, or nobody knows.
     """
@@ -96,7 +96,7 @@ def stories(spine: Spine) -> list[Story]:
     """Return what the runs did, in the order of the first that share their words."""
     found: dict[tuple[tuple[str, ...], str], list[int]] = {}
     for run in range(len(spine.columns)):
-        words = tuple(told for _, told in clauses(spine, run))
+        words = in_sequence(dict.fromkeys(told for _, told in clauses(spine, run)))
         found.setdefault((words, _share(spine, spine.columns[run])), []).append(run)
     return [Story(tuple(runs), _kind(spine, runs), *told) for told, runs in found.items()]
 
@@ -114,21 +114,27 @@ def _share(spine: Spine, column: Column) -> str:
     if not column.breaks:
         return ""
     marks = _required(spine, column)
+    walked = sum(kind == "walked" for kind in marks.values())
     free = any(step.optional for place in column.counted for step in spine.backbone.paths[place].steps)
-    return f"{marks.count('walked')} of {counted(len(marks), 'required step' if free else 'step')}"
+    return f"{walked} of {counted(len(marks), 'required step' if free else 'step')}"
 
 
-def _required(spine: Spine, column: Column) -> list[MarkKind]:
-    """Return the marks of the required steps of the paths that count."""
-    paths = spine.backbone.paths
-    return [column.marks[place][step].kind for place in column.counted for step in paths[place].required]
+def _required(spine: Spine, column: Column) -> dict[tuple[int, str, int], MarkKind]:
+    """Return the marks of the required edges of the paths that count, each once, as EdgeRecall counts them."""
+    found = {}
+    for place in column.counted:
+        path = spine.backbone.paths[place]
+        for number in path.required:
+            step = path.steps[number]
+            found[step.source, step.relation, step.target] = column.marks[place][number].kind
+    return found
 
 
 def remedies(spine: Spine) -> list[str]:
     """Return what to do about the causes, each sentence once: first of the runs that came furthest."""
     said: set[str] = set()
     found = []
-    for column in sorted(spine.columns, key=lambda column: -_required(spine, column).count("walked")):
+    for column in sorted(spine.columns, key=lambda column: -[*_required(spine, column).values()].count("walked")):
         for cause in column.causes:
             new = [one for one in _SENTENCE.findall(cause.remedy) if one not in said]
             said.update(new)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from graphkit.analysis.causes import NO_EDGE
 from graphkit.records.words import counted, in_backticks
 from graphkit.report.spine import NAME, Column, Spine
 
@@ -19,13 +22,27 @@ def sentences(spine: Spine, run: int) -> list[str]:
     causes = {one.path: one for one in column.causes}
     found = []
     for place, told in clauses(spine, run):
-        if place is None or place not in causes:
+        # A cause that several paths share is followed by no count of one of them.
+        if place is None or place not in causes or told != causes[place].sentence:
             found.append(told)
             continue
         required = spine.backbone.paths[place].required
         walked = sum(column.marks[place][step].kind == "walked" for step in required)
         found.append(f"{told}; {walked} of {counted(len(required), 'required step')} walked")
     return [*found, LUCK] if column.counted and spine.lucky[run] else found
+
+
+def in_sequence(told: Iterable[str]) -> tuple[str, ...]:
+    """Return clauses as sentences that follow one another: each but the first begins with a capital letter.
+
+    That the run walked no edge is said once.
+
+    >>> in_sequence(["walked no edge; broke at step 1 of path 1", "walked no edge; broke at step 1 of path 2"])
+    ('walked no edge; broke at step 1 of path 1', 'Broke at step 1 of path 2')
+    """
+    first, *others = told
+    others = [one.removeprefix(NO_EDGE) for one in others]
+    return first, *(one[:1].upper() + one[1:] for one in others)
 
 
 def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
@@ -36,16 +53,30 @@ def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
         return [(None, causes[None].sentence)]
     if not causes:
         return [(None, column.whole)]
-    return [
-        (place, causes[place].sentence if place in causes else _whole(spine, column, place)) for place in column.counted
-    ]
+    found: list[tuple[int | None, str]] = []
+    at: dict[tuple[str, str], list[str]] = {}
+    for place in column.counted:
+        if place not in causes:
+            found.append((place, _whole(spine, column, place)))
+            continue
+        # The same cause of two paths is said once, at the first of them, with both places.
+        before, _, after = causes[place].sentence.partition(causes[place].place)
+        places = at.setdefault((before, after), [])
+        places.append(causes[place].place)
+        if len(places) == 1:
+            found.append((place, causes[place].sentence))
+            continue
+        old = f"{before}{' and '.join(places[:-1])}{after}"
+        found = [(one, f"{before}{' and '.join(places)}{after}" if told == old else told) for one, told in found]
+    return found
 
 
 def _whole(spine: Spine, column: Column, place: int) -> str:
     """Return the words on a path of which every required step was walked."""
     path = spine.backbone.paths[place]
     walked = len(path.required)
-    of = f" of path {in_backticks(path.name, NAME)}" if len(spine.backbone.paths) > 1 else ""
+    named = in_backticks(path.name, NAME) if path.named else path.name
+    of = f" of path {named}" if len(spine.backbone.paths) > 1 else ""
     order = "" if column.in_order[place] else ", but no retrieved path has them in this order"
     every = {1: "the required step", 2: "both required steps"}.get(walked, f"all {walked} required steps")
     return f"walked {every}{of}{order}"

@@ -317,9 +317,12 @@ def test_no_sentence_contradicts_a_mark(paths: Any, walks: Any, share: int, orde
         assert len(told) == 1
         assert (", but " in told[0]) == (not all(column.in_order[place] for place in column.counted))
         return
-    assert len(told) == len(column.counted)
-    for place, words in zip(column.counted, told, strict=True):
-        _check(case, column, place, words)
+    for place in column.counted:
+        # A cause of several paths names the step of each.
+        own = f" of path `p{place}`" if len(case.gold) > 1 else ""
+        [words] = [one for one in told if own in one]
+        step = re.search(rf"step \d+{own}", words)
+        _check(case, column, place, words if step is None else re.sub(r"broke at [^:]*", f"broke at {step[0]}", words))
 
 
 def _check(case: Case, column: Column, place: int, words: str) -> None:
@@ -423,6 +426,29 @@ def test_runs_that_did_the_same_share_a_lane_and_a_sentence() -> None:
     page = " ".join(Page(str(fragment(spine, "q"))).text.split())
     assert "✕A r0, B r1 and C r2 broke at step 2: did not retrieve z; the walk stopped at y. 1 of 2 steps." in page
     assert "✓D r3 walked both required steps." in page
+
+
+def test_several_paths_are_sentences_with_one_count() -> None:
+    """Both paths begin with x CALLS y, one goes on to z: two distinct edges, of which the first run walks one.
+
+    The second run walks elsewhere, so that both paths have one cause, which is said once. No path has a name.
+    """
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)], [(X, "CALLS", Y)])
+    spine = spine_of(gold, answer([(X, "CALLS", Y)]), answer([(W, "READS", "d:q.py#u")]))
+    assert [(one.words, one.share) for one in stories(spine)] == [
+        (
+            (
+                "broke at step 2 of path 1: did not retrieve `z`; the walk stopped at `y`",
+                "Walked the required step of path 2",
+            ),
+            "1 of 2 steps",
+        ),
+        (
+            ("broke at step 1 of path 1 and step 1 of path 2: did not retrieve `x`; the walk never entered the path",),
+            "0 of 2 steps",
+        ),
+    ]
+    assert [path.name for path in spine.backbone.paths] == ["1", "2"]
 
 
 def test_a_lane_has_one_mark_where_it_first_broke() -> None:
