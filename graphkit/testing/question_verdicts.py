@@ -51,7 +51,9 @@ def _verdict(run: RunOnFiles, row: Row, invalid: str | None) -> tuple[str, str]:
     wrong = row.outcome is not None and row.outcome.answer is False
     if found.wrong or row.failure is not None or wrong:
         said = [_wrong(row.outcome)] if wrong and row.outcome is not None else []
-        lines = [*found.lines(), *said] if found.wrong else [*said, *found.lines()]
+        # pytest cuts the first line: without a broken path it is that the answer is wrong.
+        broken = found.wrong and found.cause is not None
+        lines = [*found.lines(), *said] if broken else [*said, *found.lines()]
         return FAILED, "\n".join(lines)
     if row.outcome is not None and not _judged(run.cases[row.question], row, bool(run.verdicts.get(row.question))):
         return SKIPPED, one_line(f"nothing could be judged: {row.outcome.undecided}")

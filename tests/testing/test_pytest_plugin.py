@@ -487,7 +487,8 @@ def test_judge_is_asked_once(project: Project) -> None:
     (project.folder / "judging.py").write_text(JUDGE)
     result = project("--graphkit-fail-under", "RubricGrade=0.5")
     result.assert_outcomes(passed=41 - 5 + 1, failed=14 + 5, skipped=5)
-    result.stdout.fnmatch_lines(['"q01" in "answer": a judge does not call the answer fully correct'])
+    told = '"q01" in "answer": walked both required steps; a judge does not call the answer fully correct'
+    result.stdout.fnmatch_lines([told])
     assert (project.folder / "judged.txt").stat().st_size
     (project.folder / "judged.txt").unlink()
     (project.folder / "asked.txt").unlink()
