@@ -76,7 +76,7 @@ class BoardView:
 
     @cached_property
     def beginning(self) -> str:
-        """How the names of all runs begin, which heads leave out; see :func:`shared_beginning`."""
+        """The common beginning of all run names, which headings leave out; see :func:`shared_beginning`."""
         return shared_beginning([visible(one.run) for one in self.results])
 
     @property

@@ -42,7 +42,7 @@ class Lane:
 
     @property
     def column(self) -> Column:
-        """What all of them did; ranks, reasons of clashes and edges off the path are those of the first."""
+        """The column of the first run; the others share its marks, not its ranks, clashes and edges off the path."""
         return self.columns[0]
 
     @property
