@@ -174,7 +174,7 @@ def _places(runs: Sequence[Missed], places: Places) -> dict[RowKey, MendingPlace
     for number, run in enumerate(runs):
         for name, edges in run.items():
             here = Counter(key for edge in edges for key in _keys(edge, places))
-            missed += here
+            missed.update(here)
             for key, count in here.items():
                 touched.setdefault(key, [[] for _ in runs])[number].append(name)
                 if count == len(edges):
