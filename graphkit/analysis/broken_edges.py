@@ -173,7 +173,6 @@ def question_edges(case: Case) -> QuestionEdges:
                     edge
                 )
     edges = {edge for (kind, _), some in required.items() if kind == "relation" for edge in some}
-    touched = {node for edge in case.walked for node in (edge[0], edge[2])}
     nodes = {node for edge in edges for node in (edge[0], edge[2])}
     counts = (
         *(EdgeCount(kind, names, len(some), len(some & walked)) for (kind, names), some in sorted(required.items())),
@@ -181,7 +180,7 @@ def question_edges(case: Case) -> QuestionEdges:
             EdgeCount("edge", names, 1, there)
             for names, there in sorted((single_edge(edge)[1], int(edge in walked)) for edge in edges)
         ),
-        *(EdgeCount("node", (node,), 1, int(node in touched)) for node in sorted(nodes)),
+        *(EdgeCount("node", (node,), 1, int(node in case.reached)) for node in sorted(nodes)),
     )
     absent = tuple(sorted(map(single_edge, edges & (case.absent or frozenset()))))
     if case.failure is not None:

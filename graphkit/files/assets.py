@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean, one_line
@@ -80,16 +80,24 @@ def as_typed(named: str | Path) -> str:
     >>> as_typed("a\nb")
     "$'a\\u000ab'"
     """
-    path = Path(named)
-    for address, name in BUNDLED.items() if path.is_absolute() else ():
-        folder = _folder("fixtures") / name
-        if path.is_relative_to(folder):
-            return shlex.quote("/".join((address, *path.relative_to(folder).parts)).removesuffix(".jsonl"))
     text = str(named)
+    # A page names each question; a Path costs ten times as much.
+    if os.path.isabs(text) and (address := _address(Path(text))) is not None:  # noqa: PTH117
+        return shlex.quote(address)
     if text.isprintable():
         return shlex.quote(text)
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"$'{one_line(escaped)}'"
+
+
+@lru_cache(100)  # a page names its runs at each question
+def _address(path: Path) -> str | None:
+    """Return the address of a bundled file; None for any other."""
+    for address, name in BUNDLED.items():
+        folder = _folder("fixtures") / name
+        if path.is_relative_to(folder):
+            return "/".join((address, *path.relative_to(folder).parts)).removesuffix(".jsonl")
+    return None
 
 
 def command_text(name: str, *arguments: str | Path, options: str = "") -> str:

@@ -118,11 +118,15 @@ def page_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
+#: How hard data is compressed: 9 takes twice the time of 7 and saves a twentieth of a large page.
+LEVEL = 7
+
+
 def packed(text: str) -> Markup:
     """Return JSON compressed by gzip, as a JSON string in base64: no text can end its element.
 
     The same text gives the same string under every Python: its module ``gzip`` names a system in the header or doesn't.
     """
-    packer = zlib.compressobj(zlib.Z_BEST_COMPRESSION, wbits=zlib.MAX_WBITS | 16)
+    packer = zlib.compressobj(LEVEL, wbits=zlib.MAX_WBITS | 16)
     data = packer.compress(text.encode()) + packer.flush()
     return Markup(f'"{base64.b64encode(data).decode()}"')  # noqa: S704 - base64

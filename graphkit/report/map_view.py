@@ -35,11 +35,7 @@ def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commi
     )
     positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
     return {
-        "nodes": [
-            _node(case, node, read.get(node, []), marks.get(node, []), commits)
-            | ({"name": visible(names[node])} if names[node] != case.places.short_name(node) else {})
-            for node in nodes
-        ],
+        "nodes": [_node(case, node, names[node], read.get(node, []), marks.get(node, []), commits) for node in nodes],
         "edges": [
             {
                 "source": nodes[edge[0]],
@@ -65,7 +61,7 @@ def _marks(case: Case, breaks: Sequence[Break]) -> dict[str, list[str]]:
     return marks
 
 
-def _node(case: Case, node: str, shas: list[str], marks: list[str], commits: Commits) -> dict[str, Any]:
+def _node(case: Case, node: str, name: str, shas: list[str], marks: list[str], commits: Commits) -> dict[str, Any]:
     repo = case.places.repo(node)
     pin = case.pins.get(repo or "")
     pinned = "" if not case.pins or all(sha == pin for sha in shas) else "off pin"
@@ -84,6 +80,8 @@ def _node(case: Case, node: str, shas: list[str], marks: list[str], commits: Com
         found["marks"] = marks
     if rank := case.ranks.get(node, 0):
         found["rank"] = rank
+    if name != case.places.short_name(node):
+        found["name"] = visible(name)
     return found
 
 

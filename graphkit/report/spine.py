@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
 from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.analysis.causes import Cause, causes_of, in_order, whole_walk
-from graphkit.measures.case import Case, Gold
-from graphkit.measures.matching import Edge, best_alternative, contained, walked_otherwise
-from graphkit.records.commits import UNKNOWN_COMMIT, Version
+from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, contained, walked_otherwise
+from graphkit.measures.missed import counted_paths
+from graphkit.records.commits import UNKNOWN_COMMIT
 from graphkit.records.ids import Places
 from graphkit.records.words import short_shas
 from graphkit.report.commits_view import incoherent_pairs
@@ -119,7 +121,7 @@ class Column:
     causes
         Why each path that counts broke, in the order of ``breaks``; one if the question isn't scored or logged.
     whole
-        What is said of the walk if there is no cause (:func:`graphkit.analysis.causes.whole_walk`).
+        What is said of the walk if there is no cause (:func:`graphkit.analysis.causes.whole_walk`), else empty.
     off
         The number of distinct walked edges that no step shows; None if no traversal was logged.
     """
@@ -239,8 +241,7 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
         Leave out what needs directions: where the walk turned or stopped, and its order.
     """
     state = _state(case, invalid)
-    chosen = [best_alternative(unit, _needed, lambda wanted: _found(case, wanted))[0] for unit in case.units]
-    counts = {id(gold) for gold in chosen if gold is not None}
+    counts = {id(path.gold) for path in counted_paths(case, boundaries=False)}
     # Nothing is required of some units: all their paths are shown as what they are, optional.
     own = _found(case, case.gold_edges)
     off, beside = case.off, _beside_gold(case)
@@ -261,6 +262,7 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
     nodes = _nodes(case)
     breaks = breaks_of(case) if state == "scored" else ()
     breaks = tuple(one.undirected() for one in breaks) if undirected else breaks
+    causes = causes_of(case, invalid, breaks=breaks)
     return Column(
         state=state,
         marks=tuple(marks),
@@ -269,8 +271,8 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
         counted=counted,
         in_order=tuple(undirected or in_order(case, gold) for gold in case.gold),
         breaks=breaks,
-        causes=causes_of(case, invalid, breaks=breaks),
-        whole=whole_walk(case, undirected, named=True),
+        causes=causes,
+        whole="" if causes else whole_walk(case, undirected, named=True),
         off=len(off - shown) if case.walk_logged else None,
     )
 
@@ -283,10 +285,6 @@ def _state(case: Case, invalid: str | None) -> State:
     if invalid is not None:
         return "invalid"
     return "scored" if case.walk_logged else "unlogged"
-
-
-def _needed(gold: Gold) -> set[Edge]:
-    return gold.needed
 
 
 def _found(case: Case, wanted: set[Edge]) -> set[Edge]:
@@ -326,8 +324,8 @@ def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
             at = version.repo, version.sha
             if at not in reasons:
                 others = [one for one in versions if one != version]
-                words = rule if rule == UNKNOWN_COMMIT or not others else f"not with {_commit(others[0])}: {rule}"
-                reasons[at] = f"{_commit(version)}: {words}"
+                words = rule if rule == UNKNOWN_COMMIT or not others else f"not with {_commit(*others[0][:2])}: {rule}"
+                reasons[at] = f"{_commit(*at)}: {words}"
     if not reasons:
         return ("",) * len(nodes)
     read, places = case.read_at, case.places
@@ -337,8 +335,9 @@ def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _commit(version: Version) -> str:
-    return short_shas(f"{version.repo or ''} {version.sha or 'no commit'}".strip())
+@lru_cache(1_000)  # many questions read the same commits
+def _commit(repo: str | None, sha: str | None) -> str:
+    return short_shas(f"{repo or ''} {sha or 'no commit'}".strip())
 
 
 _encode = msgspec.msgpack.Encoder().encode

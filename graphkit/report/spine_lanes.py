@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from graphkit.records.words import counted
 from graphkit.report.spine import Column, MarkKind, Node, Spine, SpinePath
@@ -147,6 +147,28 @@ def clashes_of(column: Column) -> list[str]:
     return [words for words in dict.fromkeys(column.clashes) if words]
 
 
+class Cell(NamedTuple):
+    """What a lane shows at a node: the halves of its line, its dot, its rank, and the mark of the step there.
+
+    ``rank`` is empty where a node stands a second time, ``ranks`` are those of the lane's runs, and ``clashes`` the
+    reasons with the places of the runs among them.
+    """
+
+    up: _Line
+    down: _Line
+    dot: Literal["walked", "retrieved", "passed"]
+    after: bool
+    broke: bool
+    symbol: str
+    kind: MarkKind | Literal[""]
+    word: str
+    relation: str
+    rank: str
+    unknown: bool
+    ranks: tuple[int, ...]
+    clashes: tuple[tuple[int, str], ...]
+
+
 def rows(spine: Spine, some: list[Lane], place: int) -> list[dict[str, Any]]:
     """Return a gold path as rows: its start, then each step with the node to which it leads.
 
@@ -186,29 +208,28 @@ def _walked(path: SpinePath, column: Column, place: int) -> set[int]:
 
 def _cell(
     lane: Lane, place: int, node: int, arriving: int | None, leaving: int | None, walked: bool, again: bool
-) -> dict[str, Any]:
-    """Return what a lane shows at a node: the halves of its line, its dot, its rank, and the mark of the step there."""
+) -> Cell:
     marks = lane.column.marks[place]
     broken = next((one.step for one in lane.column.breaks if one.path == place), len(marks))
     reached = (leaving if leaving is not None else len(marks)) - 1 if arriving is None else arriving
     mark = None if arriving is None else marks[arriving]
-    return {
-        "up": _line(lane, place, arriving),
-        "down": _line(lane, place, leaving),
-        "dot": "walked" if walked else "retrieved" if lane.column.ranks[node] > 0 else "passed",
-        "after": reached >= broken,
-        "broke": arriving is not None and (place, arriving) == lane.broken,
-        "symbol": "" if mark is None else MARKS[mark.kind][0],
-        "kind": "" if mark is None else mark.kind,
-        "word": "" if mark is None else MARKS[mark.kind][1],
-        "relation": "" if mark is None else mark.relation,
-        "rank": "" if again else lane.rank(node),
-        "unknown": not again and lane.column.ranks[node] < 0,
-        "ranks": [column.ranks[node] for column in lane.columns],
-        "clashes": []
+    return Cell(
+        up=_line(lane, place, arriving),
+        down=_line(lane, place, leaving),
+        dot="walked" if walked else "retrieved" if lane.column.ranks[node] > 0 else "passed",
+        after=reached >= broken,
+        broke=arriving is not None and (place, arriving) == lane.broken,
+        symbol="" if mark is None else MARKS[mark.kind][0],
+        kind="" if mark is None else mark.kind,
+        word="" if mark is None else MARKS[mark.kind][1],
+        relation="" if mark is None else mark.relation,
+        rank="" if again else lane.rank(node),
+        unknown=not again and lane.column.ranks[node] < 0,
+        ranks=tuple(column.ranks[node] for column in lane.columns),
+        clashes=()
         if again
-        else [(run, one.clashes[node]) for run, one in enumerate(lane.columns) if one.clashes[node]],
-    }
+        else tuple((run, one.clashes[node]) for run, one in enumerate(lane.columns) if one.clashes[node]),
+    )
 
 
 def _line(lane: Lane, place: int, step: int | None) -> _Line:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
@@ -18,7 +18,7 @@ from graphkit.records.progress import Progress, expect
 from graphkit.report.board_view import shared_beginning
 from graphkit.report.data import ReportData, letter_of
 from graphkit.report.escaping import middle, packed, visible
-from graphkit.report.spine import MarkKind, Spine, SpinePath
+from graphkit.report.spine import MarkKind, Node, Spine, SpinePath
 from graphkit.report.spine_lanes import MARKS, Lane, Story, clashes_of, file_of, lanes, remedies, rows, stories
 
 #: Questions whose spines the page holds open, so that they need no script.
@@ -55,16 +55,74 @@ class _Environment(Environment):
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Return an item or attribute of a value of the template."""
-        return obj[attribute] if type(obj) is dict and attribute in obj else super().getattr(obj, attribute)
+        try:
+            return obj[attribute] if type(obj) is dict else getattr(obj, attribute)
+        except (AttributeError, KeyError):
+            return super().getattr(obj, attribute)
 
 
 @cache
 def _template() -> Template:
     environment = _Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.globals["drawn"] = _drawn
     environment.filters["breakable"] = breakable
     environment.filters["in_code"] = in_code
     environment.filters["middle"] = middle
     return environment.from_string((_TEMPLATES / "spine.html").read_text(encoding="utf-8"))
+
+
+#: Parts of spines as HTML, by their macro and what it was given. Most cells are alike, and hubs are in many questions.
+_parts: dict[tuple[Hashable, ...], Markup] = {}
+
+#: How many parts are kept.
+PARTS = 20_000
+
+
+def _drawn(macro: Callable[..., Markup], *given: Hashable) -> Markup:
+    """Return what a macro makes of some values, which decide all of it: drawn once, however often it is shown."""
+    key = macro.name, *given  # type: ignore[attr-defined]
+    found = _parts.get(key)
+    if found is None:
+        if len(_parts) == PARTS:
+            _parts.clear()
+        found = _parts[key] = macro(*given)
+    return found
+
+
+class _ShownRun(NamedTuple):
+    """A run as a spine shows it: ``short`` is its name without the common beginning of all."""
+
+    number: int
+    letter: str
+    name: str
+    short: str
+
+
+class _ShownLane(NamedTuple):
+    """The runs of a lane, and their numbers as the page's script reads them."""
+
+    runs: tuple[_ShownRun, ...]
+    numbers: str
+
+
+class _Stop(NamedTuple):
+    """A node of a gold path with the step that arrived there, if one did, and the name of its file."""
+
+    node: Node
+    file: str
+    again: bool
+    arrived: bool = False
+    relation: str = ""
+    crosses: bool = False
+    optional: bool = False
+    absent: bool = False
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> _Stop:
+        """Return that of a row of :func:`graphkit.report.spine_lanes.rows`."""
+        node, gold = row["node"], row["gold"]
+        step = () if gold is None else (True, gold.relation, gold.crosses, gold.optional, gold.absent)
+        return cls(node, file_of(node), row["again"], *step)
 
 
 @lru_cache(10_000)  # hubs are in many questions
@@ -97,21 +155,15 @@ def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Marku
     shown, some = spine.shown, lanes(spine)
     names = [visible(name) for name in spine.runs]
     beginning = shared_beginning(names)
-    runs = [
-        {
-            "number": number,
-            "letter": letter_of(number),
-            "name": name,
-            "short": name[len(beginning) :],
-            "command": visible(commands[number]),
-            "cypher": _both_subgraphs(spine.runs[number], question),
-        }
-        for number, name in enumerate(names)
-    ]
+    runs = [_ShownRun(place, letter_of(place), name, name[len(beginning) :]) for place, name in enumerate(names)]
     clashes = [(run, clashes_of(column)) for run, column in zip(runs, spine.columns, strict=True)]
     text = _template().render(
         runs=runs,
-        lanes=[{"runs": [runs[run] for run in lane.runs], "numbers": _numbers(lane.runs)} for lane in some],
+        commands=[
+            (visible(command), _both_subgraphs(name, question))
+            for command, name in zip(commands, spine.runs, strict=True)
+        ],
+        lanes=[_ShownLane(tuple(runs[run] for run in lane.runs), _numbers(lane.runs)) for lane in some],
         stories=[_told(spine, one, runs) for one in stories(spine)],
         signs=SIGNS,
         wordy=any(len(part) > WORD for name in names for part in _BREAK.split(middle(name[len(beginning) :], 24))),
@@ -140,7 +192,7 @@ def _both_subgraphs(run: str, question: str) -> str:
     )
 
 
-def _told(spine: Spine, story: Story, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _told(spine: Spine, story: Story, runs: Sequence[_ShownRun]) -> dict[str, Any]:
     """Return a story with its runs, and what is said of their answers: without names if that is the same for all."""
     of_answers: dict[str, list[int]] = {}
     for run in story.runs:
@@ -168,9 +220,9 @@ def _answer(spine: Spine, run: int) -> str:
     return "luck" if spine.lucky[run] else {True: "right", False: "wrong", None: "open"}[spine.right[run]]
 
 
-def _path(spine: Spine, some: list[Lane], runs: Sequence[Mapping[str, Any]], place: int) -> dict[str, Any]:
+def _path(spine: Spine, some: list[Lane], runs: Sequence[_ShownRun], place: int) -> dict[str, Any]:
     path = spine.backbone.paths[place]
-    found = [{**row, "file": file_of(row["node"])} for row in rows(spine, some, place)]
+    found = [{"step": row["step"], "stop": _Stop.of(row), "cells": row["cells"]} for row in rows(spine, some, place)]
     return {
         "name": path.name,
         "rows": found,
@@ -179,26 +231,24 @@ def _path(spine: Spine, some: list[Lane], runs: Sequence[Mapping[str, Any]], pla
     }
 
 
-def _broken(spine: Spine, runs: Sequence[Mapping[str, Any]], place: int) -> str:
+def _broken(spine: Spine, runs: Sequence[_ShownRun], place: int) -> str:
     """Return which of the runs that an alternative counts for broke in it, which nobody sees while it is folded."""
     counted = [number for number, column in enumerate(spine.columns) if place in column.counted]
     broken = [number for number in counted if any(one.path == place for one in spine.columns[number].breaks)]
     if not broken:
         return ""
     return (
-        ", which broke there"
-        if broken == counted
-        else f", where {', '.join(runs[one]['short'] for one in broken)} broke"
+        ", which broke there" if broken == counted else f", where {', '.join(runs[one].short for one in broken)} broke"
     )
 
 
-def _chosen(spine: Spine, runs: Sequence[Mapping[str, Any]], place: int, path: SpinePath) -> str:
+def _chosen(spine: Spine, runs: Sequence[_ShownRun], place: int, path: SpinePath) -> str:
     """Return for which runs an alternative counts; empty if a path has no alternatives."""
     if not spine.alternatives(place):
         return ""
     if not path.required:
         return "requires nothing"
-    names = [run["short"] for run, column in zip(runs, spine.columns, strict=True) if place in column.counted]
+    names = [run.short for run, column in zip(runs, spine.columns, strict=True) if place in column.counted]
     if not names:
         return "counts for no run"
     return "counts for every run" if len(names) == len(runs) else f"counts for {', '.join(names)}"

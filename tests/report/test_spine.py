@@ -460,14 +460,14 @@ def test_a_lane_has_one_mark_where_it_first_broke() -> None:
     spine = spine_of(gold, answer([(Y, "CALLS", Z)]))
     [lane] = lanes(spine)
     first, second = (rows(spine, [lane], place) for place in (0, 1))
-    assert [row["cells"][0]["broke"] for row in (*first, *second)] == [False, True, False, False, False]
-    assert [(row["cells"][0]["up"], row["cells"][0]["dot"], row["cells"][0]["after"]) for row in first] == [
+    assert [row["cells"][0].broke for row in (*first, *second)] == [False, True, False, False, False]
+    assert [(row["cells"][0].up, row["cells"][0].dot, row["cells"][0].after) for row in first] == [
         ("none", "passed", False),
         ("quiet", "walked", True),
         ("walked", "walked", True),
     ]
     # z was walked to in the first path; no walked step of the second one leads there.
-    assert [row["cells"][0]["dot"] for row in second] == ["passed", "passed"]
+    assert [row["cells"][0].dot for row in second] == ["passed", "passed"]
     assert str(fragment(spine, "q")).count('class="broke" title') == 1
 
 
