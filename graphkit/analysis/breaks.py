@@ -9,7 +9,7 @@ from graphkit.analysis.explain import TurnKind, turn_kind
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, Otherwise, walked_otherwise
 from graphkit.measures.missed import counted_paths
-from graphkit.measures.paths import divergence_at, first_divergences
+from graphkit.measures.paths import Divergence, divergence_at, first_divergences
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +62,23 @@ def breaks_of(case: Case) -> tuple[Break, ...]:
     lost = [(case.gold.index(path.gold), missed[0]) for path in counted_paths(case, False) if (missed := path.missed)]
     if not lost:
         return ()
-    turns = {(one.number, one.position): one.turn for one in first_divergences(case)}
-    return tuple(_break(case, place, *first, turns) for place, first in sorted(lost))
+    known = {(one.number, one.position): one for one in first_divergences(case)}
+    return tuple(_break(case, place, *first, known.get((place, first[0]))) for place, first in sorted(lost))
 
 
-def _break(case: Case, place: int, step: int, edge: Edge, turns: dict[tuple[int, int], Edge | None]) -> Break:
-    gold, turn = case.gold[place], turns.get((place, step))
-    diverged = divergence_at(gold, case, step - sum(gold.optional[:step]), (), turn)
+def _break(case: Case, place: int, step: int, edge: Edge, known: Divergence | None) -> Break:
+    """Return the break at a step; ``known`` is the first divergence if that is at the same step."""
+    gold, turn = case.gold[place], known.turn if known is not None else None
+    if known is None or not known.ordered:  # then it tells no turn
+        known = divergence_at(gold, case, step - sum(gold.optional[:step]), (), turn)
     how, _ = walked_otherwise(edge, case.off)
     return Break(
         path=place,
         step=step,
         node=edge[0],
-        kind=how if how is not None else turn_kind(diverged.row()),
+        kind=how if how is not None else turn_kind(known.row()),
         reached=edge[0] in case.reached,
         turn=turn,
         turned_to=case.places.names(turn[2]) if turn is not None else (),
-        joined=diverged.joined if diverged.joined is not None and diverged.joined > step else None,
+        joined=known.joined if known.joined is not None and known.joined > step else None,
     )

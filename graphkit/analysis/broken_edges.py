@@ -163,23 +163,22 @@ class BrokenEdges:
 
 def question_edges(case: Case) -> QuestionEdges:
     """Count the required edges of a question, each once, by boundary, relation, edge and node."""
-    required: dict[RowKey, set[Edge]] = {}
-    walked: set[Edge] = set()
-    for boundaries in (True, False):
-        for path in counted_paths(case, boundaries):
-            walked |= path.walked
-            for edge in path.required:
-                required.setdefault(boundary_key(edge, case.places) if boundaries else relation_key(edge), set()).add(
-                    edge
-                )
-    edges = {edge for (kind, _), some in required.items() if kind == "relation" for edge in some}
-    nodes = {node for edge in edges for node in (edge[0], edge[2])}
+    across, paths = counted_paths(case, boundaries=True), counted_paths(case, boundaries=False)
+    walked = {edge for path in (*across, *paths) for edge in path.walked}
+    edges = {edge for path in paths for edge in path.required}
+    required: dict[RowKey, list[Edge]] = {}
+    for edge in {edge for path in across for edge in path.required}:
+        required.setdefault(boundary_key(edge, case.places), []).append(edge)
+    for edge in edges:
+        required.setdefault(relation_key(edge), []).append(edge)
+    nodes = {node for source, _, target in edges for node in (source, target)}
+    single = sorted((single_edge(edge), edge in walked) for edge in edges)
     counts = (
-        *(EdgeCount(kind, names, len(some), len(some & walked)) for (kind, names), some in sorted(required.items())),
         *(
-            EdgeCount("edge", names, 1, there)
-            for names, there in sorted((single_edge(edge)[1], int(edge in walked)) for edge in edges)
+            EdgeCount(kind, names, len(some), sum(edge in walked for edge in some))
+            for (kind, names), some in sorted(required.items())
         ),
+        *(EdgeCount(kind, names, 1, int(there)) for (kind, names), there in single),
         *(EdgeCount("node", (node,), 1, int(node in case.reached)) for node in sorted(nodes)),
     )
     absent = tuple(sorted(map(single_edge, edges & (case.absent or frozenset()))))
@@ -187,11 +186,9 @@ def question_edges(case: Case) -> QuestionEdges:
         return QuestionEdges(counts, left_out="failed", absent=absent)
     if not case.walk_logged:
         return QuestionEdges(counts, left_out="unlogged", absent=absent)
-    found: set[RowKey] = set()
-    for edge in contained(case.gold_edges, case.walked, case.untyped):
-        found |= {relation_key(edge)} | (
-            {boundary_key(edge, case.places)} if case.places.crosses(edge[0], edge[2]) else set()
-        )
+    there = contained(case.gold_edges, case.walked, case.untyped)
+    found = {relation_key(edge) for edge in there}
+    found |= {boundary_key(edge, case.places) for edge in case.places.boundary(there)}
     beyond = tuple(sorted(found - {(one.kind, one.names) for one in counts if one.walked}))
     return QuestionEdges(counts, beyond, absent=absent)
 
