@@ -44,7 +44,7 @@ def mcp_server(workspace: Workspace, version: str) -> MCPServer[None]:
     def failures(
         run: str, kind: str | None = None, question: str | None = None, dataset: str | None = None, offset: int = 0
     ) -> str:
-        """Return what a run did wrong: wrong-turns, missed-edges, incoherent-pairs and others, with their numbers."""
+        """Return what a run did wrong: what to mend first, wrong-turns, missed-edges and others, with their numbers."""
         return _told(ToolError, workspace.failures, run, kind, question, dataset, offset)
 
     @server.tool(annotations=_READS, structured_output=False)
@@ -59,7 +59,7 @@ def mcp_server(workspace: Workspace, version: str) -> MCPServer[None]:
 
     @server.resource("graphkit://report/{run}", mime_type="application/json")
     def report(run: str) -> str:
-        """The scorecard of a run file, whose path is percent-encoded: layers, targets, alerts and the diagnosis."""
+        """The scorecard of a run file, whose path is percent-encoded: layers, targets, alerts, and what to mend."""
         return _told(ResourceError, workspace.report, unquote(run))
 
     return server

@@ -116,17 +116,21 @@ class Workspace:
         dataset: str | None = None,
         offset: int = 0,
     ) -> str:
-        """Return the failures of a run: the number of each kind, and the rows, without the first ``offset``."""
+        """Return the failures of a run: the number of each kind, and the rows, without the first ``offset``.
+
+        Of all kinds and questions, the rows begin with the places to mend first.
+        """
         if offset < 0:
             raise InputError(f"the offset is {offset}", remedy="Give 0 or more.")
         given = self._run(run)
         found = list(self._failures(given, kind, question, dataset, offset + _MOST))
         counts = {one.kind: one.total for one in found}
-        rows = [{"kind": one.kind, **row} for one in found for row in one]
+        mending = self._mending(given, dataset) if kind is None and question is None else []
+        rows: list[dict[str, Any]] = [{"mend": one} for one in mending]
+        rows += [{"kind": one.kind, **row} for one in found for row in one]
+        total = len(mending) + sum(counts.values())
         more = "ask for one kind or one question, or begin at an offset"
-        return reply(
-            {"run": run, "counts": counts, "offset": offset}, rows[offset:], more, sum(counts.values()) - offset
-        )
+        return reply({"run": run, "counts": counts, "offset": offset}, rows[offset:], more, total - offset)
 
     def _failures(
         self, run: str, kind: str | None, question: str | None, dataset: str | None, limit: int
@@ -149,6 +153,19 @@ class Workspace:
             for one in kinds:
                 yield failures(store, run, one, question=question, limit=limit)
 
+    def _mending(self, run: str, dataset: str | None) -> list[str]:
+        """Return a sentence for each of the first places to mend."""
+        from graphkit.analysis.mending import mending_in_graph, to_mend
+        from graphkit.scoring.evaluate import evaluate
+
+        if is_run_file(run):
+            chosen = self._check(Dataset.of_run(Path(run), self._dataset_path(dataset)))
+            found = to_mend([evaluate(run, chosen, measures=["EdgeRecall"], outcomes=True)])
+        else:
+            with self._graph([run]) as store:
+                found = mending_in_graph(store, run)
+        return [one.sentence for one in found]
+
     def why(self, run: str, question: str, dataset: str | None = None) -> str:
         """Explain what a run did wrong with a question: which edge broke, and what follows from that."""
         import json
@@ -165,19 +182,21 @@ class Workspace:
         return json.dumps(found.as_json())
 
     def report(self, run: str) -> str:
-        """Return the scorecard of a run file as JSON: layers, targets, alerts, and the diagnosis."""
+        """Return the scorecard of a run file as JSON: layers, targets, alerts, the diagnosis, places to mend."""
         import json
 
         from graphkit.analysis.layers import score_layers
+        from graphkit.analysis.mending import to_mend
         from graphkit.scoring.evaluate import evaluate
 
         given = self._run(run)
         if not is_run_file(given):
             raise InputError("the report reads a run file", where=run, remedy="The tool runs() lists them.")
         self._check(Dataset.of_run(Path(given)))
-        result = evaluate(given)
+        result = evaluate(given, outcomes=True)
         warnings = {"warnings": list(result.warnings)} if result.warnings else {}
-        return json.dumps(score_layers(result).as_json() | warnings, indent=2)
+        mending = {"mend": [one.sentence for one in to_mend([result])]}
+        return json.dumps(score_layers(result).as_json() | mending | warnings, indent=2)
 
     # Paths
 

@@ -14,7 +14,7 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.gates import min_kappa
 from graphkit.analysis.layers import Scorecard, score_layers
-from graphkit.analysis.mending import MendingPlace, first_to_mend
+from graphkit.analysis.mending import MendingPlace, to_mend
 from graphkit.analysis.own_family import own_family_warnings
 from graphkit.analysis.repetitions import Repetitions, repetitions
 from graphkit.analysis.run_gates import RunGates
@@ -24,7 +24,6 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import known_measure, parse_measure, resolve_measures
-from graphkit.records.ids import Places
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.scores import Score
@@ -246,14 +245,7 @@ class EvaluationPlan:
         cards = [score_layers(result, self.layers) for result in results] if self.layered else []
         systems = [] if self.gates.per_repetition else repeated_systems(results)
         hidden = without_input(results, passes[0].dataset) if self.layered else frozenset()
-        evaluated = EvaluatedRuns(
-            self,
-            tuple(results),
-            tuple(cards),
-            systems=tuple(systems),
-            hidden=hidden,
-            places=passes[0].dataset.places(),
-        )
+        evaluated = EvaluatedRuns(self, tuple(results), tuple(cards), systems=tuple(systems), hidden=hidden)
         return dataclasses.replace(evaluated, gates=tuple(self._outcomes(runs, evaluated.held, cards, systems)))
 
     def evaluate_shards(
@@ -349,7 +341,7 @@ class EvaluatedRuns:
     """The results of runs, their scorecards (none unless the plan is ``layered``), and the outcomes of their gates.
 
     The gates hold for the ``systems`` that several runs repeat, and for the other runs. People aren't shown the
-    measures that are ``hidden``, since the data has nothing for them. ``places`` are the repositories of nodes.
+    measures that are ``hidden``, since the data has nothing for them.
     """
 
     plan: EvaluationPlan
@@ -358,15 +350,11 @@ class EvaluatedRuns:
     gates: tuple[GateOutcome, ...] = ()
     systems: tuple[RepeatedSystem, ...] = ()
     hidden: frozenset[str] = frozenset()
-    places: Places = field(default_factory=Places)
 
     @cached_property
     def mending(self) -> tuple[MendingPlace, ...]:
         """The places to mend first; none if paths aren't judged, or for a run in shards, whose rows hold no edges."""
-        judged = [[one for one in result.outcomes() if one.path is not None] for result in self.results]
-        if any(len(one.missed) != one.missed_edges for run in judged for one in run):
-            return ()
-        return first_to_mend([{one.stage.question: one.missed for one in run} for run in judged], self.places)
+        return to_mend(self.results)
 
     @property
     def held(self) -> list[Evaluation]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphkit.analysis.broken_edges import (
     Kind,
@@ -20,9 +20,16 @@ from graphkit.analysis.broken_edges import (
     relation_key,
     single_edge,
 )
+from graphkit.graph.failures import failures
+from graphkit.graph.knowledge import known_places
+from graphkit.graph.known_names import require_run
 from graphkit.measures.matching import Edge
 from graphkit.records.ids import Places, distinct_names
 from graphkit.records.words import counted
+from graphkit.scoring.results import Evaluation
+
+if TYPE_CHECKING:
+    from graphkit.database.store import Store
 
 #: How many places are named.
 NAMED = 3
@@ -71,6 +78,11 @@ class MendingPlace:
         return place_name(self.kind, self.names)
 
     @property
+    def suffix(self) -> str:
+        """What stands behind its label."""
+        return " edges" if self.kind == "relation" else ""
+
+    @property
     def counts(self) -> str:
         """How many questions miss edges there, and how many of them miss nothing else.
 
@@ -92,7 +104,7 @@ class MendingPlace:
     @property
     def sentence(self) -> str:
         """The place with its counts."""
-        return f"{self.label}{' edges' if self.kind == 'relation' else ''}: {self.counts}"
+        return f"{self.label}{self.suffix}: {self.counts}"
 
 
 def missed_by_question(names: Sequence[str], run: Iterable[QuestionEdges | None]) -> dict[str, list[Edge]]:
@@ -106,6 +118,27 @@ def missed_by_question(names: Sequence[str], run: Iterable[QuestionEdges | None]
                 if count.kind == "edge" and not count.walked
             ]
     return found
+
+
+def to_mend(results: Sequence[Evaluation]) -> tuple[MendingPlace, ...]:
+    """Return the first places to mend of the results of runs of one dataset, by :func:`first_to_mend`.
+
+    There are none without the outcomes of questions, or if these don't hold the missed edges.
+    """
+    judged = [[one for one in result.outcomes() if one.path is not None] for result in results]
+    if not results or any(len(one.missed) != one.missed_edges for run in judged for one in run):
+        return ()
+    return first_to_mend([{one.stage.question: one.missed for one in run} for run in judged], results[0].places)
+
+
+def mending_in_graph(store: Store, run: str) -> tuple[MendingPlace, ...]:
+    """Return the first places to mend of a run in the graph, of the questions that it stores."""
+    missed: dict[str, dict[Edge, None]] = {}
+    for row in failures(store, run, "missed-edges"):
+        relation = None if row["relation"] is None else str(row["relation"])
+        missed.setdefault(str(row["question"]), {})[str(row["source"]), relation, str(row["target"])] = None
+    places = known_places(store, str(require_run(store, run)["dataset"]))
+    return first_to_mend([{question: [*edges] for question, edges in missed.items()}], places)
 
 
 def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> tuple[MendingPlace, ...]:

@@ -35,9 +35,6 @@ _COUNTED_WORDS: dict[Kind, str] = {
     "node": "reached for {walked} of {required} questions that require an edge of it",
 }
 
-#: What stands behind the name of a place to mend.
-_KIND_WORDS: dict[Kind, str] = {"relation": " edges"}
-
 #: The cells of the table of answers by path: what the page calls them, and the answer and path of each.
 CELLS = (
     ("sound", "right", "right"),
@@ -85,7 +82,7 @@ class FirstScreen(BoardView):
             {
                 "name": visible(one.label),
                 "title": visible(one.name),
-                "kind": _KIND_WORDS.get(one.kind, ""),
+                "kind": one.suffix,
                 "counts": one.counts,
                 "address": _address(
                     **{one.kind: visible(one.name)}, missed=1, **({"any": 1} if len(self.runs) > 1 else {})

@@ -16,6 +16,7 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.layers import score_layers
+from graphkit.analysis.mending import to_mend
 from graphkit.errors import GraphkitError, InputError, did_you_mean
 from graphkit.files.assets import command_text, dataset_option
 from graphkit.files.dataset import Dataset
@@ -42,23 +43,33 @@ if TYPE_CHECKING:
 
 
 class RunBoard:
-    """The verdict on some results, and their measures side by side; it draws itself in a notebook.
+    """The verdict on some results, what to mend first, and their measures side by side; a notebook draws it.
 
     Attributes
     ----------
     verdict
         The best run against the baseline, with the interval of the difference.
+    mending
+        The first places to mend; none unless the results have outcomes.
     """
 
     def __init__(self, view: BoardView) -> None:
         self._view = view
         self.verdict = str(view.standings.verdict(view.baseline))
+        self.mending = to_mend(view.results)
+
+    def __str__(self) -> str:
+        return "\n".join(map(visible, (self.verdict, *(one.sentence for one in self.mending))))
 
     def __repr__(self) -> str:
         return f"<Board of {counted(len(self._view.results), 'run')}: {visible(self.verdict)}>"
 
     def _repr_html_(self) -> str:
-        html = environment().get_template("notebook_board.html").render(screen=self._view)
+        html = (
+            environment()
+            .get_template("notebook_board.html")
+            .render(screen=self._view, mending=self.mending, visible=visible)
+        )
         return _styled(html, "board.css")
 
 

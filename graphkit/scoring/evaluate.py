@@ -165,7 +165,12 @@ def evaluate_pass(
         result = run.score_by(options, chosen, known_from_files(run.dataset, chosen, found), found)
         result = result.with_scores(scores, reasons_of_gold(run.dataset, scores))
     warnings = found.unknown_fields() if problems is None else ()
-    result = dataclasses.replace(result, failed_as=options.failed_as, warnings=(*result.warnings, *warnings))
+    result = dataclasses.replace(
+        result,
+        failed_as=options.failed_as,
+        warnings=(*result.warnings, *warnings),
+        places=run.dataset.places(),
+    )
     if options.cluster is None or isinstance(run, RunShards):
         return result
     return with_clusters(result, QuestionClusters.of_dataset(options.cluster, run.dataset))

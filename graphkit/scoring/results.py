@@ -13,6 +13,7 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.measures.outcome import Decision, Outcome, decided, grade_of
 from graphkit.measures.owners import confirmed, known_reasons
 from graphkit.measures.registry import bounds_of
+from graphkit.records.ids import Places
 from graphkit.records.notebook_html import block
 from graphkit.records.unanswered import CountedAs, counted_value
 from graphkit.records.usage import Spread
@@ -142,6 +143,8 @@ class Evaluation:
         The means with intervals over clusters of questions, if requested.
     intervals
         The intervals of the held values of a result without rows.
+    places
+        The repositories and the names of the nodes of the dataset.
     """
 
     run: str
@@ -167,6 +170,7 @@ class Evaluation:
     relations: RelationCounts = field(default=RelationCounts(), repr=False)
     clustered: ClusteredMeans | None = field(default=None, repr=False)
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict, repr=False)
+    places: Places = field(default_factory=Places, repr=False, compare=False)
 
     def with_scores(self, scores: Iterable[Score], of_gold: Iterable[tuple[str, str]] = ()) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import graphkit
+from graphkit.agents.workspace import Workspace
 from graphkit.analysis.broken_edges import question_edges
 from graphkit.analysis.mending import Missed, first_to_mend, missed_by_question
+from graphkit.database.store import Store
+from graphkit.graph.opening import prepared
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
 from graphkit.records.ids import Places
+from graphkit.report.page import write_report
 from tests.helpers.cases import answer, optional, question, unlogged
+from tests.helpers.cli import inside, tiny
+from tests.helpers.datasets import STOREFRONT
+from tests.helpers.pages import Page
 from tests.helpers.properties import examples
 
 AB: Edge = ("a:m.py#x", "CALLS", "b:m.py#y")
@@ -86,6 +100,48 @@ def test_missed_edges_are_those_of_scored_questions() -> None:
     cases = [Case(asked, told) for told in (answer([AB, BB]), answer([AB]), unlogged())]
     edges = [*map(question_edges, cases), None]
     assert missed_by_question(["q1", "q2", "q3", "q4"], edges) == {"q1": [], "q2": [BB]}
+
+
+def _text(html: str) -> str:
+    return " ".join(Page(html).text.split())
+
+
+@pytest.mark.parametrize("name", ["storefront-bm25", "storefront-graph"])
+def test_agents_notebook_terminal_and_page_say_the_same(name: str, store: Store, tmp_path: Path) -> None:
+    """The terminal's sentences are those of board, page, and an agent's tool and resource, of file and graph."""
+    prepared(store)
+    folder = tmp_path / "storefront"
+    shutil.copytree(STOREFRONT, folder, ignore=shutil.ignore_patterns("history", "__pycache__"))
+    file = folder / "runs" / f"{name}.jsonl"
+    lines = inside("evaluate", "--no-store", file, cwd=tmp_path, code=0).out.splitlines()
+    told = [line.removeprefix("mend").strip() for line in lines if line.startswith("mend ")]
+    assert len(told) == 3
+    result = graphkit.evaluate(file, outcomes=True, store=store)
+    board = graphkit.board(result)
+    assert str(board).splitlines() == [board.verdict, *told]
+    together = " ".join(f"{one}." for one in told)
+    assert together in _text(board._repr_html_())
+    assert together in _text(write_report([file], tmp_path / "page.html").read_text("utf-8"))
+    workspace = Workspace(folder, lambda: nullcontext(store))
+    for run in (f"runs/{name}.jsonl", name):
+        reply = json.loads(workspace.failures(run))
+        assert [one.get("mend") for one in reply["rows"]][:4] == [*told, None]
+        later = json.loads(workspace.failures(run, offset=2))
+        assert [one.get("mend") for one in later["rows"]][:2] == [told[2], None]
+        counts: list[int] = [*reply["counts"].values()]
+        for some, offset in ((reply, 0), (later, 2)):
+            assert f" of {3 + sum(counts) - offset} rows: " in some["omitted"]
+        assert "mend" not in workspace.failures(run, "missed-edges")
+    assert json.loads(workspace.report(f"runs/{name}.jsonl"))["mend"] == told
+
+
+def test_a_result_without_outcomes_names_no_place(tmp_path: Path) -> None:
+    """Outcomes hold the missed edges: without them the board has its verdict alone."""
+    run = tiny(tmp_path)
+    given: dict[str, Any] = {"measures": ["EdgeRecall"]}
+    assert graphkit.board(graphkit.evaluate(run, **given)).mending == ()
+    [one] = graphkit.board(graphkit.evaluate(run, outcomes=True, **given)).mending
+    assert one.sentence == "y -CALLS-> z: 1 question misses it and nothing else"
 
 
 _EDGES = st.lists(st.sampled_from([AB, AB2, BB, CC, CC2]), max_size=3, unique=True)
