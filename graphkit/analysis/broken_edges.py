@@ -7,6 +7,7 @@ EdgeRecall does. The page, ``failures`` and the named queries count so.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -308,6 +309,32 @@ def missed_counts(questions: Iterable[QuestionEdges], kind: Kind) -> list[dict[s
         }
         for names, (missed, required, some) in sorted(rows.items(), key=lambda row: (-row[1][0], row[0]))
         if missed
+    ]
+
+
+def absent_counts(questions: Iterable[QuestionEdges]) -> list[dict[str, Any]]:
+    """Return the rows of the query ``edges-absent``: missed edges that the knowledge graph of their questions lacks.
+
+    What is missed most comes first. ``required`` counts the questions that require the edge and whose graph lacks it.
+    """
+    required: Counter[tuple[str, ...]] = Counter()
+    missed: Counter[tuple[str, ...]] = Counter()
+    for one in questions:
+        if not one.left_out:
+            lacking = {names for _, names in one.absent}
+            required.update(lacking)
+            missed.update(
+                count.names
+                for count in one.counts
+                if count.kind == "edge" and not count.walked and count.names in lacking
+            )
+    return [
+        {
+            **dict(zip(_NAMES["edge"], (name or None for name in names), strict=True)),
+            "missed": count,
+            "required": required[names],
+        }
+        for names, count in sorted(missed.items(), key=lambda row: (-row[1], row[0]))
     ]
 
 

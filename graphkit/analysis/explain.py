@@ -130,6 +130,12 @@ def _single_missed(row: Failure) -> str:
     return f"{_edge(row)} was not traversed for {of} that {verb} it"
 
 
+def _edge_absent(row: Failure) -> str:
+    of = f"{row['missed']} of {counted(row['required'], 'question')}"
+    verb = "requires" if row["required"] == 1 else "require"
+    return f"{_edge(row)} is not in the knowledge graph, and was not traversed for {of} that {verb} it"
+
+
 def _right_files(row: Failure) -> str:
     return f"retrieved every expected file, but traversed only {row['found']} of {row['required']} gold edges"
 
@@ -210,6 +216,7 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "relations-missed": _relation_missed,
     "edges-missed": _single_missed,
     "nodes-missed": _single_missed,
+    "edges-absent": _edge_absent,
     "right-files-wrong-path": _right_files,
     "unsupported-claims": _unsupported,
     "bad-citations": _bad_citation,

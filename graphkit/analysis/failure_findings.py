@@ -113,7 +113,7 @@ def _table(found: Mapping[str, Failures], kinds: Sequence[str]) -> BriefTable:
         questions = _questions(found[name])
         first = ", ".join(questions[:NAMED]) + (", ..." if len(questions) > NAMED else "")
         if not questions:
-            first = ", ".join(_count(row) for row in found[name][: 1 if name == "edges-missed" else NAMED])
+            first = ", ".join(_count(row) for row in found[name][: 1 if "source" in found[name][0] else NAMED])
         rows.append((name, str(found[name].total), str(len(questions) or "–"), first))
     return BriefTable(("kind", "rows", "questions", "the worst"), tuple(rows), least=("questions",))
 

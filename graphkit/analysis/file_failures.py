@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphkit.analysis.broken_edges import Kind, missed_counts, question_edges
+from graphkit.analysis.broken_edges import QuestionEdges, absent_counts, missed_counts, question_edges
 from graphkit.analysis.mixed_commits import incoherent_pairs
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, dataset_option, located
@@ -123,7 +124,7 @@ class RunOnFiles:
         asked = [question] if question is not None else sorted(self.cases)
         if name in _COUNTS:
             cases = [case for one in asked if (case := self.answered(one)) is not None]
-            counts = missed_counts(map(question_edges, cases), _COUNTS[name])
+            counts = _COUNTS[name](map(question_edges, cases))
             return Failures(counts[:limit], len(counts), name, self.run)
         rows = [{"question": one, **row} for one in asked for row in _ROWS[name](self, one)]
         if name == "questions-by-score":
@@ -162,8 +163,8 @@ def file_failures(
     kind
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``,
         ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``,
-        ``missed-passages``, ``incoherent-pairs`` and ``unsupported-claims``. The last one reads the verdicts beside the
-        run.
+        ``edges-absent``, ``missed-passages``, ``incoherent-pairs`` and ``unsupported-claims``. The last one reads the
+        verdicts beside the run.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit
@@ -305,11 +306,12 @@ _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
 }
 
 #: The kinds with a row for each boundary, relation, edge or node.
-_COUNTS: Mapping[str, Kind] = {
-    "boundaries-missed": "boundary",
-    "relations-missed": "relation",
-    "edges-missed": "edge",
-    "nodes-missed": "node",
+_COUNTS: Mapping[str, Callable[[Iterable[QuestionEdges]], list[Row]]] = {
+    "boundaries-missed": partial(missed_counts, kind="boundary"),
+    "relations-missed": partial(missed_counts, kind="relation"),
+    "edges-missed": partial(missed_counts, kind="edge"),
+    "nodes-missed": partial(missed_counts, kind="node"),
+    "edges-absent": absent_counts,
 }
 
 #: The kinds that files suffice for, in the order of an overview.
@@ -320,6 +322,7 @@ FILE_KINDS = (
         "relations-missed",
         "edges-missed",
         "nodes-missed",
+        "edges-absent",
         "missed-passages",
         "unsupported-claims",
         "incoherent-pairs",

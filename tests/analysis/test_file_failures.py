@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import graphkit
+from graphkit.analysis.broken_edges import broken_edges, question_edges
+from graphkit.analysis.causes import causes_of
 from graphkit.analysis.failure_findings import failures_brief
 from graphkit.analysis.file_failures import FILE_KINDS, RunOnFiles
 from graphkit.database.store import Store
@@ -49,6 +51,27 @@ def test_rows_are_those_of_the_named_queries(store: Store, shop: Path) -> None:
             counts[kind] += len(in_file)
     # The storefront's gold isn't stale: tests of other data compare that kind.
     assert all(counts[kind] > 1 for kind in FILE_KINDS if kind != "stale-gold"), counts
+
+
+def test_edges_that_the_graph_lacks_are_those_of_causes_and_page(shop: Path) -> None:
+    """Each cause *not in the graph* names such an edge of its question, and the page counts the same questions."""
+    causes, pages = 0, 0
+    for run in RUNS:
+        found = RunOnFiles.read(shop / "runs" / f"{run}.jsonl")
+        rows: list[Row] = [*found.failures("edges-absent")]
+        for name, case in found.cases.items():
+            own = [tuple(row.values())[:3] for row in found.failures("edges-absent", question=name)]
+            said = [one.edge for one in causes_of(case, found.invalid.get(name)) if one.kind == "not in the graph"]
+            assert set(said) <= set(own), (run, name)
+            causes += len(said)
+        counted = [None if name in found.invalid else question_edges(case) for name, case in found.cases.items()]
+        lacking = {row.names: (row.absent, row.lost) for row in broken_edges([counted]).edges if row.absent}
+        assert lacking == {
+            (row["source"], row["relation"] or "", row["target"]): (row["required"], row["missed"]) for row in rows
+        }
+        pages += len(lacking)
+    assert causes
+    assert pages > 1
 
 
 def test_stale_gold_is_that_of_the_graph(store: Store, tmp_path: Path) -> None:

@@ -197,7 +197,14 @@ def test_one_question(shop: Graph, rows: dict[str, list[Row]]) -> None:
     """--question shows only what belongs to it, and names the kinds of which there is nothing."""
     done = ask(shop, RUN, "--full", "--question", "sf-17")
     for kind, found in rows.items():
-        if kind not in ("relations-missed", "boundaries-missed", "edges-missed", "nodes-missed", "found-and-lost"):
+        if kind not in (
+            "relations-missed",
+            "boundaries-missed",
+            "edges-missed",
+            "nodes-missed",
+            "edges-absent",
+            "found-and-lost",
+        ):
             shown = any(row["question"] == "sf-17" for row in found)
             assert shown == (f"({kind})" in done.out), kind
             assert shown != (kind in done.err), kind

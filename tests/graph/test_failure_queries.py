@@ -312,6 +312,51 @@ def test_nothing_is_reported_of_a_walk_that_was_not_logged(empty_store: Store, t
     ]
 
 
+def test_edges_that_the_graph_lacks_are_counted(empty_store: Store, tmp_path: Path) -> None:
+    """The graph lacks a → b, which a person saw: r misses it for lost and late, has it for found, and failed on none.
+
+    It has b → c, which late misses as well. Of the alternatives of either, r walked the one that the graph holds. Of
+    stale, the graph lacks an edge that nobody saw. Without a knowledge graph nothing is known to be lacking.
+    """
+    seen, known = edge("x:a", "y:b") | {"evidence": "manual"}, edge("y:b", "z:c")
+    questions = {
+        "lost": [{"steps": [seen]}],
+        "late": [{"id": "p", "steps": [seen, known]}, {"id": "again", "steps": [seen]}],
+        "found": [{"steps": [seen]}],
+        "none": [{"steps": [seen]}],
+        "either": [{"group": "g", "steps": [seen]}, {"group": "g", "steps": [known]}],
+        "stale": [{"steps": [edge("x:a", "z:gone")]}],
+        "free": [{"steps": [{**seen, "optional": True}, known]}],
+    }
+    walks: dict[str, list[Record]] = {
+        "lost": [],
+        "late": [],
+        "found": [edge("x:a", "y:b")],
+        "either": [known],
+        "stale": [],
+        "free": [],
+    }
+    asked = [{"id": name, "paths": paths} for name, paths in questions.items()]
+    answers: list[Record] = [
+        *({"question_id": name, "traversal": walk} for name, walk in walks.items()),
+        {"question_id": "none", "error": "boom"},
+    ]
+    file = run_of(
+        tmp_path / "d", asked, answers, edges=[known], artifacts=[{"id": one} for one in ("x:a", "y:b", "z:c")]
+    )
+    graphkit.evaluate(file, store=empty_store)
+    rows = graphkit.failures(empty_store, "r", "edges-absent")
+    assert rows == [{**edge("x:a", "y:b"), "missed": 2, "required": 3}] == graphkit.file_failures(file, "edges-absent")
+    words = "x:a -R-> y:b is not in the knowledge graph, and was not traversed for 2 of 3 questions that require it"
+    assert sentence("edges-absent", rows[0]) == words
+    [row] = graphkit.failures(empty_store, "r", "edges-absent", question="late")
+    assert (row["missed"], row["required"]) == (1, 1)
+    assert graphkit.failures(empty_store, "r", "edges-absent", question="found") == []
+    bare = run_of(tmp_path / "bare", asked, [{**one, "run": "bare"} for one in answers])
+    graphkit.evaluate(bare, store=empty_store)
+    assert graphkit.failures(empty_store, "bare", "edges-absent") == []
+
+
 def test_a_run_may_be_taken_as_sets_of_edges(empty_store: Store, tmp_path: Path) -> None:
     """Gold edges in another order are no wrong turn in a set of edges, in either engine.
 

@@ -25,7 +25,7 @@ from tests.helpers.pages import Page
 KINDS = ("boundaries-missed", "relations-missed")
 
 #: Kinds of which the page lists only the first rows.
-SINGLE = ("edges-missed", "nodes-missed")
+SINGLE = ("edges-missed", "nodes-missed", "edges-absent")
 
 #: The columns that name a row of each kind.
 NAMES = {
@@ -33,6 +33,7 @@ NAMES = {
     "relations-missed": ("relation",),
     "edges-missed": ("source", "relation", "target"),
     "nodes-missed": ("node",),
+    "edges-absent": ("source", "relation", "target"),
 }
 
 #: The fixtures of the other datasets.
