@@ -35,7 +35,7 @@ from graphkit.report.execution_view import executions_on
 from graphkit.report.rendering import TEMPLATES, environment
 from graphkit.report.spine import Spine, backbone_of, column_of
 from graphkit.report.spine_view import fragment
-from graphkit.report.spine_words import sentences
+from graphkit.report.spine_words import in_sequence, sentences
 from graphkit.scoring.results import Evaluation
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class QuestionSpine:
         return f"<Spine of {visible(self.question)} in {visible(', '.join(self.spine.runs))}>"
 
     def __str__(self) -> str:
-        told = [f"{visible(run)}: {'. '.join(some)}." for run, some in self.sentences().items()]
+        told = [f"{visible(run)}: {'. '.join(in_sequence(some))}." for run, some in self.sentences().items()]
         return "\n".join([f"{visible(self.question)}: {visible(self.text)}", *told])
 
     def _repr_html_(self) -> str:

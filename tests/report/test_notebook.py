@@ -110,6 +110,17 @@ def test_a_spine_by_hand() -> None:
     assert repr(spine) == "<Spine of sf-04 in storefront-bm25, storefront-graph>"
 
 
+def test_sentences_of_the_text_begin_with_capitals() -> None:
+    """The run broke one path and walked the other: behind each full stop of its line a capital letter follows."""
+    run = storefront_code_folder() / "runs" / "storefront-code-graph.jsonl"
+    [_, told] = str(graphkit.spine(run, "sc-01")).splitlines()
+    assert re.sub(r"`[^`]*`", "NAME", told) == (
+        "storefront-code-graph: broke at step 3 of path NAME: read NAME at NAME; the question is about NAME; "
+        "the walk left NAME by NAME to NAME; 2 of 5 required steps walked. Walked the required step of path NAME. "
+        "Right answer over a missed path: luck."
+    )
+
+
 def test_the_spine_is_that_of_the_page(tmp_path: Path) -> None:
     """For every question of the storefront the notebook shows what the page shows."""
     page = Page(write_report(RUNS, tmp_path / "r.html").read_text("utf-8"))
