@@ -31,6 +31,8 @@ class Break:
         end, the shortest first.
     joined
         The place of the first step of the path that it walked, if that is a later one.
+    ordered
+        Whether path and traversal have an order; without one an edge is missed, and nothing breaks.
     """
 
     path: int
@@ -41,6 +43,7 @@ class Break:
     turn: Edge | None
     turned_to: tuple[str, ...]
     joined: int | None
+    ordered: bool
 
     @property
     def entered(self) -> bool:
@@ -81,4 +84,5 @@ def _break(case: Case, place: int, step: int, edge: Edge, known: Divergence | No
         turn=turn,
         turned_to=case.places.names(turn[2]) if turn is not None else (),
         joined=known.joined if known.joined is not None and known.joined > step else None,
+        ordered=known.ordered,
     )

@@ -47,7 +47,7 @@ NO_EDGE = "walked no edge; "
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a run lacks a required gold edge, or isn't scored.
+    """Why a run lacks a required gold edge, has all of another version, or isn't scored.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Cause:
         What to do about it, in one or two sentences.
     edge, path, step
         The first missed required edge of a path that counts, with the places of the path among the question's and of
-        the step in the path, from 0; None if the question isn't scored.
+        the step in the path, from 0; None if the question isn't scored, or the walk is whole.
     place
         How the sentence calls that step.
     """
@@ -72,7 +72,7 @@ class Cause:
 
 
 def cause_of(case: Case, invalid: str | None = None) -> Cause | None:
-    """Return the cause at the first gold path that broke; None if the run has every required edge.
+    """Return the cause at the first gold path that broke; None if the run has every one, of the right version.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ def cause_of(case: Case, invalid: str | None = None) -> Cause | None:
     return next(iter(causes_of(case, invalid)), None)
 
 
-def causes_of(
-    case: Case, invalid: str | None = None, room: int = ROOM, breaks: Sequence[Break] | None = None
-) -> tuple[Cause, ...]:
+def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirected: bool = False) -> tuple[Cause, ...]:
     """Return the cause for each gold path that counts and broke, in their order; one if the question isn't scored.
+
+    A whole walk has one if it read a repository of its path at other commits alone than the question is about.
 
     Parameters
     ----------
@@ -93,12 +93,16 @@ def causes_of(
         The reason why the gold is stale, if it is.
     room
         The most characters of a name.
-    breaks
-        Where the paths broke, if that is known already, or if nothing is to be said that needs directions.
+    undirected
+        Say nothing that needs directions.
     """
     if (unscored := _unscored(case, invalid)) is not None:
         return (unscored,)
-    return tuple(_Words(case, one, room).cause() for one in (breaks_of(case) if breaks is None else breaks))
+    breaks = breaks_of(case)
+    if not breaks:
+        elsewhere = _elsewhere(case, room, undirected)
+        return () if elsewhere is None else (elsewhere,)
+    return tuple(_Words(case, one.undirected() if undirected else one, room).cause() for one in breaks)
 
 
 def whole_walk(case: Case, undirected: bool = False, named: bool = False) -> str:
@@ -158,6 +162,57 @@ def _unscored(case: Case, invalid: str | None) -> Cause | None:
     return None
 
 
+def _elsewhere(case: Case, room: int, undirected: bool) -> Cause | None:
+    """Return the cause of a whole walk that read repositories of its paths at other commits alone than the pinned."""
+    if not case.pins:
+        return None
+    paths = counted_paths(case, boundaries=False)
+    nodes: dict[str, list[str]] = {}
+    for node in dict.fromkeys(node for path in paths for edge in path.gold.required for node in (edge[0], edge[2])):
+        if (repo := case.places.repo(node)) is not None:
+            nodes.setdefault(repo, []).append(node)
+    found = [(repo, *names) for repo, some in nodes.items() if (names := _other_version(case, repo, some)) is not None]
+    if not found:
+        return None
+    repos, read, wanted = ([in_backticks(one, room) for one in column] for column in zip(*found, strict=True))
+    at = [f"{repo} at {name}" for repo, name in zip(repos, read, strict=True)]
+    why = f"read {' and '.join(at)}; the question is about {' and '.join(wanted)}"
+    right = [f"{repo} read at {name}" for repo, name in zip(repos, wanted, strict=True)]
+    sentence = f"{whole_walk(case, undirected, named=True)}; {why}"
+    return Cause("another version", sentence, f"Have {' and '.join(right)} for this question.")
+
+
+def _other_version(case: Case, repo: str, nodes: Sequence[str]) -> tuple[str, str] | None:
+    """Return at which commit nodes of a repository were read, and at which they were to be read.
+
+    None if one was read at the latter, or if a name means no known commit, which decides nothing. Nodes that weren't
+    read themselves were read with their repository: at its commits, if all of them are others.
+    """
+    pin = case.pins.get(repo)
+    if pin is None:
+        return None
+    read = [sha for node in nodes for sha in case.read_at.get(node, ())]
+    if not read:
+        read = [sha for other, shas in case.read_at.items() if case.places.repo(other) == repo for sha in shas]
+    if not read or pin in read or not all(_known(case, repo, sha) for sha in (pin, *read)):
+        return None
+    other, wanted = _version_name(case, repo, read[0]), _version_name(case, repo, pin)
+    if other == wanted:
+        return f"{other} {read[0][:12]}", f"{wanted} {pin[:12]}"
+    return other, wanted
+
+
+def _known(case: Case, repo: str, sha: str) -> bool:
+    return is_whole(sha) or (repo, sha) in case.commits.commits
+
+
+def _version_name(case: Case, repo: str, sha: str) -> str:
+    """Return the tag of a commit, else its branch, else its sha."""
+    known = case.commits.commits.get((repo, sha))
+    name = next(iter(known.all_tags), None) or known.branch if known is not None else None
+    return name or short_shas(sha)
+
+
 class _Words:
     """The words about one break."""
 
@@ -165,7 +220,7 @@ class _Words:
         self._case, self._broken, self._room = case, broken, room
         self._gold = case.gold[broken.path]
         self._edge = self._gold.edges[broken.step]
-        self._steps = self._gold.ordered  # without an order nothing breaks, and no walk leaves or joins
+        self._steps = broken.ordered  # without an order nothing breaks, and no walk leaves or joins
         nodes = [node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2])]
         nodes += [broken.turn[2]] if broken.turn is not None else []
         self._names = distinct_names({node: case.places.names(node) for node in nodes})
@@ -197,28 +252,15 @@ class _Words:
         return "not in the graph", "it is not in the knowledge graph", ""
 
     def _version(self) -> tuple[CauseKind, str, str] | None:
-        """Return whether an end of the step was read at another commit than the question is about, and never at that.
-
-        An end that wasn't read itself was read with its repository: at its commits, if all of them are others. A name
-        that means no known commit decides nothing.
-        """
+        """Return whether an end of the step was read at other commits alone than the question is about."""
         case = self._case
         for node in (self._edge[0], self._edge[2]):
             repo = case.places.repo(node)
-            pin = case.pins.get(repo) if repo is not None else None
-            if repo is None or pin is None:
-                continue
-            read = case.read_at.get(node) or [
-                sha for other, shas in case.read_at.items() if case.places.repo(other) == repo for sha in shas
-            ]
-            if not read or pin in read or not self._known(repo, pin, *read):
-                continue
-            other, wanted = self._version_name(repo, read[0]), self._version_name(repo, pin)
-            if other == wanted:
-                other, wanted = (f"{name} {sha[:12]}" for name, sha in ((other, read[0]), (wanted, pin)))
-            named = self._text(repo)
-            why = f"read {named} at {self._text(other)}; the question is about {self._text(wanted)}"
-            return "another version", why, f"Have {named} read at {self._text(wanted)} for this question."
+            found = _other_version(case, repo, (node,)) if repo is not None else None
+            if repo is not None and found is not None:
+                named, other, wanted = map(self._text, (repo, *found))
+                why = f"read {named} at {other}; the question is about {wanted}"
+                return "another version", why, f"Have {named} read at {wanted} for this question."
         return None
 
     def _otherwise(self) -> tuple[CauseKind, str, str] | None:
@@ -314,15 +356,6 @@ class _Words:
             self._name(target)[1:-1],
         )
         return in_backticks(" ".join(shown), 3 * self._room + 5)
-
-    def _known(self, repo: str, *shas: str) -> bool:
-        return all(is_whole(sha) or (repo, sha) in self._case.commits.commits for sha in shas)
-
-    def _version_name(self, repo: str, sha: str) -> str:
-        """Return the tag of a commit, else its branch, else its sha."""
-        known = self._case.commits.commits.get((repo, sha))
-        name = next(iter(known.all_tags), None) or known.branch if known is not None else None
-        return name or short_shas(sha)
 
     def _by(self, edge: Edge) -> str:
         by = f" by {self._relation(edge)}" if edge[1] else ""

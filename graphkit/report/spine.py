@@ -119,7 +119,8 @@ class Column:
     in_order
         Whether one retrieved path has the required steps in order, for each path. A set of edges has no order.
     causes
-        Why each path that counts broke, in the order of ``breaks``; one if the question isn't scored or logged.
+        Why each path that counts broke, in the order of ``breaks``; one if the question isn't scored or logged, or if
+        a whole walk is of another version.
     whole
         What is said of the walk if there is no cause (:func:`graphkit.analysis.causes.whole_walk`), else empty.
     off
@@ -262,7 +263,7 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
     nodes = _nodes(case)
     breaks = breaks_of(case) if state == "scored" else ()
     breaks = tuple(one.undirected() for one in breaks) if undirected else breaks
-    causes = causes_of(case, invalid, breaks=breaks)
+    causes = causes_of(case, invalid, undirected=undirected)
     return Column(
         state=state,
         marks=tuple(marks),

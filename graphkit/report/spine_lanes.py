@@ -23,6 +23,9 @@ MARKS: dict[MarkKind, tuple[str, str, str]] = {
     "unattempted": ("·", "not attempted", "the question failed or has no record"),
 }
 
+#: What is said of the first required step that the walk lacks: where nothing has an order, nothing breaks.
+BROKE = {True: "broke here", False: "first missed edge"}
+
 #: A sentence; names between backticks may hold full stops.
 _SENTENCE = re.compile(r"[^`. ](?:`[^`]*`|[^`.])*\.|`[^`]*`(?:`[^`]*`|[^`.])*\.")
 
@@ -107,7 +110,7 @@ def _kind(spine: Spine, runs: Sequence[int]) -> Kind:
         return "bad"
     if column.state != "scored" or not column.counted:
         return "open"
-    return "bad" if any(spine.right[run] is False for run in runs) else "good"
+    return "bad" if column.causes or any(spine.right[run] is False for run in runs) else "good"
 
 
 def _share(spine: Spine, column: Column) -> str:
@@ -158,7 +161,7 @@ class Cell(NamedTuple):
     down: _Line
     dot: Literal["walked", "retrieved", "passed"]
     after: bool
-    broke: bool
+    broke: str
     symbol: str
     kind: MarkKind | Literal[""]
     word: str
@@ -210,15 +213,15 @@ def _cell(
     lane: Lane, place: int, node: int, arriving: int | None, leaving: int | None, walked: bool, again: bool
 ) -> Cell:
     marks = lane.column.marks[place]
-    broken = next((one.step for one in lane.column.breaks if one.path == place), len(marks))
+    broken = next((one for one in lane.column.breaks if one.path == place), None)
     reached = (leaving if leaving is not None else len(marks)) - 1 if arriving is None else arriving
     mark = None if arriving is None else marks[arriving]
     return Cell(
         up=_line(lane, place, arriving),
         down=_line(lane, place, leaving),
         dot="walked" if walked else "retrieved" if lane.column.ranks[node] > 0 else "passed",
-        after=reached >= broken,
-        broke=arriving is not None and (place, arriving) == lane.broken,
+        after=broken is not None and broken.ordered and reached >= broken.step,
+        broke="" if broken is None or (place, arriving) != lane.broken else BROKE[broken.ordered],
         symbol="" if mark is None else MARKS[mark.kind][0],
         kind="" if mark is None else mark.kind,
         word="" if mark is None else MARKS[mark.kind][1],

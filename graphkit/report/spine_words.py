@@ -49,7 +49,7 @@ def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
     """Return what a run did on each path that counts, with its place; without one if none counts or it isn't scored."""
     column = spine.columns[run]
     causes = {one.path: one for one in column.causes}
-    if None in causes:  # the question isn't scored or logged
+    if None in causes:  # the question isn't scored or logged, or the walk is whole
         return [(None, causes[None].sentence)]
     if not causes:
         return [(None, column.whole)]

@@ -28,7 +28,8 @@ from graphkit.records.models import Commit
 from graphkit.records.scores import Score
 from graphkit.report.notebook import spine
 from graphkit.report.page import write_report
-from graphkit.report.spine import column_of
+from graphkit.report.spine import Spine, backbone_of, column_of
+from graphkit.report.spine_view import fragment
 from graphkit.testing.question_verdicts import question_verdicts
 from tests.helpers.cases import answer, manual, question, unlogged
 from tests.helpers.cli import Row, inside, write_lines
@@ -123,6 +124,33 @@ MADE: dict[str, Made] = {
         paths=([[Z, "CALLS", X]],),
         pins={"b": OLD},
     ),
+    # Every step was walked, a was read on main alone, and the question is about its line 1.x; b has no pin.
+    "whole-version": Made(
+        {"traversal": STEPS, "retrieved": [_chunk(X, TWO), Y, Z]},
+        "another version",
+        "walked both required steps; read `a` at `v2.1.0`; the question is about `v1.1.0`",
+        "Have `a` read at `v1.1.0` for this question.",
+        pins={"a": ONE},
+    ),
+    # x was read on both lines, so not all of a is of another version; z is of another commit of main than its pin.
+    "whole-both": Made(
+        {"traversal": STEPS, "retrieved": [_chunk(X, TWO), _chunk(Y, ONE), _chunk(Z, NEW)]},
+        "another version",
+        f"walked both required steps; read `b` at `main {NEW[:12]}`; the question is about `main {OLD[:12]}`",
+        f"Have `b` read at `main {OLD[:12]}` for this question.",
+        pins={"a": ONE, "b": OLD},
+    ),
+    # Both are of another version.
+    "whole-none": Made(
+        {"traversal": STEPS, "retrieved": [_chunk(X, TWO), _chunk(Z, NEW)]},
+        "another version",
+        f"walked both required steps; read `a` at `v2.1.0` and `b` at `main {NEW[:12]}`; "
+        f"the question is about `v1.1.0` and `main {OLD[:12]}`",
+        f"Have `a` read at `v1.1.0` and `b` read at `main {OLD[:12]}` for this question.",
+        pins={"a": ONE, "b": OLD},
+    ),
+    # y was read at the pinned commit: a is of the right version, whatever x is.
+    "whole-mixed": Made({"traversal": STEPS, "retrieved": [_chunk(X, TWO), _chunk(Y, ONE)]}, None, pins={"a": ONE}),
     # The walk names x by the tag of the pinned commit: it is the right one, and what follows is the next cause.
     "tag": Made(
         {
@@ -337,6 +365,21 @@ def test_gold_without_an_order_is_missed_and_not_broken() -> None:
         found = cause_of(Case(gold, answer(walk, retrieved=retrieved)))
         assert found is not None
         assert (found.kind, found.sentence, found.remedy) == (kind, sentence, remedy)
+
+
+def test_a_walk_without_an_order_misses_an_edge_and_did_not_break() -> None:
+    """Gold has an order and the record has none: of the set, x CALLS y is lacking, and nothing is left or joined."""
+    gold = question([(X, "CALLS", Y), (Y, "READS", Z)])
+    case = Case(gold, answer([(X, "CALLS", Z), (Y, "READS", Z)], retrieved=[], ordered=False))
+    found = cause_of(case)
+    assert found is not None
+    assert found.sentence == "misses `x -CALLS-> y`: came to `y`, but did not walk to it from `x`"
+    assert found.remedy == "For `x -CALLS-> y`, follow `CALLS` edges from `x`."
+    # Neither is it said by the row of the edge, nor is the edge behind it drawn as one that came too late.
+    shown = Spine(backbone_of(case), ("r",), (column_of(case),), (None,), (False,))
+    assert 'title="first missed edge"' in fragment(shown, "q")
+    assert "broke here" not in fragment(shown, "q")
+    assert " after" not in fragment(shown, "q")
 
 
 def test_without_directions_no_turn_is_named() -> None:
