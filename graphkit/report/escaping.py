@@ -37,6 +37,15 @@ def isolated(text: str) -> Markup:
     )
 
 
+def apart(name: str) -> str:
+    """Return a name between characters that isolate it in a text that can hold no elements, such as a title.
+
+    >>> apart("a")
+    '\\u2068a\\u2069'
+    """
+    return f"\u2068{name}\u2069"
+
+
 def middle(text: str, room: int) -> str:
     """Return text cut in its middle to a length: both ends of an id say more than its start alone.
 

@@ -199,7 +199,17 @@ def rows(spine: Spine, some: list[Lane], place: int) -> list[dict[str, Any]]:
             gold = None if arriving is None else step
             found.append({"step": 0 if arriving is None else number + 1, "gold": gold, "again": again, "cells": cells})
             found[-1]["node"] = spine.backbone.nodes[node]
+            found[-1]["instead"] = _instead(some, cells)
         at = step.target
+    return found
+
+
+def _instead(some: list[Lane], cells: list[Cell]) -> dict[str, tuple[int, ...]]:
+    """Return the runs by the relation that they walked instead of the step's."""
+    found: dict[str, tuple[int, ...]] = {}
+    for lane, cell in zip(some, cells, strict=True):
+        if cell.relation:
+            found[cell.relation] = found.get(cell.relation, ()) + lane.runs
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from graphkit.files.assets import command_text
 from graphkit.records.progress import Progress, expect
 from graphkit.report.board_view import shared_beginning
 from graphkit.report.data import ReportData, letter_of
-from graphkit.report.escaping import middle, packed, visible
+from graphkit.report.escaping import apart, isolated, middle, packed, visible
 from graphkit.report.spine import MarkKind, Node, Spine, SpinePath
 from graphkit.report.spine_lanes import MARKS, Lane, Story, clashes_of, file_of, lanes, remedies, rows, stories
 
@@ -68,6 +68,8 @@ def _template() -> Template:
     environment.filters["breakable"] = breakable
     environment.filters["in_code"] = in_code
     environment.filters["middle"] = middle
+    environment.filters["isolated"] = isolated
+    environment.filters["apart"] = apart
     return environment.from_string((_TEMPLATES / "spine.html").read_text(encoding="utf-8"))
 
 
@@ -222,7 +224,15 @@ def _answer(spine: Spine, run: int) -> str:
 
 def _path(spine: Spine, some: list[Lane], runs: Sequence[_ShownRun], place: int) -> dict[str, Any]:
     path = spine.backbone.paths[place]
-    found = [{"step": row["step"], "stop": _Stop.of(row), "cells": row["cells"]} for row in rows(spine, some, place)]
+    found = [
+        {
+            "step": row["step"],
+            "stop": _Stop.of(row),
+            "cells": row["cells"],
+            "instead": [(by, [runs[one] for one in who], _numbers(who)) for by, who in row["instead"].items()],
+        }
+        for row in rows(spine, some, place)
+    ]
     return {
         "name": path.name,
         "rows": found,
@@ -231,27 +241,32 @@ def _path(spine: Spine, some: list[Lane], runs: Sequence[_ShownRun], place: int)
     }
 
 
-def _broken(spine: Spine, runs: Sequence[_ShownRun], place: int) -> str:
+def _broken(spine: Spine, runs: Sequence[_ShownRun], place: int) -> str | Markup:
     """Return which of the runs that an alternative counts for broke in it, which nobody sees while it is folded."""
     counted = [number for number, column in enumerate(spine.columns) if place in column.counted]
     broken = [number for number in counted if any(one.path == place for one in spine.columns[number].breaks)]
     if not broken:
         return ""
-    return (
-        ", which broke there" if broken == counted else f", where {', '.join(runs[one].short for one in broken)} broke"
-    )
+    if broken == counted:
+        return ", which broke there"
+    return Markup(", where {} broke").format(_listed(runs[one] for one in broken))
 
 
-def _chosen(spine: Spine, runs: Sequence[_ShownRun], place: int, path: SpinePath) -> str:
+def _listed(runs: Iterable[_ShownRun]) -> Markup:
+    """Return the names of runs within a sentence, each isolated, so that none reorders what is around it."""
+    return Markup(", ").join(Markup("<bdi>{}</bdi>").format(run.short) for run in runs)
+
+
+def _chosen(spine: Spine, runs: Sequence[_ShownRun], place: int, path: SpinePath) -> str | Markup:
     """Return for which runs an alternative counts; empty if a path has no alternatives."""
     if not spine.alternatives(place):
         return ""
     if not path.required:
         return "requires nothing"
-    names = [run.short for run, column in zip(runs, spine.columns, strict=True) if place in column.counted]
-    if not names:
+    some = [run for run, column in zip(runs, spine.columns, strict=True) if place in column.counted]
+    if not some:
         return "counts for no run"
-    return "counts for every run" if len(names) == len(runs) else f"counts for {', '.join(names)}"
+    return "counts for every run" if len(some) == len(runs) else Markup("counts for {}").format(_listed(some))
 
 
 def _legend(spine: Spine) -> list[tuple[MarkKind, str, str]]:

@@ -427,6 +427,17 @@ def test_the_fragment_is_a_table_that_can_be_read_aloud() -> None:
     assert "graphkit why r0 'q 1'" in page.text
 
 
+def test_a_relation_walked_instead_has_a_row_of_its_own() -> None:
+    """Runs of two lanes read y instead of calling it, and one calls it; lanes hold the sign, and the row the word."""
+    records = [answer([(X, "READS", Y)], retrieved=some) for some in ([X], [Y])]
+    html = str(fragment(spine_of(question([(X, "CALLS", Y)]), *records, answer([(X, "CALLS", Y)])), "q"))
+    assert _rows(html)[-2:] == [
+        "step 1 CALLS a y m.py ✕ broke here: ≠ other relation not retrieved ✕ broke here: ≠ other relation rank #1 "
+        "walked, not retrieved",
+        "walked instead: ≠ READS by A r0 , B r1",
+    ]
+
+
 def test_runs_that_did_the_same_share_a_lane_and_a_sentence() -> None:
     """Runs 0 and 1 lack the same step and differ by ranks alone; run 2 didn't retrieve y, and run 3 walks all.
 

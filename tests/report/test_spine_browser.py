@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from graphkit.report import write_report
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
-from tests.report.conftest import Opened
+from tests.report.conftest import Opened, in_each_browser
 
 LONG = "Extremely.long_name-of/a.function_" * 4
 
@@ -122,6 +123,115 @@ def test_words_stand_whole_on_a_phone(opened: Opened, tmp_path: Path) -> None:
         assert box["x"] + box["width"] <= 320 - 12  # the padding of the page
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     assert overflowing(opened) == []
+
+
+#: The words of the relations that were walked instead of a step's, and on how many lines each stands.
+WORDS = """() => [...document.querySelectorAll("#spine .how")].flatMap((one) => {
+    const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (texts.nextNode()) {
+        const text = texts.currentNode;
+        if (text.parentElement.closest(".vh")) continue;
+        for (const word of text.textContent.matchAll(/[^\\s_]+_?/g)) {
+            const range = document.createRange();
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            found.push([word[0], range.getClientRects().length]);
+        }
+    }
+    return found;
+})"""
+
+
+@pytest.mark.parametrize("runs", [1, 4, 10])
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_a_relation_walked_instead_stands_whole(opened: Opened, tmp_path: Path, width: int, runs: int) -> None:
+    """Below the step stands which relation was walked instead, and by whom; no word of it breaks, whatever the lanes.
+
+    Runs take turns at two relations, and each walks a step more than the one before, so that each has a lane.
+    """
+    nodes = [f"a:m.py#n{number}" for number in range(12)]
+    steps = [[one, "READS", other] for one, other in pairwise(nodes)]
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", "question": "?", "paths": [steps]}])
+    files = []
+    for number in range(runs):
+        by = ("IMPLEMENTS", "OVERRIDES_INHERITED_METHOD")[number % 2]
+        told = {"run": f"run-{number}", "question_id": "q", "retrieved": []}
+        told |= {"traversal": [[nodes[0], by, nodes[1]], *steps[1 : number + 1]]}
+        files.append(write_jsonl(tmp_path / "runs" / f"{number}.jsonl", [told]))
+    page = opened.page
+    page.set_viewport_size({"width": width, "height": 900})
+    opened.open(write_report(files, tmp_path / "r.html"), "#run-0/q")
+    page.locator("#spine table").wait_for()
+    words = page.evaluate(WORDS)
+    other = ["OVERRIDES_", "INHERITED_", "METHOD"] if runs > 1 else []
+    assert [word for word, _ in words] == ["≠"] * runs + ["≠", "IMPLEMENTS"] + (["≠", *other] if other else [])
+    assert {lines for _, lines in words} == {1}
+    shown = [" ".join(one.split()) for one in page.locator("#spine .instead .walked > span").all_inner_texts()]
+    assert [one.partition(" by ")[0] for one in shown] == [
+        "walked instead: ≠ IMPLEMENTS",
+        "walked instead: ≠ OVERRIDES_INHERITED_METHOD",
+    ][: min(runs, 2)]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert overflowing(opened) == []
+
+
+#: The words and isolated names of the sentences of a spine that stand left of what they follow on their line.
+REORDERED = """() => [...document.querySelectorAll(
+    "#detail :is(.told li, .todo, .folds summary, .path th, .instead .walked)"
+)].flatMap((one) => {
+    const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    const parts = [];
+    while (texts.nextNode()) {
+        const text = texts.currentNode;
+        const name = text.parentElement.closest("bdi");
+        if (text.parentElement.closest(".vh, .sign, .letter")) continue;
+        for (const word of name ? [[text.textContent]] : text.textContent.matchAll(/\\S+/g)) {
+            const range = document.createRange();
+            range.setStart(text, word.index ?? 0);
+            range.setEnd(text, (word.index ?? 0) + word[0].length);
+            parts.push([word[0], range.getBoundingClientRect()]);
+        }
+    }
+    return parts.filter(([, box], place) => {
+        const before = place ? parts[place - 1][1] : box;
+        return box.left < before.left && box.top < before.bottom - 4;
+    });
+}).map(([word]) => word)"""
+
+
+@in_each_browser
+def test_right_to_left_names_reorder_no_sentence(opened: Opened, tmp_path: Path) -> None:
+    """Runs, nodes, repositories, relations, paths and tags of Hebrew names: what follows a name stands right of it.
+
+    The first run takes the one alternative and breaks it, the second one the other; both are named in sentences.
+    """
+    x, y, z = ("מאגר:א.py#אחת-1", "מאגר:א.py#שתיים-2", "מחסן:ב.py#שלוש-3")
+    first = {"id": "דרך-1", "group": "g", "steps": [[x, "קורא", y], [y, "קורא", z]]}
+    second = {"id": "דרך-2", "group": "g", "steps": [[x, "קורא", z], [z, "קורא", y]]}
+    asked = {"id": "q", "question": "?", "paths": [first, second], "commits": {"מאגר": "1" * 40}}
+    write_jsonl(tmp_path / "questions.jsonl", [asked])
+    commits = [{"repo": "מאגר", "sha": "1" * 40, "tag": "גרסה-1"}, {"repo": "מאגר", "sha": "2" * 40, "tag": "גרסה-2"}]
+    write_jsonl(tmp_path / "commits.jsonl", commits)
+    walks = {"אלף-1": [[x, "קורא", y], [y, "כותב", z]], "בית-2": [[x, "קורא", z]]}
+    files = []
+    for number, (run, walk) in enumerate(walks.items()):
+        told = {"run": run, "question_id": "q", "traversal": walk, "retrieved": [{"id": x, "commit": "2" * 40}]}
+        files.append(write_jsonl(tmp_path / "runs" / f"{number}.jsonl", [told]))
+    page = opened.page
+    page.set_viewport_size({"width": 1280, "height": 900})
+    opened.open(write_report(files, tmp_path / "r.html"))
+    page.locator("#table tbody th > a").click()
+    page.locator("#spine table").wait_for()
+    text = " ".join(page.locator("#detail").inner_text().split())
+    for sentence in (
+        "read מאגר at גרסה-2; the question is about גרסה-1",
+        "Off the path: אלף-1 +0, בית-2 +0 edges",
+        "alternative דרך-1 counts for אלף-1",
+        "דרך-2 counts for בית-2, which broke there",
+    ):
+        assert sentence in text
+    assert page.evaluate(REORDERED) == []
 
 
 @pytest.mark.parametrize("width", [390, 1280])
