@@ -156,7 +156,7 @@ def test_a_relation_walked_instead_stands_whole(opened: Opened, tmp_path: Path, 
     files = []
     for number in range(runs):
         by = ("IMPLEMENTS", "OVERRIDES_INHERITED_METHOD")[number % 2]
-        told = {"run": f"run-{number}", "question_id": "q", "retrieved": []}
+        told: dict[str, object] = {"run": f"run-{number}", "question_id": "q", "retrieved": []}
         told |= {"traversal": [[nodes[0], by, nodes[1]], *steps[1 : number + 1]]}
         files.append(write_jsonl(tmp_path / "runs" / f"{number}.jsonl", [told]))
     page = opened.page
@@ -165,7 +165,8 @@ def test_a_relation_walked_instead_stands_whole(opened: Opened, tmp_path: Path, 
     page.locator("#spine table").wait_for()
     words = page.evaluate(WORDS)
     other = ["OVERRIDES_", "INHERITED_", "METHOD"] if runs > 1 else []
-    assert [word for word, _ in words] == ["≠"] * runs + ["≠", "IMPLEMENTS"] + (["≠", *other] if other else [])
+    expected = ["≠"] * runs + ["≠", "IMPLEMENTS"] + (["≠", *other] if other else [])
+    assert [word for word, _ in words] == expected
     assert {lines for _, lines in words} == {1}
     shown = [" ".join(one.split()) for one in page.locator("#spine .instead .walked > span").all_inner_texts()]
     assert [one.partition(" by ")[0] for one in shown] == [
