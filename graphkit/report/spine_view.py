@@ -159,7 +159,7 @@ def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Marku
     beginning = shared_beginning(names)
     runs = [_ShownRun(place, letter_of(place), name, name[len(beginning) :]) for place, name in enumerate(names)]
     clashes = [(run, clashes_of(column)) for run, column in zip(runs, spine.columns, strict=True)]
-    text = _template().render(
+    text = _rendered(
         runs=runs,
         commands=[
             (visible(command), _both_subgraphs(name, question))
@@ -180,6 +180,14 @@ def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Marku
         nodes=[node.id for node in spine.backbone.nodes],
     )
     return Markup(text)  # noqa: S704 - escaped by the template
+
+
+def _rendered(**values: Any) -> str:
+    """Return the template with values; its macros then forget them, so that no garbage waits to be collected."""
+    context = _template().new_context(values)
+    text = "".join(_template().root_render_func(context))
+    context.vars.clear()
+    return text
 
 
 def _both_subgraphs(run: str, question: str) -> str:
