@@ -18,6 +18,7 @@ from graphkit.measures.outcome import outcome
 from graphkit.measures.unscored import Unscored
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Commit, Compatibility, Question
+from graphkit.report.escaping import apart
 from graphkit.report.spine import Column, Spine, backbone_of, column_of, packed
 from graphkit.report.spine_lanes import lanes, remedies, rows, stories
 from graphkit.report.spine_view import breakable, fragment
@@ -479,6 +480,18 @@ def test_several_paths_are_sentences_with_one_count() -> None:
         ),
     ]
     assert [path.name for path in spine.backbone.paths] == ["1", "2"]
+
+
+def test_what_is_drawn_once_names_its_own_runs() -> None:
+    """Two runs retrieve y at ranks 1 and 2, and beside two runs of other names the same cell holds those names."""
+    gold = question([(X, "CALLS", Y)])
+    first, second = (answer([(X, "CALLS", Y)], retrieved=nodes) for nodes in ([Y], [Z, Y]))
+    spine = spine_of(gold, first, second)
+    titles = [
+        [one["title"] for tag, one in Page(str(fragment(each, "q"))).elements if one.get("class") == "place"]
+        for each in (spine, replace(spine, runs=("old", "new")))
+    ]
+    assert titles == [[f"{apart(one)} #1, {apart(other)} #2"] for one, other in (("r0", "r1"), ("old", "new"))]
 
 
 def test_a_lane_has_one_mark_where_it_first_broke() -> None:
