@@ -22,6 +22,7 @@ EXTRA_EDGES = 80
 def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commits: Commits) -> dict[str, Any]:
     """Return the map of a question: its nodes, its edges, and how many extra edges it omits.
 
+    If the edges of its knowledge graphs are given, ``absent`` has the places of the gold edges that these lack.
     Nodes are in the order in which the edges name them, the gold paths first; an edge names its ends by their places
     in that order. A node has a commit, rank, mark or word about its pin only if there is one, and a name if another
     node has the same short one.
@@ -33,6 +34,7 @@ def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commi
         case.read_at,
         distinct_names({node: case.places.names(node) for node in nodes}),
     )
+    lacking = case.absent
     positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
     return {
         "nodes": [_node(case, node, names[node], read.get(node, []), marks.get(node, []), commits) for node in nodes],
@@ -47,6 +49,7 @@ def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commi
             for edge, status in drawn.items()
         ],
         "omitted": omitted,
+        **({} if lacking is None else {"absent": [place for place, edge in enumerate(drawn) if edge in lacking]}),
     }
 
 

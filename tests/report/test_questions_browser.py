@@ -175,6 +175,39 @@ def test_what_is_left_can_be_saved(opened: Opened, two: Path) -> None:
     assert lines[1]["runs"]["new"]["flags"] == ["failed"]
 
 
+def _edges(some: Any) -> Any:
+    """Return edges in an order of their own; None for unknown ones."""
+    return None if some is None else sorted(json.dumps(one, sort_keys=True) for one in some)
+
+
+def test_saved_questions_hold_the_edges_that_evaluate_writes(opened: Opened, tmp_path: Path) -> None:
+    """Both files hold the missed edges and those that the graph lacks as ``evaluate --out`` does, of every question."""
+    runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("bm25", "graph")]
+    cli.inside("evaluate", "--no-store", *runs, "--out", tmp_path / "scores.jsonl", cwd=tmp_path, code=0)
+    expected = {
+        (row["run"], row["question"]): (_edges(row["missed_edges"]), _edges(row["absent_edges"]))
+        for row in read_jsonl(tmp_path / "scores.jsonl")
+        if row["measure"] == "EdgeRecall"
+    }
+    assert {known is None for known, _ in expected.values()} == {True, False}
+    assert any(lacking for _, lacking in expected.values())
+    opened.open(write_report(runs, tmp_path / "page.html"), "#questions")
+    lines = [json.loads(line) for line in _saved(opened.page, "#save-jsonl").splitlines()]
+    found = {
+        (run, line["question"]): (_edges(one["missed_edges"]), _edges(one["absent_edges"]))
+        for line in lines
+        for run, one in line["runs"].items()
+    }
+    assert found == expected
+    table = {
+        (row["run"], row["question"]): tuple(
+            _edges(json.loads(row[name] or "null")) for name in ("missed_edges", "absent_edges")
+        )
+        for row in csv.DictReader(io.StringIO(_saved(opened.page, "#save-csv")))
+    }
+    assert table == expected
+
+
 def test_runs_can_be_hidden(opened: Opened, tmp_path: Path) -> None:
     """Runs that aren't shown leave the board, the boundaries, the list and the spine; the address keeps the choice."""
     from playwright.sync_api import expect

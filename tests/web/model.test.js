@@ -1,7 +1,7 @@
 // The questions of the page: marks, presets, filters, order and export, by hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ANYWHERE, asCsv, asJsonLines, chosen, events, exported, markOf, moved, PRESETS, share, worse } from "../../graphkit/report/templates/model.js";
+import { ANYWHERE, asCsv, asJsonLines, chosen, edgesOf, events, exported, markOf, moved, PRESETS, share, worse } from "../../graphkit/report/templates/model.js";
 
 const outcome = (given = {}) => ({ block: 0, flags: [], found: 0, required: 0, answer: "undecided", path: "undecided", stage: "undecided", ...given });
 const right = outcome({ answer: "right", path: "right", found: 2, required: 2, flags: ["complete"] });
@@ -137,11 +137,22 @@ test("a sort puts unknown values last in both directions, and keeps the order of
 
 test("an export holds what every run did, and no formula", () => {
   const found = data([[half], [right]], [{ id: "=1+1", text: 'say "x", twice', category: "", difficulty: "" }]);
-  const rows = exported(found, [0]);
-  assert.equal(asCsv(rows, found.measures), "question,text,category,difficulty,run,answer,path,found,required,flags,stage,EdgeRecall\r\n" +
-    `'=1+1,"say ""x"", twice",,,run0,undecided,undecided,1,2,,undecided,0.5\r\n` +
-    `'=1+1,"say ""x"", twice",,,run1,right,right,2,2,complete,undecided,1\r\n`);
+  const edge = { source: "a:x", relation: null, target: "b:y" };
+  const rows = exported(found, [0], [new Map([[0, { missed_edges: null, absent_edges: null }]]), new Map([[0, { missed_edges: [edge], absent_edges: [] }]])]);
+  assert.equal(asCsv(rows, found.measures), "question,text,category,difficulty,run,answer,path,found,required,flags,stage,EdgeRecall,missed_edges,absent_edges\r\n" +
+    `'=1+1,"say ""x"", twice",,,run0,undecided,undecided,1,2,,undecided,0.5,,\r\n` +
+    `'=1+1,"say ""x"", twice",,,run1,right,right,2,2,complete,undecided,1,"[{""source"":""a:x"",""relation"":null,""target"":""b:y""}]",[]\r\n`);
   const [line] = asJsonLines(rows).trim().split("\n").map((one) => JSON.parse(one));
-  assert.deepEqual(line.runs.run0, { answer: "undecided", path: "undecided", found: 1, required: 2, flags: [], stage: "undecided", values: { EdgeRecall: 0.5 } });
+  assert.deepEqual(line.runs.run0, { answer: "undecided", path: "undecided", found: 1, required: 2, flags: [], stage: "undecided", values: { EdgeRecall: 0.5 }, missed_edges: null, absent_edges: null });
+  assert.deepEqual(line.runs.run1.missed_edges, [edge]);
   assert.equal(line.question, "=1+1");
+});
+
+test("edges of the map are missed where the path is judged, and lacking where the graph is known", () => {
+  const nodes = [{ id: "a:x" }, { id: "b:y" }];
+  const edges = [{ source: 0, target: 1, relation: "CALLS", status: "matched" }, { source: 1, target: 0, relation: "", status: "missed" }];
+  const back = { source: "b:y", relation: null, target: "a:x" };
+  assert.deepEqual(edgesOf({ nodes, edges, absent: [1] }, wrong), { missed_edges: [back], absent_edges: [back] });
+  assert.deepEqual(edgesOf({ nodes, edges: edges.slice(0, 1), absent: [] }, right), { missed_edges: [], absent_edges: [] });
+  assert.deepEqual(edgesOf({ nodes, edges }, unlogged), { missed_edges: null, absent_edges: null });
 });

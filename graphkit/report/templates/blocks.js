@@ -25,6 +25,9 @@ export const read = (id) => {
   return found;
 };
 
+/** Return what the blocks of a kind hold of a question in a run. @param {"d" | "j" | "x"} kind @param {number} run @param {number} block @param {number} n */
+export const readOf = async (kind, run, block, n) => (await read(`${kind}-${run}-${block}`))?.[n];
+
 /** Return the texts in which questions are found, in lower case, by the number of the question. @returns {Promise<string[]>} */
 export const readTexts = async () => {
   /** @type {Promise<string[]>[]} */

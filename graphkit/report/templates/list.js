@@ -4,7 +4,7 @@ import { $, brief, counted, el, middle, shown, tag } from "./dom.js";
 import { parseFilter } from "./filter_expression.js";
 import { filterField } from "./filter_field.js";
 import { filterNames, filterValues } from "./filter_rows.js";
-import { ANYWHERE, COMPARING, EDGE_KINDS, LEVELS, PRESETS, asCsv, asJsonLines, chosen, events, execution, exported, markOf, moved, worse } from "./model.js";
+import { ANYWHERE, COMPARING, EDGE_KINDS, LEVELS, PRESETS, asCsv, asJsonLines, chosen, edgesOf, events, execution, exported, markOf, moved, worse } from "./model.js";
 import { tagsOf } from "./tags.js";
 
 const PER_PAGE = 100;
@@ -31,10 +31,11 @@ const fillSelect = (select, pairs) => select.replaceChildren(...pairs.map(([valu
  * @property {() => number[]} shownRuns The numbers of the runs that are shown.
  * @property {(run: number, question: number) => string | null} graded The words of the reader's grade.
  * @property {() => Promise<string[]>} texts
+ * @property {(run: number, question: number) => Promise<any>} detail The details of a question in a run.
  */
 
 /** @param {Around} around */
-export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
+export const listOf = ({ data, link, change, shownRuns, graded, texts, detail }) => {
   /** @type {any} What is shown; nothing before the first time. */
   let choice;
   /** @type {number[]} */
@@ -228,8 +229,18 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts }) => {
     change({ ...Object.fromEntries(FIELDS.map((one) => [one, null])), measure: null, ...Object.fromEntries(EDGE_KINDS.map((one) => [one, null])), missed: null, any: null, keep: null, preset: null, sort: null });
   });
   const stem = document.title.replace(/[^\w.-]+/g, "-").slice(0, 80);
-  $("save-csv").addEventListener("click", () => save(`${stem}.csv`, "text/csv", asCsv(exported(data, numbers), data.measures)));
-  $("save-jsonl").addEventListener("click", () => save(`${stem}.jsonl`, "application/jsonl", asJsonLines(exported(data, numbers))));
+  /** Save what is left, with the edges that the details hold: block by block, since few stay unpacked. @param {any} event @param {string} name @param {string} type @param {(rows: ReturnType<typeof exported>) => string} text */
+  const saveList = async ({ currentTarget }, name, type, text) => {
+    currentTarget.disabled = true;
+    const list = numbers, edges = data.runs.map(() => new Map());
+    for (const [number, run] of data.runs.entries()) {
+      for (const n of [...list].sort((a, b) => run.questions[a].block - run.questions[b].block)) edges[number].set(n, edgesOf((await detail(number, n)).map, run.questions[n]));
+    }
+    save(name, type, text(exported(data, list, edges)));
+    currentTarget.disabled = false;
+  };
+  $("save-csv").addEventListener("click", (/** @type {any} */ event) => saveList(event, `${stem}.csv`, "text/csv", (rows) => asCsv(rows, data.measures)));
+  $("save-jsonl").addEventListener("click", (/** @type {any} */ event) => saveList(event, `${stem}.jsonl`, "application/jsonl", asJsonLines));
   return {
     show, fillForm, usualMeasure: EDGE_RECALL,
     redraw: () => { if (choice) draw(); },

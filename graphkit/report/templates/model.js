@@ -233,19 +233,35 @@ const ordered = (data, choice, list) => {
   });
 };
 
+/** @typedef {{source: string, relation: string | null, target: string}} Edge */
+/** @typedef {{missed_edges: Edge[] | null, absent_edges: Edge[] | null}} Edges What isn't known is null, as in the files of `evaluate`. */
+
 /**
- * Return questions as rows for other programs: each with what every run did.
- * @param {Summary} data @param {number[]} list
+ * Return the required edges that a run missed of a question, if its path is judged, and the gold edges that no knowledge graph holds.
+ * @param {any} map @param {Outcome} outcome @returns {Edges}
  */
-export const exported = (data, list) => list.map((n) => ({
+export const edgesOf = (map, outcome) => {
+  /** @type {Edge[]} */
+  const edges = map.edges.map((/** @type {any} */ one) => ({ source: map.nodes[one.source].id, relation: one.relation || null, target: map.nodes[one.target].id }));
+  return {
+    missed_edges: outcome.path === "undecided" ? null : edges.filter((_, at) => map.edges[at].status === "missed"),
+    absent_edges: map.absent ? map.absent.map((/** @type {number} */ at) => edges[at]) : null,
+  };
+};
+
+/**
+ * Return questions as rows for other programs: each with what every run did, and with the edges of each run by question.
+ * @param {Summary} data @param {number[]} list @param {Map<number, Edges>[]} edges
+ */
+export const exported = (data, list, edges) => list.map((n) => ({
   question: data.questions[n].id,
   text: data.questions[n].text,
   category: data.questions[n].category,
   difficulty: data.questions[n].difficulty,
-  runs: Object.fromEntries(data.runs.map((run) => {
+  runs: Object.fromEntries(data.runs.map((run, number) => {
     const { flags, found, required, answer, path, stage } = run.questions[n];
     const values = Object.fromEntries(data.measures.map((measure, place) => [measure.name, run.values[place][n]]));
-    return [run.name, { answer, path, found, required, flags, stage, values }];
+    return [run.name, { answer, path, found, required, flags, stage, values, .../** @type {Edges} */ (edges[number].get(n)) }];
   })),
 }));
 
@@ -261,10 +277,10 @@ const cell = (value) => {
 
 /** Return rows as CSV: one line per question and run. @param {ReturnType<typeof exported>} rows @param {Measure[]} measures */
 export const asCsv = (rows, measures) => {
-  const heads = ["question", "text", "category", "difficulty", "run", "answer", "path", "found", "required", "flags", "stage", ...measures.map((one) => one.name)];
+  const heads = ["question", "text", "category", "difficulty", "run", "answer", "path", "found", "required", "flags", "stage", ...measures.map((one) => one.name), "missed_edges", "absent_edges"];
   const lines = rows.flatMap((row) => Object.entries(row.runs).map(([run, one]) => [
     row.question, row.text, row.category, row.difficulty, run, one.answer, one.path, one.found, one.required, one.flags.join(" "), one.stage,
-    ...measures.map((measure) => one.values[measure.name]),
+    ...measures.map((measure) => one.values[measure.name]), ...[one.missed_edges, one.absent_edges].map((some) => some && JSON.stringify(some)),
   ]));
   return [heads, ...lines].map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 };

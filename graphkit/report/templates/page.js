@@ -1,6 +1,6 @@
 // The page: its state is in the address, and everything is shown from it.
 import { splitNames, named, parsed, placeOf, query } from "./address.js";
-import { readTexts, unpack } from "./blocks.js";
+import { readOf, readTexts, unpack } from "./blocks.js";
 import { drawDistributions } from "./distributions.js";
 import { $, el, middle } from "./dom.js";
 import { gradesOf, gradeWords } from "./grades.js";
@@ -82,6 +82,7 @@ const start = (data) => {
   let texts = null;
   const list = listOf({
     data, link, change, shownRuns, texts: () => (texts ??= readTexts()),
+    detail: (number, n) => readOf("d", number, data.runs[number].questions[n].block, n),
     graded: (number, n) => gradeWords(grades.of(data.runs[number].name, data.questions[n].id)),
   });
   const panel = panelOf({ data, link, showRuns, grades, baseline });

@@ -1,6 +1,6 @@
 // The open question beside the list: its spine, and what one run did on it.
 import { $, brief, el } from "./dom.js";
-import { read } from "./blocks.js";
+import { read, readOf } from "./blocks.js";
 import { sectionsOf } from "./question.js";
 
 /** Copy text; where the browser lets no page do so, select it in a prompt. @param {HTMLElement} button @param {string} text */
@@ -54,7 +54,7 @@ export const panelOf = ({ data, link, showRuns, grades, baseline }) => {
   let asked = null;
 
   /** @param {"d" | "j" | "x"} kind @param {number} run @param {number} n */
-  const within = async (kind, run, n) => (await read(`${kind}-${run}-${data.runs[run].questions[n].block}`))?.[n];
+  const within = (kind, run, n) => readOf(kind, run, data.runs[run].questions[n].block, n);
 
   /** Return the parts of a question's spine: what stands above the answer, and what is folded below it. @param {number} run @param {number} n */
   const spineOf = async (run, n) => {
