@@ -353,7 +353,7 @@ class EvaluatedRuns:
 
     @cached_property
     def mending(self) -> tuple[MendingPlace, ...]:
-        """The places to mend first; none if paths aren't judged, or for a run in shards, whose rows hold no edges."""
+        """The places to mend first; none if paths aren't judged, or for so many questions that there are no rows."""
         return to_mend(self.results)
 
     @property

@@ -101,7 +101,7 @@ class Outcome:
     ``undecided`` is the reason why one of the two is undecided, and ``missed_edges`` the number of required gold edges
     that weren't traversed, as far as the traversal is logged and the gold valid; ``missed_ids`` is that of the relevant
     ids that weren't retrieved. ``missed`` are these edges, and ``absent`` those of gold that no knowledge graph of the
-    question holds, None if that isn't known; an outcome from a results folder has neither.
+    question holds, None if that isn't known or the outcome is from a results folder.
     """
 
     answer: bool | None

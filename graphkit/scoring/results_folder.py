@@ -300,7 +300,9 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             right = columns["right_answer"][at], columns["right_path"][at]
             # Earlier versions lack these columns.
             edges, ids = (columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids"))
-            judged = Outcome(*right, stage, columns["undecided"][at], edges, ids)
+            listed = columns["missed"][at] if "missed" in columns else None
+            missed = tuple((edge[0], edge[1], edge[2]) for edge in json.loads(listed or "[]"))
+            judged = Outcome(*right, stage, columns["undecided"][at], edges, ids, missed)
         if "decided_by" in columns:
             by_text = Decision(columns["right_answer"][at], columns["decided_by"][at])
         if "details" in columns:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.cli import ANSWERS, Graph, inside, tiny, write_lines
+import graphkit
+from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
 
 pytest.importorskip("pyarrow")
@@ -20,14 +21,25 @@ def but_for(out: str, *words: str) -> list[str]:
 
 @pytest.mark.parametrize("how", [(), ("--full",), ("--json",)])
 def test_a_results_folder_beside_the_usual_output(tmp_path: Path, how: tuple[str, ...]) -> None:
-    """A results folder changes nothing of what is printed but the command to type next, and the places to mend."""
+    """A results folder changes nothing of what is printed but the command to type next."""
     run = tiny(tmp_path)
     usual = inside("evaluate", "--no-store", run, *how, cwd=tmp_path, code=0)
     folder = inside("evaluate", "--no-store", run, "--out", tmp_path / "results", *how, cwd=tmp_path, code=0)
-    assert but_for(usual.out, "next", "mend") == folder.out.splitlines()
+    assert but_for(usual.out, "next") == folder.out.splitlines()
+    assert ("\nmend " in folder.out) == (not how)
     summary = json.loads((tmp_path / "results" / "summary.json").read_text())["runs"][0]
     assert summary["measures"]["EdgeRecall"]["mean"] == 0.75
     assert json.loads((tmp_path / "results" / "manifest.json").read_text())["questions"] == 2
+
+
+def test_rows_of_a_results_folder_hold_missed_edges(tmp_path: Path) -> None:
+    """Of two edges q1 misses that without a relation, whose name is odd; q2 misses nothing."""
+    odd = 'b:n.py#"z",\u2028'
+    paths = [[["a:m.py#x", "CALLS", "a:m.py#y"], {"source": "a:m.py#y", "target": odd}]]
+    run = tiny(tmp_path, questions=[{**QUESTIONS[0], "paths": paths}, QUESTIONS[1]])
+    inside("evaluate", "--no-store", run, "--out", tmp_path / "results", cwd=tmp_path, code=0)
+    outcomes = [row.outcome for row in graphkit.read_results(tmp_path / "results").rows()]
+    assert [one and (one.missed_edges, one.missed) for one in outcomes] == [(1, (("a:m.py#y", None, odd),)), (0, ())]
 
 
 def test_gates_hold_for_a_results_folder(tmp_path: Path) -> None:
@@ -51,7 +63,7 @@ def test_bad_records_refuse_a_results_folder(tmp_path: Path) -> None:
 
 
 def test_shards_with_a_graph(graph: Graph, tmp_path: Path) -> None:
-    """With a graph, ``--on`` prints what one process prints but for places to mend, and stores the same questions, with
+    """With a graph, ``--on`` prints what one process prints, places to mend too, and stores the same questions, with
     a results folder or without; the outputs of the graph say that the run is in part, and the folder's summary covers
     all.
     """
@@ -63,7 +75,8 @@ def test_shards_with_a_graph(graph: Graph, tmp_path: Path) -> None:
         stored.append(graph.counts())
     assert stored == [stored[0]] * 4
     assert stored[0]["KEPT"] == 3
-    assert but_for(outputs[0].out, "mend") == outputs[1].out.splitlines()
+    assert outputs[0].out == outputs[1].out
+    assert outputs[0].out.count("\nmend ") == 3
     assert outputs[2].object() == outputs[3].object()
     assert "the graph stores 3 of 30 questions (sample=3)" in " ".join(outputs[1].err.split())
     words = "the graph stores 3 of 30 questions of the run storefront-graph (sample=3)"
