@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.measures.case import Case, Gold
@@ -32,6 +32,7 @@ CauseKind = Literal[
     "another edge",
     "unknown",
 ]
+CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
 
 #: Characters of a name.
 ROOM = 80
@@ -103,6 +104,19 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
         elsewhere = _elsewhere(case, room, undirected)
         return () if elsewhere is None else (elsewhere,)
     return tuple(_Words(case, one.undirected() if undirected else one, room).cause() for one in breaks)
+
+
+def questions_by_cause(runs: Sequence[Sequence[str]]) -> dict[CauseKind, int]:
+    """Return how many questions have a cause in some run, for each cause that occurs: the most frequent first.
+
+    Parameters
+    ----------
+    runs
+        For each run the kind of the first cause of each question, in the same order; an empty text for none.
+    """
+    questions = [set(kinds) for kinds in zip(*runs, strict=True)]
+    counts = {kind: sum(kind in kinds for kinds in questions) for kind in CAUSES}
+    return {kind: counts[kind] for kind in sorted(CAUSES, key=lambda kind: -counts[kind]) if counts[kind]}
 
 
 def whole_walk(case: Case, undirected: bool = False, named: bool = False) -> str:

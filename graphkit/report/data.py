@@ -61,7 +61,8 @@ class QuestionOutcome(Struct):
     """The outcome of a run on one question.
 
     ``flags`` are those of :data:`graphkit.report.question.FLAGS` that hold, ``found`` and ``required`` count the
-    required edges, and ``block`` is the number of the block with the question's details.
+    required edges, ``block`` is the number of the block with the question's details, and ``cause`` the kind of the
+    first cause (:data:`graphkit.analysis.causes.CAUSES`), empty without one.
     """
 
     block: int = -1
@@ -71,6 +72,7 @@ class QuestionOutcome(Struct):
     answer: Outcome = "undecided"
     path: Outcome = "undecided"
     stage: str = STAGES[-1]
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from graphkit import __version__
 from graphkit.analysis.board import without_input
 from graphkit.analysis.broken_edges import COUNTED, BrokenEdges, BrokenRow, Kind, broken_edges, place_name, weakest
+from graphkit.analysis.causes import questions_by_cause
 from graphkit.analysis.evaluation_findings import unanswered_findings
 from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.mending import MendingPlace, first_to_mend, missed_by_question
@@ -90,6 +91,13 @@ class FirstScreen(BoardView):
             }
             for one in self._places
         ]
+
+    @property
+    def causes(self) -> list[tuple[str, int, str]]:
+        """The groups of questions by their first cause in some run: it, their number, and the address of their list."""
+        found = questions_by_cause([[one.cause for one in run.outcomes] for run in self._data.runs])
+        some = "any(cause == {})" if len(self.runs) > 1 else "cause == {}"
+        return [(kind, count, _address(keep=some.format(f'"{kind}"'))) for kind, count in found.items()]
 
     def row_label(self, row: BrokenRow) -> str:
         """Return the name of a row as it is shown: nodes by the shortest names that tell those of the page apart."""

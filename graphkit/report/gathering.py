@@ -323,7 +323,8 @@ def _describe(
     hashed = {question.id: answer_hash(answer.answer or "")} if answer is not None else {}
     if answer is not None and answer.answer:
         shown["answer_hash"] = hashed[question.id]
-    how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name)
+    cause = column.causes[0].kind if column.causes else ""
+    how = QuestionOutcome(-1, flags, found, required, _word(judged.answer), path, judged.stage.name, cause)
     edges = question_edges(compared) if invalid is None else None
     description = _Description(page_json(shown), how, hashed, edges, packed(column), search_text(case, gold))
     if gold:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphkit.analysis.broken_edges import BrokenEdges
+from graphkit.analysis.causes import CAUSES
 from graphkit.analysis.standings import Standings
 from graphkit.measures.outcome import STAGES
 from graphkit.measures.registry import bounds_of, known_measure, lower_is_better
@@ -33,6 +34,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
         ],
         "questions": data.questions,
         "stages": STAGES,
+        "causes": CAUSES,
         "beginning": shared_beginning([visible(run.evaluation.run) for run in data.runs]),
         "best": standings.order[0],
         "baseline": standings.baseline,

@@ -64,6 +64,7 @@ _OF_MEASURE = {"incoherent": "Coherence", "off_pin": "OffPin"}
 
 #: What a filter of the page may name, and a run's scores don't hold, with what to do.
 _IN_PAGE = {
+    "cause": "`graphkit report RUN` filters by it, and `graphkit why RUN QUESTION` names it.",
     "text": "Name the question's id, or its category.",
     "turn": "`graphkit failures RUN --kind wrong-turns` lists these questions.",
     "unlogged": "EdgeRecall == none holds of these questions, too.",

@@ -14,7 +14,7 @@ import pytest
 
 import graphkit
 from graphkit.agents.workspace import Workspace
-from graphkit.analysis.causes import Cause, cause_of, causes_of
+from graphkit.analysis.causes import Cause, cause_of, causes_of, questions_by_cause
 from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.analysis.file_failures import RunOnFiles
@@ -399,6 +399,17 @@ def test_a_version_that_was_read_beside_the_right_one_is_no_cause() -> None:
         found = cause_of(Case(gold, answer(retrieved=chunks), commits))
         assert found is not None
         assert found.kind == kind
+
+
+def test_questions_are_counted_by_their_causes_in_any_run() -> None:
+    """Of four questions q1 is lost by both runs for two reasons, q2 by both for one, q3 by one run, and q4 by none.
+
+    Three have "not walked" in some run, one has "failed" and one "unknown": equals stand in the order of the causes.
+    """
+    runs = [["failed", "not walked", "", ""], ["not walked", "not walked", "not walked", ""]]
+    assert list(questions_by_cause(runs).items()) == [("not walked", 3), ("failed", 1)]
+    assert questions_by_cause([["unknown", "failed"]]) == {"failed": 1, "unknown": 1}
+    assert questions_by_cause([[""]]) == {}
 
 
 def test_a_question_without_required_gold_has_no_cause() -> None:

@@ -101,6 +101,18 @@ def test_any_run_takes_one_click(reader: Reader, outcomes: dict[str, Any], event
     assert reader.actions == 1
 
 
+def test_the_questions_of_a_cause_take_one_click(reader: Reader, outcomes: dict[str, Any]) -> None:
+    """Each group of the first screen leads to as many questions as it counts: those of which a run has the cause."""
+    link = reader.page.locator(".causes a").first
+    kind, _, count = link.inner_text().rpartition(" ")
+    reader.click(link)
+    reader.page.wait_for_url("**keep=*")
+    expected = [name for name, runs in outcomes.items() if any(one["cause"] == kind for one in runs)]
+    assert reader.listed() == expected
+    assert len(expected) == int(count)
+    assert reader.actions == 1
+
+
 def test_the_questions_of_the_edge_missed_most_take_one_click(reader: Reader) -> None:
     """A cell of the first row of edges leads to the questions of which its run misses it."""
     cell = reader.page.locator(".single .broken").first.locator("tbody tr").first.locator("a.heat").first

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_plus
 
 from graphkit.report import PageOptions, write_report
 from graphkit.report.board_view import shared_beginning
@@ -135,6 +136,26 @@ def test_three_places_to_mend_stand_below_the_verdict(tmp_path: Path) -> None:
     assert " ".join(["What to look at", *told]) in text
     links = [str(one["href"]) for tag, one in page.elements if tag == "a" and "any=1" in str(one.get("href"))]
     assert links[0] == "#questions?edge=a%3Am.py%23y+-CALLS-%3E+b%3An.py%23z&missed=1&any=1"
+
+
+def test_questions_are_grouped_by_the_cause(tmp_path: Path) -> None:
+    """Of r, q1 lacks z, which it didn't retrieve; of s, q1 didn't walk to y, and q2 didn't retrieve x.
+
+    So two questions have the cause "not retrieved" in some run, and one has "not walked"; in r alone it is one.
+    """
+    first = plain(tmp_path)
+    for runs, told, links in (
+        ([first], "Questions by cause: not retrieved 1 ", ['cause == "not retrieved"']),
+        (
+            [first, _second(tmp_path)],
+            "Questions by cause, in any run: not retrieved 2 not walked 1 ",
+            ['any(cause == "not retrieved")', 'any(cause == "not walked")'],
+        ),
+    ):
+        page = _page(*runs)
+        assert told in _text(page)
+        found = [unquote_plus(str(one["href"])) for tag, one in page.elements if "keep=" in str(one.get("href"))]
+        assert found == [f"#questions?keep={one}" for one in links]
 
 
 def test_edges_that_the_graph_lacks_are_marked(tmp_path: Path) -> None:

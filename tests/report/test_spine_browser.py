@@ -156,9 +156,9 @@ def test_a_relation_walked_instead_stands_whole(opened: Opened, tmp_path: Path, 
     files = []
     for number in range(runs):
         by = ("IMPLEMENTS", "OVERRIDES_INHERITED_METHOD")[number % 2]
-        told: dict[str, object] = {"run": f"run-{number}", "question_id": "q", "retrieved": []}
-        told |= {"traversal": [[nodes[0], by, nodes[1]], *steps[1 : number + 1]]}
-        files.append(write_jsonl(tmp_path / "runs" / f"{number}.jsonl", [told]))
+        walk = [[nodes[0], by, nodes[1]], *steps[1 : number + 1]]
+        record = {"run": f"run-{number}", "question_id": "q", "retrieved": [], "traversal": walk}
+        files.append(write_jsonl(tmp_path / "runs" / f"{number}.jsonl", [record]))
     page = opened.page
     page.set_viewport_size({"width": width, "height": 900})
     opened.open(write_report(files, tmp_path / "r.html"), "#run-0/q")

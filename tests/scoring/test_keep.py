@@ -127,6 +127,7 @@ def test_unclear_rules_are_refused(rule: str) -> None:
         ("any(failed)", "any(...) asks several runs"),
         ("failed and turn", "turn is known in the page only (character 12 of the filter)"),
         ("text contains 'x'", "Name the question's id"),
+        ("cause == 'failed'", "`graphkit why RUN QUESTION` names it"),
         ("answer == 'correct'", 'answer is never "correct": it is "right", "wrong" or "undecided"'),
         ("path != 'worng'", 'did you mean "wrong"?'),
         ("stage == 'not retreived'", 'did you mean "not retrieved"?'),

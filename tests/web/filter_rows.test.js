@@ -4,16 +4,16 @@ import { test } from "node:test";
 import { parseFilter } from "../../graphkit/report/templates/filter_expression.js";
 import { filterNames, filterValues } from "../../graphkit/report/templates/filter_rows.js";
 
-const outcome = (given) => ({ block: 0, flags: [], found: 0, required: 0, answer: "undecided", path: "undecided", stage: "undecided", ...given });
+const outcome = (given) => ({ block: 0, flags: [], found: 0, required: 0, answer: "undecided", path: "undecided", stage: "undecided", cause: "", ...given });
 const data = {
   measures: [{ name: "EdgeRecall", definition: "edges", lower: false, range: [0, 1] }],
   questions: [
     { id: "q0", text: "Who calls send?", category: "data flow", difficulty: "hard" },
     { id: "q1", text: "Who imports auth?", category: "", difficulty: "" },
   ],
-  stages: ["right", "undecided"], edges: { rows: [], needs: [[], []] },
+  stages: ["right", "undecided"], causes: ["failed", "not walked"], edges: { rows: [], needs: [[], []] },
   runs: [
-    { name: "a", values: [[0.5, null]], means: [0.5], questions: [outcome({ answer: "right", path: "wrong", found: 1, required: 2, stage: "right", flags: ["turn"] }), outcome({ flags: ["failed"] })], missed: [[], []] },
+    { name: "a", values: [[0.5, null]], means: [0.5], questions: [outcome({ answer: "right", path: "wrong", found: 1, required: 2, stage: "right", cause: "not walked", flags: ["turn"] }), outcome({ flags: ["failed"] })], missed: [[], []] },
     { name: "b", values: [[1, 1]], means: [1], questions: [outcome({ found: 2, required: 2, path: "right", flags: ["complete", "incoherent"] }), outcome({ flags: [] })], missed: [[], []] },
   ],
   best: 0, baseline: null, gold_hash: null,
@@ -33,6 +33,8 @@ test("measures, fields and flags of the page are read", () => {
     ["missed == none and category == none", ["q1"]], // a failed question misses nothing that was counted
     ["any(incoherent)", ["q0"]], // in run b
     ["any(run == \"b\" and EdgeRecall == 1)", ["q0", "q1"]],
+    ["cause == \"not walked\"", ["q0"]],
+    ["cause == none", ["q1"]], // an empty field
     ["text contains \"IMPORTS\"", ["q1"]],
     ["question == \"q0\" and difficulty == \"hard\" and stage == \"right\" and answer == \"right\"", ["q0"]],
   ]) assert.deepEqual(held(text), expected, text);
@@ -52,6 +54,7 @@ test("what the page doesn't know or hold is refused with what was meant", () => 
   assert.equal(wrong("category == \"data flwo\""), "category is never \"data flwo\"; did you mean \"data flow\"?");
   assert.equal(wrong("category == \"imports\""), "category is never \"imports\": it is \"data flow\"");
   assert.equal(wrong("path == \"worng\""), "path is never \"worng\"; did you mean \"wrong\"?");
+  assert.equal(wrong("cause == \"not waked\""), "cause is never \"not waked\"; did you mean \"not walked\"?");
   assert.equal(wrong("difficulty in (\"easy\", \"hart\")"), "difficulty is never \"hart\"; did you mean \"hard\"?");
   assert.equal(wrong("run == \"c\""), undefined); // an address may name a run that this page lacks
 });

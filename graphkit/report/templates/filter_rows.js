@@ -23,6 +23,7 @@ export const filterNames = (data) => {
     ["answer", text("the answer is right or wrong", DECISIONS, true)],
     ["path", text("the path is right or wrong", DECISIONS, true)],
     ["stage", text("where the question ended", data.stages, true)],
+    ["cause", text("why the run lacks a required step", data.causes, true)],
     ["category", text("of the question", [...new Set(data.questions.map((one) => one.category).filter(Boolean))].sort(), true)],
     ["difficulty", text("of the question", LEVELS, true)],
     ["question", text("its id")],
@@ -40,7 +41,7 @@ export const filterValues = (data, run, n) => {
   const { name, values, questions } = data.runs[run];
   const one = questions[n];
   /** @type {Record<string, string | number | null>} */
-  const fields = { answer: one.answer, path: one.path, stage: one.stage, category, difficulty, question: id, text, run: name, missed: one.required ? one.required - one.found : null };
+  const fields = { answer: one.answer, path: one.path, stage: one.stage, cause: one.cause, category, difficulty, question: id, text, run: name, missed: one.required ? one.required - one.found : null };
   return (asked) => {
     if (Object.hasOwn(fields, asked)) return fields[asked] === "" ? null : fields[asked];
     if (asked === "luck") return lucky(one);

@@ -1,7 +1,7 @@
 // The questions of the page and what each run did on them: marks, presets, filters, order and export. Pure functions.
 
 /** @typedef {{id: string, text: string, category: string, difficulty: string}} Listed */
-/** @typedef {{block: number, flags: string[], found: number, required: number, answer: string, path: string, stage: string}} Outcome */
+/** @typedef {{block: number, flags: string[], found: number, required: number, answer: string, path: string, stage: string, cause: string}} Outcome */
 /** @typedef {{status: string, passed: number, total: number}} Execution */
 /** @typedef {{name: string, values: (number | null)[][], means: (number | null)[], questions: Outcome[], missed: number[][], needs?: number[][], executions?: (Execution | null)[]}} Run */
 /** @typedef {{name: string, definition: string, lower: boolean, range: [number, number]}} Measure */
@@ -10,6 +10,7 @@
  * @property {Measure[]} measures
  * @property {Listed[]} questions
  * @property {string[]} stages
+ * @property {string[]} causes
  * @property {{rows: [string, string][], needs: number[][]}} edges
  * @property {Record<string, string>} [statuses]
  * @property {Run[]} runs
