@@ -70,12 +70,14 @@ def fault(error: json.JSONDecodeError) -> tuple[str, int]:
 
     >>> fault(json.JSONDecodeError("Expecting value", "[1, ]", 4))
     ('Illegal trailing comma before end of array', 2)
+    >>> fault(json.JSONDecodeError("Unterminated string starting at", '{"a', 1))
+    ('Unterminated string starting', 1)
     """
     before, ending = error.doc[: error.pos].rstrip(" \t\n\r"), error.doc[error.pos : error.pos + 1]
     if before.endswith(",") and ending in ("}", "]"):
         kind = "object" if ending == "}" else "array"
         return f"Illegal trailing comma before end of {kind}", len(before) - 1
-    return error.msg, error.pos
+    return error.msg.removesuffix(" at"), error.pos
 
 
 def refused(path: Path, line: int, what: str) -> InputError:

@@ -290,7 +290,7 @@ def _check(part: _FlagName | _ComparedName, name: str, kind: NameKind) -> None:
             raise _PlacedError(f"{name} is {what}: compare it, as in {name} {example}", part.at)
         return
     if kind == "flag":
-        raise _PlacedError(f"{name} is true or false by itself: leave out {part.sign}", part.sign_at)
+        raise _PlacedError(f"{name} is true or false by itself: write {name} or not {name}", part.sign_at)
     what = "a number" if kind == "number" else "text"
     if part.sign not in _SIGNS[kind]:
         raise _PlacedError(f"{name} is {what}: compare it by {', '.join(_SIGNS[kind])}", part.sign_at)
@@ -439,7 +439,9 @@ class _FilterReader:
         if self._take("none"):
             return None, at
         if kind == "name":
-            raise _PlacedError(f'text stands in quotes: "{text}"', at)
+            truth = text.lower() in ("true", "false")
+            alone = "a flag stands alone, as in failed or not failed; " if truth else ""
+            raise _PlacedError(f'{alone}text stands in quotes: "{text}"', at)
         if kind not in ("number", "text"):
             self._lacks("a value")
         self._place += 1

@@ -38,7 +38,7 @@ FAILURES = "failures"
 #: Seeds the sample, which is then the same for every run, order and number of processes.
 _SEED = b"graphkit sample"
 
-_SAMPLE = re.compile(r"sample=(\d+)")
+_SAMPLE = re.compile(r"\s*sample\s*=(?!=)\s*(.*)", re.DOTALL)
 
 _TEXTS = ("question", *LABELS, "run", "answer", "path", "stage")
 _FLAGS = (FAILURES, "failed", "absent", "invalid", "complete", "luck", "incoherent", "off_pin")
@@ -101,8 +101,8 @@ class Selection:
         """
         sample, filters = 0, []
         for text in [texts] if isinstance(texts, str) else texts:
-            if (sized := _SAMPLE.fullmatch(text)) and int(sized[1]):
-                sample = max(sample, int(sized[1]))
+            if (sized := _SAMPLE.match(text)) is not None:
+                sample = max(sample, _size(text, sized[1]))
             else:
                 filters.append(_filter(text))
         return cls(sample, tuple(dict.fromkeys(filters)))
@@ -226,6 +226,14 @@ class Chooser:
             not isinstance(value := row.values[place], str) and worse(name, value, target)
             for place, name, target in self._targets
         )
+
+
+def _size(text: str, number: str) -> int:
+    """Return the N of ``sample=N``."""
+    if (size := number.strip()).isdecimal() and int(size):
+        return int(size)
+    what = "sample=N stands alone, with N of at least 1: it isn't part of a filter"
+    raise InputError(what, where=f"--keep {text}", remedy=f"{_FORMS} Several --keep add up.")
 
 
 def _rank(question: str) -> int:

@@ -95,6 +95,7 @@ def test_presets_leave_what_they_say(opened: Opened, two: Path) -> None:
         "luck 1",
         "conflicting commits 0",
         "failed 1",
+        "no record 0",
     ]
     expected = {
         "regressed": ["q1", "q4"],
@@ -478,6 +479,7 @@ def test_the_tiny_page_has_no_comparison(opened: Opened, tmp_path: Path) -> None
         "luck",
         "conflicting",
         "failed",
+        "no",
     ]
     assert not page.locator("#anywhere").is_visible()
     assert page.locator("#table .letter").count() == 0

@@ -119,6 +119,9 @@ def test_unclear_rules_are_refused(rule: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
+        ("sample=-1", "sample=N stands alone, with N of at least 1"),
+        ("sample=2 and failed", "sample=N stands alone, with N of at least 1"),
+        ("failed == true", "a flag stands alone, as in failed or not failed"),
         ("EdgeRecall=1", "= is written == here (character 11 of the filter)"),
         ("failure or luck", "did you mean failures?"),
         ("categroy == 'imports'", "did you mean category?"),

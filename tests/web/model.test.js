@@ -1,6 +1,7 @@
 // The questions of the page: marks, presets, filters, order and export, by hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { filterValues } from "../../graphkit/report/templates/filter_rows.js";
 import { ANYWHERE, asCsv, asJsonLines, chosen, edgesOf, events, exported, markOf, moved, PRESETS, share, worse } from "../../graphkit/report/templates/model.js";
 
 const outcome = (given = {}) => ({ block: 0, flags: [], found: 0, required: 0, answer: "undecided", path: "undecided", stage: "undecided", ...given });
@@ -55,22 +56,36 @@ test("whoever did better, the other did worse", () => {
 });
 
 test("presets compare the run with the baseline", () => {
-  const found = data([[right, wrong, half, failed, luck, mixed], [wrong, right, half, half, luck, half]]);
+  const found = data([[right, wrong, half, failed, luck, mixed, absent], [wrong, right, half, half, luck, half, absent]]);
   const left = Object.fromEntries(PRESETS.map(([name]) => [name, chosen(found, choice({ preset: name }), null)]));
-  // q2 and q5: both walked a half, undecided; q3: the run failed, the baseline walked a half.
-  assert.deepEqual(left, { regressed: [1, 3], improved: [0], "both-wrong": [2, 3, 5], luck: [4], incoherent: [5], failed: [3] });
+  // q2 and q5: both walked a half, undecided; q3: the run failed, the baseline walked a half; q6: neither has a record.
+  assert.deepEqual(left, { regressed: [1, 3], improved: [0], "both-wrong": [2, 3, 5, 6], luck: [4], incoherent: [5], failed: [3], absent: [6] });
 });
 
 test("what happened in any run counts the runs that are shown", () => {
   const found = data([[right, right, right], [luck, wrong, mixed], [failed, right, right]]);
   const left = (what, more) => chosen(found, choice({ what, anywhere: true, ...more }), null);
-  assert.deepEqual(ANYWHERE.map((name) => left(name)), [[0], [2], [0], [1]]);
+  assert.deepEqual(ANYWHERE.map((name) => left(name)), [[0], [2], [0], [], [1]]);
   assert.deepEqual(left("failed", { shown: [0, 1] }), []);
   assert.deepEqual(chosen(found, choice({ what: "luck" }), null), []);
   assert.deepEqual(events(found).filter(([name]) => ANYWHERE.includes(name)).length, ANYWHERE.length);
   found.runs[2].missed = [[], [1], []]; // run 0 misses edge 0 in q0, run 1 too
   assert.deepEqual(chosen(found, choice({ edge: 1, missed: true, anywhere: true }), null), [1]);
   assert.deepEqual(chosen(found, choice({ edge: 1, missed: true }), null), []);
+});
+
+test("failed and no record are two things, in a run, in any run and in a filter", () => {
+  // Run 0 failed on q0 and has no record of q1; run 1 has no record of q0 and answered the others.
+  const found = data([[failed, absent, right], [absent, right, right]]);
+  const byFilter = (flag, runs) => chosen(found, choice({ filter: (n) => runs.some((run) => filterValues(found, run, n)(flag)) }), null);
+  for (const [name, own, any] of [["failed", [0], [0]], ["absent", [1], [0, 1]]]) {
+    for (const one of [{ preset: name }, { what: name }]) assert.deepEqual(chosen(found, choice(one), null), own, name);
+    assert.deepEqual(byFilter(name, [0]), own);
+    assert.deepEqual(chosen(found, choice({ what: name, anywhere: true }), null), any);
+    assert.deepEqual(byFilter(name, [0, 1]), any);
+  }
+  const words = (list) => list.filter(([name]) => ["failed", "absent"].includes(name)).map((one) => one[1]);
+  assert.deepEqual(words(PRESETS), words(events(found)));
 });
 
 test("a filter leaves the questions that it holds of", () => {

@@ -158,7 +158,10 @@ class FilterReader {
   literal() {
     const { kind, text, at, value } = this.next;
     if (this.take("none")) return { value: null, at };
-    if (kind === "name") throw new FilterProblem(`text stands in quotes: "${text}"`, at);
+    if (kind === "name") {
+      const alone = ["true", "false"].includes(text.toLowerCase()) ? "a flag stands alone, as in failed or not failed; " : "";
+      throw new FilterProblem(`${alone}text stands in quotes: "${text}"`, at);
+    }
     if (kind !== "number" && kind !== "text") throw this.problem("a value");
     this.place += 1;
     return { value: /** @type {string | number} */ (value), at };
@@ -206,7 +209,7 @@ const checkedPart = (part, names) => {
     if (one.kind === "text") throw new FilterProblem(`${name} is text: compare it, as in ${name} == "..."`, part.at);
     return { ...part, name };
   }
-  if (one.kind === "flag") throw new FilterProblem(`${name} is true or false by itself: leave out ${part.sign}`, part.signAt);
+  if (one.kind === "flag") throw new FilterProblem(`${name} is true or false by itself: write ${name} or not ${name}`, part.signAt);
   const what = one.kind === "number" ? "a number" : "text";
   const signs = SIGNS_OF[/** @type {"number" | "text"} */ (one.kind)];
   if (!signs.includes(part.sign)) throw new FilterProblem(`${name} is ${what}: compare it by ${signs.join(", ")}`, part.signAt);

@@ -1,6 +1,9 @@
 // The field of the filter expression: a combobox that completes what is typed, and says what is wrong and where.
-import { $, el } from "./dom.js";
+import { $, el, middle } from "./dom.js";
 import { parseFilter, suggestions } from "./filter_expression.js";
+
+/** How many characters of an expression an error repeats on each side of the place. */
+const AROUND = 60;
 
 /** How long a reader may pause before an expression is read, in milliseconds. */
 const PAUSE = 300;
@@ -70,8 +73,8 @@ export const filterField = (names, keep) => {
     field.setAttribute("aria-invalid", String(wrong !== null));
     $("f-error").replaceChildren(...(wrong === null ? [] : [
       el("b", {}, unfinished ? "Not applied yet: " : "Not applied: "), el("bdi", {}, wrong.error), wrong.error.endsWith("?") ? " " : unfinished ? "" : ". ",
-      unfinished ? null : el("code", { dir: "ltr" }, text.slice(0, wrong.at), el("mark", {}, text.slice(wrong.at) || " ")),
-      ...(applied ? ["; the list shows: ", el("code", { dir: "ltr" }, applied)] : []),
+      unfinished ? null : el("code", { dir: "ltr" }, wrong.at > AROUND ? "…" : "", text.slice(Math.max(wrong.at - AROUND, 0), wrong.at), el("mark", {}, text.slice(wrong.at, wrong.at + AROUND) || " "), text.length > wrong.at + AROUND ? "…" : ""),
+      ...(applied ? ["; the list shows: ", el("code", { dir: "ltr" }, middle(applied, 2 * AROUND))] : []),
     ].filter((one) => one !== null)));
   };
 

@@ -104,12 +104,13 @@ export const PRESETS = [
   ["both-wrong", "both wrong", (one, other) => other !== null && lost(one) && lost(other)],
   ["luck", "luck", (one) => lucky(one)],
   ["incoherent", "conflicting commits", (one) => has(one, "incoherent")],
-  ["failed", "failed", (one) => unanswered(one)],
+  ["failed", "failed", (one) => has(one, "failed")],
+  ["absent", "no record", (one) => has(one, "absent")],
 ];
 /** The presets that compare the run with the baseline. */
 export const COMPARING = ["regressed", "improved", "both-wrong"];
 /** The events that a click finds in any run. */
-export const ANYWHERE = ["luck", "incoherent", "failed", "wrong"];
+export const ANYWHERE = ["luck", "incoherent", "failed", "absent", "wrong"];
 
 /**
  * Return the questions on which a run did worse than another: lost answers first, then by the lost share of the walk.
@@ -133,7 +134,7 @@ export const events = (data) => [
   ["incoherent", "conflicting commits", (one) => has(one, "incoherent")],
   ["off-pin", "off pin", (one) => has(one, "off_pin")],
   ["failed", "failed", (one) => has(one, "failed")],
-  ["absent", "without a record", (one) => has(one, "absent")],
+  ["absent", "no record", (one) => has(one, "absent")],
   ["invalid", "invalid for stale gold", (one) => has(one, "invalid")],
   ["unlogged", "traversal not logged", (one) => has(one, "unlogged")],
   ["right", "right answer", (one) => one.answer === "right"],
