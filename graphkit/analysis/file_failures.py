@@ -7,31 +7,38 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from graphkit.analysis.broken_edges import QuestionEdges, absent_counts, missed_counts, question_edges
 from graphkit.analysis.mixed_commits import incoherent_pairs
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, dataset_option, located
 from graphkit.files.dataset import Dataset
-from graphkit.files.execution_files import EXECUTIONS, read_executions
+from graphkit.files.execution_files import read_executions
+from graphkit.files.grades_beside import GradeFiles, grade_files
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
-from graphkit.files.verdict_files import VERDICTS, clashing, graded_files, read_verdicts
+from graphkit.files.score_files import read_scores
+from graphkit.files.verdict_files import read_verdicts
 from graphkit.graph.queries import failure_query
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import Coherence
 from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges, missed_passages
+from graphkit.measures.outcome import Decision, grade_of, grade_of_execution, grade_of_verdict
 from graphkit.measures.paths import first_divergences
 from graphkit.records.executions import Execution
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
+from graphkit.records.scores import Score
 from graphkit.records.verdicts import AnswerClaim, Verdict, answer_hash
 from graphkit.records.words import counted
 from graphkit.scoring.run_pass import known_from_files
 
 Row = dict[str, Any]
+
+#: What says something of one answer of a run.
+_Grade = TypeVar("_Grade", Verdict, Execution, Score)
 
 #: What the rows of a kind are computed from, for the kinds that files suffice for.
 _READS: tuple[Measure, ...] = (Coherence(),)
@@ -52,6 +59,8 @@ class RunOnFiles:
         their questions.
     executions
         The executions of these answers' code, by question.
+    scores
+        The scores of these answers, by question: those of persons and judges that a page of the run shows, too.
     """
 
     run: str
@@ -62,12 +71,13 @@ class RunOnFiles:
     verdicts: Mapping[str, list[Verdict]]
     outdated: tuple[str, ...] = ()
     executions: Mapping[str, Execution] = field(default_factory=dict)
+    scores: Mapping[str, list[Score]] = field(default_factory=dict)
 
     @classmethod
     def read(
         cls, file: str | Path, dataset: str | Path | Dataset | None = None, problems: Problems | None = None
     ) -> RunOnFiles:
-        """Read a run, its dataset, and the verdicts that gradings left beside it.
+        """Read a run, its dataset, and the grades of its answers beside it.
 
         Parameters
         ----------
@@ -88,9 +98,22 @@ class RunOnFiles:
         for answer in answers.values():
             respell(answer, spelling)
         cases = {name: Case(question, answers.get(name), commits) for name, question in questions.items()}
-        verdicts, outdated = _verdicts(run, path, cases, problems)
-        executions = _executions(run, path, cases, problems)
-        return cls(run, path, chosen, cases, invalid, verdicts, outdated, executions)
+        grades = grade_files([path]) if path.is_file() else GradeFiles((), (), ())
+        verdicts, outdated = _current(run, read_verdicts(grades.verdicts, problems), cases)
+        executions, _ = _current(run, read_executions(grades.executions, problems), cases)
+        # Each file is read by itself: a judge and a person may score an answer by the same measure.
+        scores, _ = _current(run, [one for file in grades.scores for one in read_scores([file], problems)], cases)
+        return cls(
+            run,
+            path,
+            chosen,
+            cases,
+            invalid,
+            verdicts,
+            outdated,
+            {question: one for question, [one] in executions.items()},
+            scores,
+        )
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -140,6 +163,13 @@ class RunOnFiles:
         some = f"{counted(len(self.outdated), 'question')}, such as {self.outdated[0]}"
         return [f"verdicts on earlier answers to {some} don't count: have the run graded again"]
 
+    def grades(self, question: str) -> list[Decision]:
+        """Return what the grades of a question's answer say: those of judges, of the tests of its code, and scores."""
+        found = [grade_of_verdict(one) for one in sorted(self.verdicts.get(question, ()), key=lambda one: one.judge)]
+        found += [grade_of_execution(self.executions[question])] if question in self.executions else []
+        found += [grade_of(one.measure, one.number, one.grader) for one in self.scores.get(question, ())]
+        return [one for one in found if one.right is not None]
+
     def answered(self, question: str) -> Case | None:
         """Return the case of a question that is scored: its gold is valid, and the run answered it."""
         case = self.cases[question]
@@ -179,18 +209,13 @@ def file_failures(
     return RunOnFiles.read(run, dataset).failures(kind, question=question, limit=limit)
 
 
-def _verdicts(
-    run: str, file: Path, cases: Mapping[str, Case], problems: Problems
-) -> tuple[dict[str, list[Verdict]], tuple[str, ...]]:
-    """Return the verdicts beside a run by question, and the questions of those on earlier answers.
-
-    Of several models of one judge none counts, since nothing says whose verdicts to believe.
-    """
-    files = graded_files(file, VERDICTS) if file.is_file() else []
-    both = clashing(files)
-    found: dict[str, list[Verdict]] = {}
+def _current(
+    run: str, grades: Iterable[_Grade], cases: Mapping[str, Case]
+) -> tuple[dict[str, list[_Grade]], tuple[str, ...]]:
+    """Return the grades of a run's present answers by question, and the questions of those on earlier answers."""
+    found: dict[str, list[_Grade]] = {}
     outdated: dict[str, None] = {}
-    for one in read_verdicts([path for path in files if path not in both], problems):
+    for one in grades:
         case = cases.get(one.question)
         if one.run != run or case is None or case.answer is None:
             continue
@@ -199,17 +224,6 @@ def _verdicts(
         else:
             found.setdefault(one.question, []).append(one)
     return found, tuple(outdated)
-
-
-def _executions(run: str, file: Path, cases: Mapping[str, Case], problems: Problems) -> dict[str, Execution]:
-    """Return the executions beside the run of its present answers, by question."""
-    found = read_executions(graded_files(file, EXECUTIONS) if file.is_file() else [], problems)
-    answers = {name: case.answer.answer or "" for name, case in cases.items() if case.answer is not None}
-    return {
-        one.question: one
-        for one in found
-        if one.run == run and one.question in answers and one.answer_hash == answer_hash(answers[one.question])
-    }
 
 
 def _scored(run: RunOnFiles, question: str) -> Iterator[Row]:

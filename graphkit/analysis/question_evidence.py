@@ -20,8 +20,6 @@ from graphkit.measures.outcome import (
     RIGHT_ANSWER,
     Decision,
     decided,
-    grade_of_execution,
-    grade_of_verdict,
     right_answer,
 )
 from graphkit.records.commits import CommitGraph, is_whole
@@ -262,9 +260,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
     run.require_question(question)
     case, scored = run.cases[question], run.answered(question) is not None
     verdicts = sorted(run.verdicts.get(question, ()), key=lambda one: one.judge) if scored else []
-    graded = [grade_of_verdict(one) for one in verdicts]
-    if scored and question in run.executions:
-        graded.append(grade_of_execution(run.executions[question]))
+    graded = run.grades(question) if scored else []
     return QuestionEvidence(
         run=run.run,
         question=question,
@@ -272,7 +268,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         invalid=run.invalid.get(question),
         conflicts=run.failures("incoherent-pairs", question=question),
         claims=[row for one in verdicts for row in _claims(one)],
-        graded=[one for one in graded if one.right is not None],
+        graded=graded,
         right=decided(right_answer(case), graded).right,
         relevant=_relevant(case),
         expected_files=sorted(case.expected_files),

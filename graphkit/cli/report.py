@@ -22,9 +22,10 @@ from graphkit.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from graphkit.files.grades_beside import GradeFiles
     from graphkit.files.problems import Problems
     from graphkit.report import PageOptions
-    from graphkit.report.page_inputs import GradeFiles, RunFiles
+    from graphkit.report.page_inputs import RunFiles
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class GradeFilesOptions:
 
     def beside(self, found: RunFiles, *, people: bool = True) -> GradeFiles:
         """Return the given files, else those beside the runs, with a person's grades if ``people``."""
-        from graphkit.report.page_inputs import grade_files
+        from graphkit.files.grades_beside import grade_files
 
         return grade_files(found.files, self.scores, self.verdicts, self.executions, people)
 

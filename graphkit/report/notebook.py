@@ -20,18 +20,13 @@ from graphkit.analysis.mending import to_mend
 from graphkit.errors import GraphkitError, InputError, did_you_mean
 from graphkit.files.assets import command_text, dataset_option
 from graphkit.files.dataset import Dataset
-from graphkit.files.execution_files import EXECUTIONS, read_executions
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import is_run_file
-from graphkit.files.verdict_files import graded_files
 from graphkit.graph.known_names import run_source
-from graphkit.measures.case import Case
-from graphkit.measures.outcome import grade_of_execution, outcome
-from graphkit.records.verdicts import answer_hash
+from graphkit.measures.outcome import Decision, decided, outcome
 from graphkit.records.words import counted
 from graphkit.report.board_view import BoardView
 from graphkit.report.escaping import visible
-from graphkit.report.execution_view import executions_on
 from graphkit.report.rendering import TEMPLATES, environment
 from graphkit.report.spine import Spine, backbone_of, column_of
 from graphkit.report.spine_view import fragment
@@ -181,8 +176,8 @@ def spine(
 ) -> QuestionSpine:
     """Return the gold paths of a question step by step, with what each run did at every step.
 
-    The marks are those of the report page. If the answer's code was executed, the result beside the run decides
-    whether the answer is right.
+    The marks are those of the report page. Grades beside the run decide first whether an answer is right: those of
+    persons, of judges, and of the tests of its code.
 
     Parameters
     ----------
@@ -210,10 +205,14 @@ def spine(
     for _, one in found:
         one.require_question(question)
     cases = [one.cases[question] for _, one in found]
-    outcomes = [_right(name, one, question, problems) for name, one in found]
+    outcomes = [outcome(one.cases[question], one.invalid.get(question)) for _, one in found]
+    right = tuple(
+        decided(Decision(judged.answer, ""), one.grades(question)).right
+        for (_, one), judged in zip(found, outcomes, strict=True)
+    )
     columns = tuple(column_of(one.cases[question], one.invalid.get(question)) for _, one in found)
-    lucky = tuple(answer is True and path is False for answer, path in outcomes)
-    names, right = tuple(name for name, _ in found), tuple(answer for answer, _ in outcomes)
+    lucky = tuple(answer is True and judged.path is False for answer, judged in zip(right, outcomes, strict=True))
+    names = tuple(name for name, _ in found)
     return QuestionSpine(
         question,
         cases[0].question.question,
@@ -241,21 +240,6 @@ def _read(
         raise InputError(f"{str(run)!r} names no file", remedy=remedy)
     file, folder = run_source(store, str(run))
     return str(run), RunOnFiles.read(file, folder, problems)
-
-
-def _right(name: str, found: RunOnFiles, question: str, problems: Problems) -> tuple[bool | None, bool | None]:
-    """Return whether the answer and the path are right; None is undecided. Tests of the answer's code decide."""
-    case = found.cases[question]
-    judged = outcome(case, found.invalid.get(question))
-    executions = read_executions(graded_files(found.file, EXECUTIONS), problems)
-    executed = executions_on(name, executions, found.cases).get(question)
-    if executed is not None and executed.answer_hash in (None, _hash(case)):
-        return grade_of_execution(executed).right, judged.path
-    return judged.answer, judged.path
-
-
-def _hash(case: Case) -> str | None:
-    return None if case.answer is None else answer_hash(case.answer.answer or "")
 
 
 def why(

@@ -17,8 +17,14 @@ from graphkit.agents.workspace import Workspace
 from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.database.store import Store
 from graphkit.files.execution_files import write_executions
+from graphkit.files.grades_beside import grade_files
+from graphkit.files.person_grades import keep_grade
+from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores
 from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.opening import prepared
+from graphkit.records.scores import Score
+from graphkit.report.data import PageOptions
 from graphkit.report.page import write_report
 from tests.helpers.cli import ANSWERS, Row, tiny
 from tests.helpers.datasets import STOREFRONT
@@ -178,6 +184,37 @@ def test_a_whole_walk_to_a_wrong_answer(store: Store, tmp_path: Path) -> None:
         False,
         "nothing wrong was found (looked at: traversal, chunks, answer; no judge has read the answer)",
     )
+
+
+def test_a_persons_grade_beside_the_run_decides(tmp_path: Path) -> None:
+    """A person's grade beside the run decides in why, spine and page, since one function reads it; an old one doesn't.
+
+    Both steps are walked. The text of q lacks the expected output and is graded right, that of p holds it and is graded
+    wrong, and the grade of o is of another answer: its text, which lacks the expected output, decides.
+    """
+    steps = [["a:m.py#x", "CALLS", "a:m.py#y"], ["a:m.py#y", "CALLS", "b:n.py#z"]]
+    said = {"q": ("no", 1.0, None), "p": ("yes", 0.0, None), "o": ("no", 1.0, "0" * 64)}
+    questions = [{"id": name, "question": "?", "expected_output": "yes", "paths": [steps]} for name in said]
+    record = {"run": "r", "retrieved": [], "traversal": steps}
+    run = tiny(tmp_path, questions, [{**record, "question_id": name, "answer": said[name][0]} for name in said])
+    for name, (_, value, answer_hash) in said.items():
+        grade = Score(
+            run="r", question=name, measure="PersonGrade", value=value, grader="person:ann", answer_hash=answer_hash
+        )
+        keep_grade(run, grade)
+    scores = read_scores(grade_files([run]).scores, Problems())
+    page = Page(write_report([run], tmp_path / "r.html", PageOptions(scores=scores)).read_text("utf-8"))
+    for place, (name, wrong, says, told) in enumerate(
+        (
+            ("q", False, "nothing wrong was found (looked at: traversal, chunks, grade)", "Right answer."),
+            ("p", True, "walked both required steps; a person does not call the answer right", "Wrong answer."),
+            ("o", True, "walked both required steps; wrong answer", "Wrong answer."),
+        )
+    ):
+        found = graphkit.why(run, name)
+        assert (found.wrong, found.verdict) == (wrong, says)
+        assert told in " ".join(spine_of(page, place).split())
+        assert told in graphkit.spine(run, name)._repr_html_()
 
 
 def test_a_question_without_a_gold_path(tmp_path: Path) -> None:
