@@ -224,6 +224,7 @@ class EvaluationPlan:
             only_given=not chosen,
             keep_rows=bool(needed),
             outcomes=(self.layered or self.selection.by_outcome) and not self.undirected,
+            undirected=self.layered and self.undirected,
             hash_gold=self.options.hash_gold or len(runs) > 1,
             keep=self._kept(),
         )

@@ -169,6 +169,7 @@ def why(
     store: Store | None = None,
     dataset: str | Path | Dataset | None = None,
     problems: Problems | None = None,
+    undirected: bool = False,
 ) -> Explanation:
     """Explain what a run did wrong with one question, in at most 2 KB.
 
@@ -182,6 +183,8 @@ def why(
         The dataset of a run file; by default the folder whose ``runs/`` holds the file.
     problems
         Collects what is wrong with the files, and decides whether it is skipped.
+    undirected
+        Compare edges without their direction, as a page with ``--undirected`` does.
 
     Raises
     ------
@@ -203,8 +206,9 @@ def why(
         if store is None:
             what, remedy = f"{str(run)!r} names no file", "Give store=graphkit.open_store() for a run in the graph."
             raise InputError(what, remedy=remedy)
-        return _in_graph(evidence_in_graph(store, str(run), question))
-    return explained(evidence, query, generic)
+        evidence = evidence_in_graph(store, str(run), question)
+        return _in_graph(evidence.without_direction() if undirected else evidence)
+    return explained(evidence.without_direction() if undirected else evidence, query, generic)
 
 
 def explanations_in_graph(store: Store, run: str, questions: Sequence[str]) -> dict[str, Explanation]:
@@ -239,7 +243,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
     def cut(texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(_cut(text, room) for text in [*dict.fromkeys(texts)][:count])
 
-    cause = next(iter(causes_of(evidence.case, evidence.invalid, min(room, ROOM))), None)
+    cause = _cause(evidence, min(room, ROOM))
     place = _LostEdge(evidence, cause)
     divergence, parts = place.divergence, _wrong(evidence, place)
     instead = [*dict.fromkeys(place.instead() if divergence is not None or _lacking(evidence) else ())][:count]
@@ -261,6 +265,10 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         error=None if error is None else _cut(error, 2 * room),
         query=query,
     )
+
+
+def _cause(evidence: QuestionEvidence, room: int = ROOM) -> Cause | None:
+    return next(iter(causes_of(evidence.case, evidence.invalid, room, evidence.undirected)), None)
 
 
 #: What a grade of the whole answer says of a wrong one, by its measure.
@@ -286,7 +294,8 @@ class _LostEdge:
         self.edge: Edge | None = cause.edge if cause is not None else None
         self.elsewhere = cause is not None and cause.kind == "another version" and self.edge is None
         breaks = breaks_of(self._case) if self.edge is not None else ()
-        self._broken: Break | None = next(iter(breaks), None)
+        broken = next(iter(breaks), None)
+        self._broken: Break | None = broken.undirected() if broken is not None and evidence.undirected else broken
         self.divergence = None if self.edge is None else _edge(*self.edge)
         self._otherwise = walked_otherwise(self.edge, self._case.off)[1] if self.edge is not None else set()
 
@@ -333,8 +342,8 @@ def _wrong(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
         parts.append(left)
     elif place.elsewhere:
         parts.append(ELSEWHERE)
-    elif case.walk_logged and place.edge is None and (evidence.right is False or first_divergences(case)):
-        parts.append(whole_walk(case))
+    elif case.walk_logged and place.edge is None and (evidence.right is False or _is_unordered(evidence)):
+        parts.append(whole_walk(case, evidence.undirected))
     # An edge may be a step of several paths.
     if missed := len(_missed(case)):
         parts.append(f"{counted(missed, 'required gold edge')} {_be(missed)} not traversed")
@@ -351,6 +360,11 @@ def _wrong(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
     if bare := sum(row["support"] == "UNSUPPORTED" for row in evidence.claims):
         parts.append(f"nothing retrieved supports {counted(bare, 'claim')}")
     return [*parts, *dict.fromkeys(_grade_in_words(by) for by in wrong)]
+
+
+def _is_unordered(evidence: QuestionEvidence) -> bool:
+    """Return whether a whole walk lacks the order of a gold path, which only edges with a direction have."""
+    return not evidence.undirected and bool(first_divergences(evidence.case))
 
 
 def _missed(case: Case) -> set[Edge]:
@@ -472,7 +486,7 @@ def _cypher(evidence: QuestionEvidence, run: str, question: str) -> str:
     answer = f"MATCH (a:Answer {{run: {run}, question: {question}}})"
     if not evidence.scored:
         return f"{asked}-[:EXPECTS]->(g) RETURN g.sources, g.relations, g.targets"
-    place = _LostEdge(evidence, next(iter(causes_of(evidence.case)), None))
+    place = _LostEdge(evidence, _cause(evidence))
     if place.entered and (place.divergence is not None or not _lacking(evidence)):
         return f"{answer}-[:WALKED]->(p) RETURN p.sources, p.relations, p.targets ORDER BY p.index"
     return f"{answer}-[x:RETRIEVED]->(k) RETURN x.rank AS rank, k.id AS chunk ORDER BY rank"

@@ -14,7 +14,7 @@ from typing import Any
 
 from graphkit.analysis.config import Config
 from graphkit.measures.base import Thresholds
-from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
+from graphkit.measures.registry import bounds_of, is_judged, known_measure, lower_is_better
 from graphkit.records.bounds import under
 from graphkit.records.notebook_html import bar, block
 from graphkit.records.words import counted, shown
@@ -277,12 +277,22 @@ def _goodness(measure: str, mean: float) -> float:
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[LayerFinding]:
     by_name = {layer.name: layer for layer in layers}
     for rule in RULES:
-        held = result.held(rule.measure)
+        measure = _as_compared(rule.measure, result)
+        held = result.held(measure)
         score = by_name[rule.layer].score
         applies = rule.layer_below is None or (score is not None and under(score, rule.layer_below))
-        if held is not None and applies and worse(rule.measure, held, rule.bound):
-            questions = _worst(result, rule.measure, rule.bound, shown)
-            yield LayerFinding(rule.layer, rule.weakness, rule.remedy, rule.measure, held, questions)
+        if held is not None and applies and worse(measure, held, rule.bound):
+            questions = _worst(result, measure, rule.bound, shown)
+            yield LayerFinding(rule.layer, rule.weakness, rule.remedy, measure, held, questions)
+
+
+def _as_compared(measure: str, result: Evaluation) -> str:
+    """Return a measure as the result has it: of one without it, the same without directions or without relations."""
+    known = known_measure(measure)
+    if measure in result.measures or known is None:
+        return measure
+    others = (known.undirected(), known.untyped(), known.undirected().untyped())
+    return next((name for name in map(str, others) if name in result.measures), measure)
 
 
 def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[str, ...]:

@@ -123,12 +123,16 @@ def missed_by_question(names: Sequence[str], run: Iterable[QuestionEdges | None]
 def to_mend(results: Sequence[Evaluation]) -> tuple[MendingPlace, ...]:
     """Return the first places to mend of the results of runs of one dataset, by :func:`first_to_mend`.
 
-    There are none without the outcomes of questions, or if these don't hold the missed edges.
+    There are none if the rows don't hold the missed edges: without outcomes, where edges have a direction.
     """
-    judged = [[one for one in result.outcomes() if one.path is not None] for result in results]
-    if not results or any(len(one.missed) != one.missed_edges for run in judged for one in run):
-        return ()
-    return first_to_mend([{one.stage.question: one.missed for one in run} for run in judged], results[0].places)
+    runs: list[dict[str, Sequence[Edge]]] = []
+    for result in results:
+        runs.append({row.question: row.missed for row in result.rows if row.missed is not None})
+        judged = [one for one in result.outcomes() if one.path is not None]
+        if any(len(one.missed) != one.missed_edges for one in judged):
+            return ()
+        runs[-1].update({one.stage.question: one.missed for one in judged})
+    return first_to_mend(runs, results[0].places) if results else ()
 
 
 def mending_in_graph(store: Store, run: str) -> tuple[MendingPlace, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphkit.analysis.file_failures import RunOnFiles
@@ -16,6 +16,7 @@ from graphkit.graph.right_answers import decision_of, of_whole_answers
 from graphkit.graph.rows import commit_key
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
+from graphkit.measures.missed import aligned_with_gold
 from graphkit.measures.outcome import (
     RIGHT_ANSWER,
     Decision,
@@ -68,6 +69,8 @@ class QuestionEvidence:
         Whether the record logs files.
     kept
         A sentence on a run that the graph stores in part; None for a whole one.
+    undirected
+        Whether edges are compared without their direction.
     """
 
     run: str
@@ -83,6 +86,11 @@ class QuestionEvidence:
     files: Sequence[str] = ()
     files_logged: bool = False
     kept: str | None = None
+    undirected: bool = False
+
+    def without_direction(self) -> QuestionEvidence:
+        """Return the evidence of a walk whose edges may go in either direction."""
+        return replace(self, case=aligned_with_gold(self.case), undirected=True)
 
     @property
     def scored(self) -> bool:

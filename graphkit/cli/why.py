@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from graphkit.cli.base import argument, command, open_graph, present, print_problems
-from graphkit.cli.options import DATASET, ReadingOptions
+from graphkit.cli.options import DATASET, UNDIRECTED, ReadingOptions
 
 
 @command(graph=True)
@@ -13,6 +13,7 @@ def why(
     run: str = argument("RUN", "Explain this run: its name in the graph, or its file."),
     question: str = argument("QUESTION", "Explain what it did wrong with the question of this id."),
     dataset: Path | None = DATASET,
+    undirected: bool = UNDIRECTED,
     *,
     reading: ReadingOptions,
 ) -> None:
@@ -22,9 +23,9 @@ def why(
 
     problems = reading.problems()
     if is_run_file(run):
-        found = why(run, question, dataset=dataset, problems=problems)
+        found = why(run, question, dataset=dataset, problems=problems, undirected=undirected)
         print_problems(problems)
     else:
         with open_graph(read_only=True) as store:
-            found = why(run, question, store=store, dataset=dataset)
+            found = why(run, question, store=store, dataset=dataset, undirected=undirected)
     present(found.lines(), found.as_json())

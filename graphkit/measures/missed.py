@@ -6,7 +6,9 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from graphkit.measures.case import Case, Gold
+from msgspec.structs import replace
+
+from graphkit.measures.case import Case, Gold, aligned
 from graphkit.measures.matching import Edge, best_alternative, contained
 
 Rows = list[dict[str, Any]]
@@ -114,3 +116,12 @@ def _missed(case: Case, boundaries: bool) -> list[tuple[str, int, Edge]]:
         name = case.path_name(path.gold)
         found += [(name, position, edge) for position, edge in path.missed]
     return sorted(found, key=lambda one: one[:2])
+
+
+def aligned_with_gold(case: Case) -> Case:
+    """Return the case with each traversed edge that gold holds only in the other direction turned around."""
+    answer = case.answer
+    if answer is None or not answer.traversal:
+        return case
+    steps = aligned(answer.traversal, case.gold_edges, every=True)
+    return Case(case.question, replace(answer, traversal=steps), case.commits, unordered=not case.ordered)

@@ -18,7 +18,7 @@ from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.matching import Edge
-from graphkit.measures.missed import counted_paths
+from graphkit.measures.missed import aligned_with_gold, counted_paths
 from graphkit.measures.text import contained, last_component, named, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.words import counted
@@ -301,6 +301,12 @@ def right_path(case: Case) -> bool | Unscored:
     """Return whether the traversal contains every required gold edge: EdgeRecall is 1."""
     recall = EdgeRecall().score(case)
     return recall if isinstance(recall, Unscored) else recall == 1
+
+
+def missed_without_direction(case: Case, invalid: str | None) -> tuple[Edge, ...]:
+    """Return the required edges that were walked in neither direction; none if the walk isn't judged."""
+    compared = aligned_with_gold(case)
+    return _missed_edges(compared) if invalid is None and right_path(compared) is False else ()
 
 
 def _missed_edges(case: Case) -> tuple[Edge, ...]:

@@ -23,6 +23,7 @@ from graphkit.files.run_files import answering_model
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
+from graphkit.measures.missed import aligned_with_gold
 from graphkit.measures.outcome import Decision, decided, grade_of, grade_of_execution, grade_of_verdict, outcome
 from graphkit.measures.registry import parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
@@ -44,7 +45,6 @@ from graphkit.report.data import (
 )
 from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
-from graphkit.report.map_view import aligned_with_gold
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.search import compressed_texts, search_text
 from graphkit.report.spine import backbone_of, column_of, packed

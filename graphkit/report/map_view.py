@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from graphkit.analysis.breaks import Break
-from graphkit.measures.case import Case, aligned
+from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.records.ids import distinct_names
 from graphkit.report.commits_view import Commits
@@ -86,15 +84,6 @@ def _node(case: Case, node: str, name: str, shas: list[str], marks: list[str], c
     if name != case.places.short_name(node):
         found["name"] = visible(name)
     return found
-
-
-def aligned_with_gold(case: Case) -> Case:
-    """Return the case with each traversed edge that gold holds only in the other direction turned around."""
-    answer = case.answer
-    if answer is None or not answer.traversal:
-        return case
-    steps = aligned(answer.traversal, case.gold_edges, every=True)
-    return Case(case.question, replace(answer, traversal=steps), case.commits, unordered=not case.ordered)
 
 
 def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, str], int, int]:

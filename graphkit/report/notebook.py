@@ -23,6 +23,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import is_run_file
 from graphkit.graph.known_names import run_source
+from graphkit.measures.missed import aligned_with_gold
 from graphkit.measures.outcome import Decision, decided, outcome
 from graphkit.records.words import counted
 from graphkit.report.board_view import BoardView
@@ -173,6 +174,7 @@ def spine(
     store: Store | None = None,
     dataset: str | Path | Dataset | None = None,
     problems: Problems | None = None,
+    undirected: bool = False,
 ) -> QuestionSpine:
     """Return the gold paths of a question step by step, with what each run did at every step.
 
@@ -187,6 +189,8 @@ def spine(
         The dataset of run files; by default the folder whose ``runs/`` holds the file.
     problems
         Collects what is wrong with the files, and decides whether it is skipped.
+    undirected
+        Compare edges without their direction, as a page with ``--undirected`` does.
 
     Raises
     ------
@@ -210,21 +214,27 @@ def spine(
         decided(Decision(judged.answer, ""), one.grades(question)).right
         for (_, one), judged in zip(found, outcomes, strict=True)
     )
-    columns = tuple(column_of(one.cases[question], one.invalid.get(question)) for _, one in found)
-    lucky = tuple(answer is True and judged.path is False for answer, judged in zip(right, outcomes, strict=True))
+    walks = [aligned_with_gold(case) if undirected else case for case in cases]
+    columns = tuple(
+        column_of(walk, one.invalid.get(question), undirected) for walk, (_, one) in zip(walks, found, strict=True)
+    )
+    lucky = tuple(
+        answer is True and judged.path is False and not undirected  # a path that only directions decide is neither
+        for answer, judged in zip(right, outcomes, strict=True)
+    )
     names = tuple(name for name, _ in found)
     return QuestionSpine(
         question,
         cases[0].question.question,
         Spine(backbone_of(cases[0]), names, columns, right, lucky),
-        tuple(_why_command(run, question, dataset) for run in given),
+        tuple(_why_command(run, question, dataset, undirected) for run in given),
     )
 
 
-def _why_command(run: str | Path, question: str, dataset: str | Path | Dataset | None) -> str:
+def _why_command(run: str | Path, question: str, dataset: str | Path | Dataset | None, undirected: bool) -> str:
     """Return the command that explains a question of a run, which is named as it was given."""
     folder = dataset.folder if isinstance(dataset, Dataset) else dataset
-    options = dataset_option(run, folder) if is_run_file(run) else ""
+    options = (dataset_option(run, folder) if is_run_file(run) else "") + (" --undirected" if undirected else "")
     return command_text("why", run, question, options=options)
 
 
@@ -249,6 +259,7 @@ def why(
     store: Store | None = None,
     dataset: str | Path | Dataset | None = None,
     problems: Problems | None = None,
+    undirected: bool = False,
 ) -> Explanation:
     """Explain what a run did wrong with one question, in at most 2 KB; a notebook draws the spine of the question, too.
 
@@ -262,15 +273,19 @@ def why(
         The dataset of a run file; by default the folder whose ``runs/`` holds the file.
     problems
         Collects what is wrong with the files, and decides whether it is skipped.
+    undirected
+        Compare edges without their direction, as a page with ``--undirected`` does.
 
     Raises
     ------
     InputError
         The run or the question is unknown, which the message answers with the closest name, or a file can't be used.
     """
-    found = explanations.why(run, question, store=store, dataset=dataset, problems=problems)
+    found = explanations.why(run, question, store=store, dataset=dataset, problems=problems, undirected=undirected)
     own = {one.name: getattr(found, one.name) for one in fields(Explanation)}
-    return DrawnExplanation(**own, draw=partial(spine, run, question, store=store, dataset=dataset))
+    return DrawnExplanation(
+        **own, draw=partial(spine, run, question, store=store, dataset=dataset, undirected=undirected)
+    )
 
 
 def _styled(html: str, *sheets: str) -> str:

@@ -296,7 +296,8 @@ class Fragments:
         lucky = [one is True and outcome.path == "wrong" for one, outcome in zip(right, outcomes, strict=True)]
         columns = [run.columns[place] for run in data.runs]
         names = [run.evaluation.run for run in data.runs]
-        commands = [command_text("why", run.source, question, options=run.options) for run in data.runs]
+        more = " --undirected" if data.undirected else ""
+        commands = [command_text("why", run.source, question, options=run.options + more) for run in data.runs]
         return fragment(Spine.unpacked(data.backbones[place], columns, names, right, lucky), question, commands)
 
     def worst(self) -> Iterator[dict[str, Any]]:

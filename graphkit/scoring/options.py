@@ -42,6 +42,9 @@ class EvaluationOptions:
     unordered
         Treat each traversal as a set of edges, as a record with ``"ordered": false`` does. Measures that compare the
         order have no value then.
+    undirected
+        Also keep for each question which edges were walked in neither direction. The measures say themselves whether
+        they compare edges without direction.
     name
         The name of the run, whatever its records say.
     replace
@@ -73,6 +76,7 @@ class EvaluationOptions:
     keep_rows: bool = True
     outcomes: bool = False
     unordered: bool = False
+    undirected: bool = False
     name: str | None = None
     replace: bool = False
     origin: str | Path | None = None

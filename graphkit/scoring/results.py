@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.measures.matching import Edge
 from graphkit.measures.outcome import Decision, Outcome, decided, grade_of
 from graphkit.measures.owners import confirmed, known_reasons
 from graphkit.measures.registry import bounds_of
@@ -57,7 +58,8 @@ class Row:
     own cut-off of rankings, if it has one. ``strict`` holds the values by measure that differ where traversed edges
     without a relation match no gold edge that has one. ``latency_ms`` is what the record states; results folders don't
     hold it. ``by_text`` is what the text of the answer decides, and ``grades`` what grades of the whole answer say.
-    ``details`` are those of the measures that have some.
+    ``details`` are those of the measures that have some. ``missed`` are the required edges that were walked in neither
+    direction, where edges are compared without theirs, so that there is no outcome.
     """
 
     question: str
@@ -71,6 +73,7 @@ class Row:
     latency_ms: float | None = field(default=None, compare=False)
     by_text: Decision | None = field(default=None, compare=False)
     details: Details | None = field(default=None, compare=False)
+    missed: tuple[Edge, ...] | None = field(default=None, compare=False)
     grades: tuple[Decision, ...] = field(default=(), compare=False)
 
     @property

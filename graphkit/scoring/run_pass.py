@@ -65,6 +65,7 @@ class RunPass:
             keep_rows=options.keep_rows,
             outcomes=options.outcomes,
             unordered=options.unordered,
+            undirected=options.undirected,
             versions=any(measure.needs_commits for measure in measures),
             relations=any(measure.compares_relations for measure in measures),
             name=options.name,

@@ -16,7 +16,7 @@ from graphkit.files.spool import TOGETHER, Packer
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.files import SymbolRecall
-from graphkit.measures.outcome import outcome, right_answer
+from graphkit.measures.outcome import missed_without_direction, outcome, right_answer
 from graphkit.measures.owners import text_of
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import as_hash, gold_number
@@ -60,6 +60,8 @@ class Job:
         Describes each scored question, perhaps in another process; the caller gets its result.
     unordered
         Whether all traversals are sets of edges, whatever the records say.
+    undirected
+        Whether rows hold the edges that are missed in both directions.
     versions
         Whether to count chunks without a commit, since a measure reads commits.
     relations
@@ -85,6 +87,7 @@ class Job:
     keep_answers: bool = False
     describe: Describe | None = None
     unordered: bool = False
+    undirected: bool = False
     versions: bool = False
     relations: bool = False
     name: str | None = None
@@ -304,7 +307,8 @@ class Scorer:
             details = {name: found for name, one in self.detailed if (found := one.details(case))}
         latency = None if case.answer is None else case.answer.latency_ms
         gold_hash = as_hash(self.gold_number)
-        about = (labels, judged, gold_hash, case.failure, question.k, self.strict, latency, decision, details)
+        missed = missed_without_direction(case, invalid) if self.job.undirected else None
+        about = (labels, judged, gold_hash, case.failure, question.k, self.strict, latency, decision, details, missed)
         self.about.append(about)
 
     def take_rows(self) -> list[Row]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers import cli
 from tests.helpers.datasets import write_jsonl
-from tests.helpers.pages import Page, plain
+from tests.helpers.pages import Page, plain, spine_of
 
 
 def test_the_command_prints_the_path(tmp_path: Path) -> None:
@@ -155,6 +155,42 @@ def test_undirected_and_unordered_are_reported_on_the_page(tmp_path: Path) -> No
     for shown, reported in ((undirected, "compared without their direction"), (unordered, "read as a set of edges")):
         assert reported in shown.text
         assert reported not in directed.text
+
+
+def test_without_directions_page_terminal_and_why_say_the_same(tmp_path: Path) -> None:
+    """Both outputs name the missed edge and the weakness, and the command of the page explains as the page does.
+
+    q1 walks x -> y backwards and misses y -> z, q2 walks its only edge backwards: EdgeRecall(directed=False) is
+    (1/2 + 1) / 2 = .75, below .8, and nothing is retrieved, so that retrieval is below .7.
+    """
+    walks = ([["a:m.py#y", "CALLS", "a:m.py#x"]], [["a:m.py#w", "CALLS", "a:m.py#x"]])
+    answers = [{**one, "retrieved": [], "traversal": walk} for one, walk in zip(cli.ANSWERS, walks, strict=True)]
+    run = cli.tiny(tmp_path, answers=answers).relative_to(tmp_path)
+    said = cli.inside("evaluate", run, "--no-store", "--undirected", cwd=tmp_path, code=0).out
+    mend = "y -CALLS-> z: 1 question misses it and nothing else"
+    weak = "missed relationships (EdgeRecall(directed=False) 0.75); most at q1"
+    assert [" ".join(line.split()) for line in said.splitlines() if line.startswith(("mend", "weak"))] == [
+        f"weak r: {weak}",
+        f"mend {mend}",
+    ]
+    cli.inside("report", run, "-o", "r.html", "--undirected", cwd=tmp_path, code=0)
+    page = Page((tmp_path / "r.html").read_text("utf-8"))
+    text = " ".join(page.text.split())
+    assert mend in text
+    assert "missed relationships" in text
+    broke = "broke at step 2: did not retrieve `z`"
+    for place, (told, verdict) in enumerate(
+        ((broke, broke), ("walked the required step", "1 of 1 relevant id is not retrieved"))
+    ):
+        spine = spine_of(page, place)
+        plain = " ".join(Page(spine).text.split())
+        assert told.replace("`", "") in plain
+        command = f"graphkit why runs/r.jsonl q{place + 1} --undirected"
+        assert command in plain
+        explained = cli.inside(*command.split()[1:], cwd=tmp_path, code=0).out
+        assert verdict in explained
+        assert "other direction" not in explained
+    assert "broke at step 1: walked it in the other direction" in cli.inside("why", run, "q2", cwd=tmp_path, code=0).out
 
 
 def test_what_is_known_of_a_run_is_on_the_page(tmp_path: Path) -> None:
