@@ -7,7 +7,7 @@ difference excludes 0. Both rest on the questions that the two runs have a value
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +110,33 @@ def mirrored(result: PairedResult) -> PairedResult:
         losses=result.wins,
         accuracy=None,
     )
+
+
+def unanswered_in_words(unanswered: Mapping[str, int], asked: int, baseline: str | None = None) -> str:
+    """Return how the questions count that runs failed on or have no record for, and how they count elsewhere.
+
+    ``unanswered`` are their numbers by run; a ``baseline`` is compared on what it answered alone. Empty if each run
+    answered all.
+
+    >>> print(unanswered_in_words({"a": 2, "b": 0}, 30))
+    Of 30 questions, 2 that a didn't answer count as the worst value; graphkit compare leaves out those of its baseline
+    >>> print(unanswered_in_words({"a": 2, "b": 0}, 30, "a"))
+    Of 30 questions, 2 that a didn't answer are left out; the page and graphkit evaluate count them as the worst value
+    """
+    left = unanswered.get(baseline, 0) if baseline is not None else 0
+    worst = [f"{count} that {run} didn't answer" for run, count in unanswered.items() if count and run != baseline]
+    parts = [f"{left} that {baseline} didn't answer {'is' if left == 1 else 'are'} left out"] if left else []
+    if worst:
+        one = len(worst) == 1 and worst[0].startswith("1 ")
+        parts.append(f"{listed(worst)} {'counts' if one else 'count'} as the worst value")
+    if not parts:
+        return ""
+    if baseline is None:
+        parts.append("graphkit compare leaves out those of its baseline")
+    elif left:
+        them = "it" if left == 1 else "them"
+        parts.append(f"the page and graphkit evaluate count {them} as the worst value")
+    return f"Of {counted(asked, 'question')}, {'; '.join(parts)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from graphkit.analysis.pair_verdict import (
     in_family,
     judged,
     legend,
+    unanswered_in_words,
     why_unclear,
     with_counts,
 )
@@ -200,18 +201,30 @@ class RunComparison:
     def scope(self) -> list[str]:
         """Return sentences on what is compared: how gold differs, what the baseline lacks, what only one was asked."""
         found = [*self.repeated.values(), *([self.gold_change.sentence] if self.gold_change else [])]
-        reasons: dict[str, list[str]] = {}
-        for one in self.incomplete:
-            reasons.setdefault(one.reason, []).append(one.question)
-        found += [
-            f"{self.first} lacks {counted(len(some), 'question')}, not compared: {listed(some, NAMED)} ({why})"
-            for why, some in reasons.items()
-        ]
+        if self.incomplete:
+            found.append(
+                f"{self.first} lacks {counted(len(self.incomplete), 'question')}, not compared: {self._lacks()}"
+            )
+        if self.baseline and self.failed_as != "unscored":
+            gone = sum(not one.reason.startswith(UNLOGGED) for one in self.incomplete)
+            words = unanswered_in_words(
+                {self.first: gone, self.second: self.failed_alone[1]}, self.questions, self.first
+            )
+            found += [words] if gone else []
         if self.apart:
             asked = counted(max(count for _, count in self.apart.values()), "question")
             means = [f"{name} {two(mean)}" for name, (mean, _) in self.apart.items()]
             found.append(f"{self.second} alone was asked {asked}, without weight here: {listed(means, NAMED)}")
         return found
+
+    def _lacks(self) -> str:
+        """Return the questions that the baseline lacks, a reason behind the last of those that share it."""
+        reasons: dict[str, list[str]] = {}
+        for one in self.incomplete[:NAMED]:
+            reasons.setdefault(one.reason, []).append(one.question)
+        more = len(self.incomplete) - NAMED
+        shown = "; ".join(f"{', '.join(some)} ({why})" for why, some in reasons.items())
+        return f"{shown} and {more} more" if more > 0 else shown
 
     def named(self, second: str, question: str = "") -> str:
         """Return what a command names to look at the second run: itself, or the repetition that lost most."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from graphkit.analysis.config import Config, family_of
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.pair_verdict import PairVerdict, family_in_words, in_family, mirrored
+from graphkit.analysis.pair_verdict import PairVerdict, family_in_words, in_family, mirrored, unanswered_in_words
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.errors import InputError
@@ -112,11 +112,20 @@ class Standings:
             return of_one(self.results[0], self.weightless)
         if self.headline is None or base is None:
             return RunVerdict(f"{incomparable(self.results)}.")
-        found = self.pair(base, next(run for run in self.order if run != base))
+        best = next(run for run in self.order if run != base)
+        found = self.pair(base, best)
         if found.result is None:
             return RunVerdict(f"{found.sentence()}.")
-        more = " ".join(part for part in (_doubt(found), self._behind(base)) if part)
+        more = " ".join(part for part in (_doubt(found), self._unanswered(base, best), self._behind(base)) if part)
         return RunVerdict(f"{found.claim()}: {found.values()}", found.change, more)
+
+    def _unanswered(self, *runs: int) -> str:
+        """Return a sentence on the questions that runs gave no answer to; empty without them, or if none counts."""
+        some = [self.results[run] for run in runs]
+        if some[0].failed_as == "unscored":
+            return ""
+        words = unanswered_in_words({one.run: one.unanswered for one in some}, some[0].questions)
+        return f"{words}." if words else ""
 
     def _behind(self, base: int) -> str:
         """Return a sentence on the other runs that the baseline beats; empty if there are none."""

@@ -12,7 +12,9 @@ from markdown_it import MarkdownIt
 
 from graphkit.analysis.pair_verdict import CAUTION
 from graphkit.report.comparison_comment import EXPLAINED, LINES, MARKER
+from graphkit.report.page import write_report
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, Row, inside, write_lines
+from tests.helpers.pages import Page
 
 #: The largest body of a comment that GitHub takes, in characters.
 LARGEST = 65_536
@@ -104,6 +106,26 @@ def test_of_files_and_of_the_graph(tmp_path: Path, any_graph: Graph) -> None:
     done = inside("compare", "r", "s", "-m", "EdgeRecall", *GITHUB, cwd=tmp_path, env=any_graph.env, code=0)
     assert "| latency (median, ms) | 20.0 (2) | not logged |" in done.out
     assert "- `s`: not known, since the run 's' is no longer what was loaded:" in done.out
+
+
+def test_page_and_comment_say_which_questions_are_compared(tmp_path: Path) -> None:
+    """Of three questions the baseline t fails on two: the comment leaves them out, the page counts them, both say so.
+
+    s fails on q3 as well, which is left out.
+    """
+    failing = [{"run": "t", "question_id": name, "error": error} for name, error in (("q2", "full"), ("q3", "late"))]
+    t, s = write(tmp_path, [{**BEFORE[0], "run": "t"}, *failing], AFTER)
+    comment = "\n".join(commented(t, s, cwd=tmp_path))
+    assert "t lacks 2 questions, not compared: `q2` (failed: full); `q3` (failed: late)." in comment
+    assert (
+        "Of 3 questions, 2 that t didn't answer are left out; the page and graphkit evaluate count them as the worst "
+        "value."
+    ) in comment
+    text = Page(write_report([tmp_path / t, tmp_path / s], tmp_path / "r.html").read_text("utf-8")).text
+    assert (
+        "Of 3 questions, 2 that t didn't answer, 1 that s didn't answer count as the worst value; "
+        "graphkit compare leaves out those of its baseline."
+    ) in " ".join(text.split())
 
 
 def test_the_commands_run(tmp_path: Path) -> None:
