@@ -32,6 +32,9 @@ MEASURES, SEVERE = 10, 5
 #: How many reasons for unscored questions share the line.
 REASONS = 3
 
+#: The weight of the first place to mend: it stands even where every run has a severe line.
+FIRST_PLACE = 91
+
 PARTIAL = "overall (partial)"
 
 
@@ -195,7 +198,7 @@ def _weakest(card: Scorecard) -> list[LayerFinding]:
 def mending_findings(places: Sequence[MendingPlace]) -> Iterator[BriefLine]:
     """Yield a line for each place to mend."""
     for number, one in enumerate(places):
-        yield BriefLine("mend", one.sentence, 58 if number else 66)
+        yield BriefLine("mend", one.sentence, 58 if number else FIRST_PLACE)
 
 
 def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:

@@ -98,6 +98,24 @@ def test_more_runs_are_rows(tmp_path: Path) -> None:
     assert [line.split()[0] for line in out.splitlines()[2:7]] == [*"abcde"]
 
 
+def test_many_severe_runs_leave_room_for_a_place_to_mend(tmp_path: Path) -> None:
+    """Ten runs that walk nothing of q1 have a severe line each, more than 24 lines hold: the first place stands.
+
+    Each misses x -> y and y -> z, so no place completes a question; of equals an edge comes first, then the name.
+    """
+    names = [f"r{number}" for number in range(10)]
+    for name in names:
+        run = tiny(tmp_path, QUESTIONS[:1], [{"run": name, "question_id": "q1", "retrieved": [], "traversal": []}])
+        run.rename(run.with_name(f"{name}.jsonl"))
+    runs = [tmp_path / "runs" / f"{name}.jsonl" for name in names]
+    done = inside("evaluate", "--no-store", *runs, cwd=tmp_path, code=0)
+    words = [line.split()[0] for line in done.out.splitlines() if line.strip()]
+    assert words.count("mend") == 1
+    assert "mend      x -CALLS-> y: 10 answers of 10 runs to 1 question miss it" in done.out
+    assert 0 < words.count("severe") < 10
+    assert len(done.out.splitlines()) + len(done.err.splitlines()) <= 24
+
+
 def test_compare_fits(shop: Path) -> None:
     """The measures with their differences and verdicts, what moved most, and the verdict on the runs."""
     screen = on_screen("compare", *RUNS[:2], cwd=shop, code=0)
