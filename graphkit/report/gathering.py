@@ -30,7 +30,7 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
 from graphkit.records.progress import Progress, quiet
-from graphkit.records.scores import Score
+from graphkit.records.scores import PERSON_GRADE, Score
 from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
 from graphkit.report.data import (
@@ -57,6 +57,9 @@ UNREAD = Decision(None, "")
 
 #: Characters of a question in the table.
 LISTED_TEXT = 240
+
+#: The flag of an outcome whose answer a judge or a test has graded: a person's grade doesn't decide it alone.
+JUDGED = "judged"
 
 #: Questions that a warning about outdated verdicts or executions names.
 OUTDATED = 5
@@ -188,6 +191,8 @@ def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequ
     for listed, judged in zip(questions, run.outcomes, strict=False):
         if of_answer := grades.get(listed["id"]):  # they come before the text of the answer
             judged.answer = _word(decided(UNREAD, of_answer).right)
+            if any(not one.by.startswith(PERSON_GRADE) for one in of_answer):
+                judged.flags.append(JUDGED)
     old_verdicts = [one.question for some in verdicts.values() for one in some if _is_outdated(one, run)]
     old_executions = [question for question in executions if question not in run.executions]
     shown = [one for some in run.verdicts.values() for one in some]

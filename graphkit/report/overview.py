@@ -15,6 +15,7 @@ from graphkit.report.board_view import shared_beginning
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import visible
 from graphkit.report.execution_view import WORDS
+from graphkit.report.spine_view import ANSWERS, SIGNS
 
 
 def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict[str, Any]:
@@ -40,6 +41,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
         "baseline": standings.baseline,
         "gold_hash": data.runs[0].evaluation.gold_hash,
         "gold_hashes": _gold_hashes(data),
+        "said": {"answers": ANSWERS, "signs": SIGNS},
         "edges": {"rows": [[row.kind, visible(row.name)] for row in broken.rows], "needs": needs},
         **({"statuses": WORDS} if any(run.executions for run in data.runs) else {}),
         "runs": [

@@ -81,8 +81,10 @@ class Story:
 
     Attributes
     ----------
+    walk
+        Whether they walked well, badly, or whether that is open.
     kind
-        Whether they did well, badly, or whether that is open. A wrong answer isn't well.
+        The same with their answers: a wrong one isn't well.
     words
         A sentence for each cause, or for the walk, without a full stop; the first has no subject and begins small.
     share
@@ -90,6 +92,7 @@ class Story:
     """
 
     runs: tuple[int, ...]
+    walk: Kind
     kind: Kind
     words: tuple[str, ...]
     share: str
@@ -101,16 +104,21 @@ def stories(spine: Spine) -> list[Story]:
     for run in range(len(spine.columns)):
         words = in_sequence(dict.fromkeys(told for _, told in clauses(spine, run)))
         found.setdefault((words, _share(spine, spine.columns[run])), []).append(run)
-    return [Story(tuple(runs), _kind(spine, runs), *told) for told, runs in found.items()]
+    return [_story(spine, runs, *told) for told, runs in found.items()]
 
 
-def _kind(spine: Spine, runs: Sequence[int]) -> Kind:
-    column = spine.columns[runs[0]]
+def _story(spine: Spine, runs: Sequence[int], words: tuple[str, ...], share: str) -> Story:
+    walk = _kind(spine.columns[runs[0]])
+    wrong = walk == "good" and any(spine.right[run] is False for run in runs)
+    return Story(tuple(runs), walk, "bad" if wrong else walk, words, share)
+
+
+def _kind(column: Column) -> Kind:
     if column.breaks or column.state in ("failed", "absent"):
         return "bad"
     if column.state != "scored" or not column.counted:
         return "open"
-    return "bad" if column.causes or any(spine.right[run] is False for run in runs) else "good"
+    return "bad" if column.causes else "good"
 
 
 def _share(spine: Spine, column: Column) -> str:

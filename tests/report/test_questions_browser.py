@@ -321,6 +321,38 @@ def test_grades_are_kept_and_saved_as_scores(opened: Opened, two: Path) -> None:
     expect(page.locator("#save-grades")).to_have_text("Grades (1)")
 
 
+def test_a_grade_changes_what_is_said_of_an_answer(opened: Opened, two: Path) -> None:
+    """Sentence, sign, mark and counts follow a pressed grade, after a reload too, and return when it is taken back.
+
+    New walked both edges of q0 to the right answer, and none of q1 to a wrong one, which is luck once it is right.
+    """
+    from playwright.sync_api import expect
+
+    opened.open(two, "#new/q0")
+    page = opened.page
+    new = page.locator("#spine ul.told > li", has=page.locator("a[data-run='1'][aria-current]"))
+    told, sign = new.locator(".answer"), new.locator(".sign")
+    mark = page.locator("#table tr[data-n='0'] td.run .outcome").nth(1)
+    expect(told).to_have_text("Right answer.")
+    page.keyboard.press("w")
+    expect(told).to_have_text("Wrong answer.")
+    expect(sign).to_have_text("✕")
+    expect(mark).to_have_text("2/2 answer ✗")
+    page.reload()
+    expect(told).to_have_text("Wrong answer.")
+    page.keyboard.press("w")
+    expect(told).to_have_text("Right answer.")
+    expect(sign).to_have_text("✓")
+    expect(mark).to_have_text("2/2 answer ✓")
+    page.keyboard.press("j")
+    page.locator("#d-title", has_text="q1").wait_for()
+    page.keyboard.press("r")
+    expect(told).to_have_text("Right answer over a missed path: luck.")
+    expect(sign).to_have_text("✕")
+    page.keyboard.press("Escape")
+    expect(page.locator("#presets [data-preset=luck]")).to_have_text("luck 2")
+
+
 def test_two_answers_are_compared_word_by_word(opened: Opened, two: Path) -> None:
     """Unfolded, the difference marks what only one of the answers says; the other run can be chosen."""
     from playwright.sync_api import expect

@@ -9,6 +9,7 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.files.verdict_files import grades_folder, write_verdicts
+from graphkit.records.scores import Score
 from graphkit.records.verdicts import Citation, Verdict, answer_hash
 from graphkit.report import PageOptions, write_report
 from graphkit.report.verdict_view import CLAIMS, LISTED, TEXT, judged
@@ -51,6 +52,17 @@ def test_a_claim_has_its_evidence_citation_and_edge() -> None:
         {"name": "grade", "text": "wrong"},
         {"name": "steps", "text": '[1, {"a": null}]'},
     ]
+
+
+def test_an_answer_that_a_judge_graded_is_marked(tmp_path: Path) -> None:
+    """The judge grades q2 and lists claims of q1, a person grades q1: only q2 needs both to say right."""
+    run = tiny(tmp_path)
+    person = Score(run="r", question="q1", measure="PersonGrade", value=1.0, grader="person:ann")
+    page = Page(
+        write_report(run, tmp_path / "r.html", PageOptions(verdicts=[SAID, RUBRIC], scores=[person])).read_text("utf-8")
+    )
+    outcomes = page.json("summary")["runs"][0]["questions"]
+    assert [(one["answer"], "judged" in one["flags"]) for one in outcomes] == [("right", False), ("wrong", True)]
 
 
 def test_a_long_verdict_is_cut_and_counted() -> None:

@@ -243,7 +243,8 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts, detail })
   $("save-jsonl").addEventListener("click", (/** @type {any} */ event) => saveList(event, `${stem}.jsonl`, "application/jsonl", asJsonLines));
   return {
     show, fillForm, usualMeasure: EDGE_RECALL,
-    redraw: () => { if (choice) draw(); },
+    /** Draw the same rows again, with the counts of what has changed. */
+    redraw: () => { if (choice) { drawPresets(); drawWorse(); draw(); } },
     /** Unpack what is searched, so that the first search needn't wait. */
     prepare: () => { texts().then((found) => { searched = found; }, () => {}); },
     numbers: () => numbers,

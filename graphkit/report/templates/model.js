@@ -15,6 +15,7 @@
  * @property {Record<string, string>} [statuses]
  * @property {Run[]} runs
  * @property {string} beginning How the names of all runs begin, which heads leave out.
+ * @property {import("./told.js").Said} said
  * @property {number} best
  * @property {number | null} baseline
  * @property {string | null} gold_hash

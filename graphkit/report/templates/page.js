@@ -8,6 +8,7 @@ import { letterOf, listOf } from "./list.js";
 import { watch } from "./live.js";
 import { EDGE_KINDS } from "./model.js";
 import { copy, enableCopies, joinNames, panelOf } from "./panel.js";
+import { regrading, tellAnswers } from "./told.js";
 
 /** @param {import("./model.js").Summary} data */
 const start = (data) => {
@@ -77,7 +78,7 @@ const start = (data) => {
   $("run-choice").hidden = data.runs.length < 3;
 
   // Parts ----------------------------------------------------------------------------------------------------------
-  const grades = gradesOf(data.gold_hash, served, () => list.redraw());
+  const grades = gradesOf(data.gold_hash, served, () => { regrade(); });
   /** @type {Promise<string[]> | null} */
   let texts = null;
   const list = listOf({
@@ -85,7 +86,18 @@ const start = (data) => {
     detail: (number, n) => readOf("d", number, data.runs[number].questions[n].block, n),
     graded: (number, n) => gradeWords(grades.of(data.runs[number].name, data.questions[n].id)),
   });
-  const panel = panelOf({ data, link, showRuns, grades, baseline });
+  /** Say what grades decide of a question that has some. @param {ParentNode} place @param {number} n */
+  const tell = (place, n) => { if (grades.all().some((one) => one.question === data.questions[n].id)) tellAnswers(place, data, n); };
+  const panel = panelOf({ data, link, showRuns, tell, grades, baseline });
+  const regraded = regrading(data, panel.detail);
+  /** Let grades decide marks, counts and the sentences of the open question. */
+  const regrade = async () => {
+    if (!(await regraded(grades.all()))) return;
+    list.redraw();
+    if (open < 0 || !document.getElementById("spine")) return;
+    tellAnswers($("spine"), data, open);
+    showRuns($("spine"));
+  };
 
   /** Return the choice that the state describes. @returns {import("./model.js").Choice} */
   const choice = () => {

@@ -42,12 +42,13 @@ export const joinNames = (place) => {
  * @property {import("./model.js").Summary} data
  * @property {(run: number, question: number) => string} link
  * @property {(place: ParentNode) => void} showRuns Hides what belongs to runs that aren't shown.
+ * @property {(place: ParentNode, question: number) => void} tell Says what the reader's grades decide.
  * @property {ReturnType<typeof import("./grades.js").gradesOf>} grades
  * @property {() => number | null} baseline
  */
 
 /** @param {Around} around */
-export const panelOf = ({ data, link, showRuns, grades, baseline }) => {
+export const panelOf = ({ data, link, showRuns, tell, grades, baseline }) => {
   const panel = $("detail");
   const perBlock = Number(document.getElementById("s-0")?.dataset.questions);
   /** What was asked for last: what was asked before and is unpacked later isn't shown. @type {object | null} */
@@ -60,6 +61,7 @@ export const panelOf = ({ data, link, showRuns, grades, baseline }) => {
   const spineOf = async (run, n) => {
     const template = document.createElement("template");
     template.innerHTML = (await read(`s-${Math.floor(n / perBlock)}`))[n]; // escaped when the page was written
+    tell(template.content, n);
     enableCopies(template.content);
     const folds = /** @type {HTMLElement} */ (template.content.querySelector(".folds"));
     folds.remove();
@@ -99,5 +101,5 @@ export const panelOf = ({ data, link, showRuns, grades, baseline }) => {
     panel.scrollTop = 0;
     return true;
   };
-  return { show, drop: () => { asked = null; }, clear: () => panel.replaceChildren() };
+  return { show, drop: () => { asked = null; }, clear: () => panel.replaceChildren(), detail: (/** @type {number} */ run, /** @type {number} */ n) => within("d", run, n) };
 };
