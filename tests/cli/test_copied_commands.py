@@ -14,6 +14,7 @@ import pytest
 import graphkit
 from graphkit.agents.workspace import Workspace
 from tests.helpers.cli import ANSWERS, QUESTIONS, Row, inside, tiny, write_lines
+from tests.helpers.pages import Page, spine_of
 
 #: Ids as shells and parsers of options misread them.
 IDS = ("q 1", "-q2")
@@ -96,6 +97,10 @@ def test_a_shell_reads_back_what_was_named(name: str, tmp_path: Path) -> None:
     run = tiny(tmp_path / "-my set", [first, second], silent)
     told = inside("why", "--dataset", "..", "--", run.name, f"{name}1", cwd=run.parent, code=0).out
     [look] = offered(told)
+    inside("report", "--dataset", "..", "-o", "page.html", "--", run.name, cwd=run.parent, code=0)
+    shown = Page((run.parent / "page.html").read_text("utf-8"))
+    [why] = [one for one in offered(spine_of(shown, 1)) if one.startswith("graphkit why ")]
+    assert inside(*in_bash(why), cwd=run.parent, code=0).out == told  # the page shows the id with escapes
     rows = inside(*in_bash(look), "--json", cwd=run.parent, code=0).objects()
     assert {row["question"] for row in rows if "question" in row} == {f"{name}1"}
 
