@@ -265,6 +265,7 @@ class EvaluationPlan:
             measures=self._chosen([run], notify),
             keep_rows=True,
             outcomes=(self.layered or self.selection.by_outcome) and not self.undirected,
+            undirected=self.layered and self.undirected,
             keep=self._kept(),
         )
         problems = Problems(options.on_error, strict=options.strict)

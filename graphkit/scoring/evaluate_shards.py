@@ -187,6 +187,7 @@ class _Scoring:
             outcomes=self.options.outcomes,
             detailed=self.detailed,
             unordered=self.options.unordered,
+            undirected=self.options.undirected,
             versions=any(measure.needs_commits for measure in measures),
             relations=any(measure.compares_relations for measure in measures),
             name=self.options.name,
@@ -216,7 +217,8 @@ class _Scoring:
         from graphkit import __version__
 
         own = [code_of(measure) for measure in self.context.job.measures if measure.is_custom()]
-        options = self.options.outcomes, self.detailed is not None, self.options.unordered, self.options.name
+        how = self.options
+        options = how.outcomes, self.detailed is not None, how.unordered, how.undirected, how.name
         commits, invalid = self.known  # a graph may know more than the files do
         known = sorted(map(repr, commits.commits.items())), sorted(invalid.items())
         return key_of(__version__, self.names, own, options, self.run.key, known)

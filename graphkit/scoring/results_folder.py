@@ -294,15 +294,15 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
     columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
     given = [(columns[name], columns[reason_of(name)]) for name in measures]
     for at, question in enumerate(columns["id"]):
-        judged, by_text, details = None, None, None
+        judged, by_text, details, missed = None, None, None, None
+        if "missed" in columns:
+            missed = tuple((edge[0], edge[1], edge[2]) for edge in json.loads(columns["missed"][at] or "[]"))
         if "stage" in columns:
             stage = Stage(question, columns["stage"][at], columns["stage_reason"][at])
             right = columns["right_answer"][at], columns["right_path"][at]
             # Earlier versions lack these columns.
             edges, ids = (columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids"))
-            listed = columns["missed"][at] if "missed" in columns else None
-            missed = tuple((edge[0], edge[1], edge[2]) for edge in json.loads(listed or "[]"))
-            judged = Outcome(*right, stage, columns["undecided"][at], edges, ids, missed)
+            judged = Outcome(*right, stage, columns["undecided"][at], edges, ids, missed or ())
         if "decided_by" in columns:
             by_text = Decision(columns["right_answer"][at], columns["decided_by"][at])
         if "details" in columns:
@@ -318,6 +318,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             tuple(json.loads(columns[STRICT][at]).items()) if STRICT in columns and columns[STRICT][at] else (),
             by_text=by_text,
             details=details,
+            missed=missed if judged is None else None,
         )
 
 

@@ -323,7 +323,9 @@ def schema(measures: Sequence[str], job: Job) -> Any:
     if job.outcomes:
         fields.append(("right_path", pa.bool_()))
         fields += [(name, text) for name in ("undecided", "stage", "stage_reason")]
-        fields += [("missed_edges", pa.int64()), ("missed_ids", pa.int64()), ("missed", text)]
+        fields += [("missed_edges", pa.int64()), ("missed_ids", pa.int64())]
+    if job.outcomes or job.undirected:
+        fields.append(("missed", text))
     for name in measures:
         fields += [(name, pa.float64()), (reason_of(name), text)]
     if any(map(compares_relations, measures)):
@@ -353,7 +355,9 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], job: Job) -> Any:
         columns += [[one.undecided for one in judged if one], [one.stage.name for one in judged if one]]
         columns += [[one.stage.reason for one in judged if one], [one.missed_edges for one in judged if one]]
         columns.append([one.missed_ids for one in judged if one])
-        columns.append([json.dumps(one.missed) if one.missed else None for one in judged if one])
+    if job.outcomes or job.undirected:
+        edges = [row.missed or (row.outcome.missed if row.outcome else ()) for row in rows]
+        columns.append([json.dumps(missed) if missed else None for missed in edges])
     for place in range(len(measures)):
         values = [row.values[place] for row in rows]
         columns += [[None if isinstance(value, str) else float(value) for value in values]]

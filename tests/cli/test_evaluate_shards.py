@@ -42,6 +42,19 @@ def test_rows_of_a_results_folder_hold_missed_edges(tmp_path: Path) -> None:
     assert [one and (one.missed_edges, one.missed) for one in outcomes] == [(1, (("a:m.py#y", None, odd),)), (0, ())]
 
 
+def test_without_directions_a_results_folder_has_the_places_to_mend(tmp_path: Path) -> None:
+    """Of q1 the first edge is walked backwards and the second not at all: the folder prints what one process prints."""
+    back = [["a:m.py#y", "CALLS", "a:m.py#x"]]
+    run = tiny(tmp_path, answers=[{**ANSWERS[0], "traversal": back}, ANSWERS[1]])
+    arguments = ("evaluate", "--no-store", "--undirected", run)
+    usual = inside(*arguments, cwd=tmp_path, code=0).out
+    folder = inside(*arguments, "--out", tmp_path / "results", cwd=tmp_path, code=0).out
+    assert "y -CALLS-> z: 1 question misses it and nothing else" in usual
+    assert but_for(usual, "next") == but_for(folder, "next")
+    rows = graphkit.read_results(tmp_path / "results").rows()
+    assert [(row.outcome, row.missed) for row in rows] == [(None, (("a:m.py#y", "CALLS", "b:n.py#z"),)), (None, ())]
+
+
 def test_gates_hold_for_a_results_folder(tmp_path: Path) -> None:
     """A gate fails as without the folder, which is written all the same."""
     out = tmp_path / "results"
