@@ -23,6 +23,7 @@ from graphkit.records.ids import Places
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.verdicts import Verdict
+from graphkit.report.escaping import visible
 from graphkit.scoring.results import Evaluation
 
 Outcome = Literal["right", "wrong", "undecided"]
@@ -174,3 +175,9 @@ class ReportData:
     backbones: dict[int, bytes] = field(default_factory=dict)
     asked: tuple[str, ...] = ()
     places: Places = field(default_factory=Places)
+
+    def escaped_ids(self) -> dict[int, str]:
+        """Return by place the ids that the page shows with escapes, as commands and files of rows need them."""
+        ids = {visible(row.question): row.question for row in self.runs[0].evaluation.rows}
+        places = enumerate(question["id"] for question in self.questions)
+        return {place: ids[shown] for place, shown in places if ids.get(shown, shown) != shown}

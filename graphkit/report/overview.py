@@ -34,6 +34,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
             for place, name in enumerate(names)
         ],
         "questions": data.questions,
+        **({"ids": ids} if (ids := data.escaped_ids()) else {}),
         "stages": STAGES,
         "causes": CAUSES,
         "beginning": shared_beginning([visible(run.evaluation.run) for run in data.runs]),

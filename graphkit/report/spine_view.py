@@ -286,14 +286,11 @@ class Fragments:
     """The spines of the questions of a page, each beside all runs."""
 
     def __init__(self, data: ReportData) -> None:
-        self._data = data
-        #: The ids of the questions by what the page shows, which escapes control characters; commands need the ids.
-        self._ids = {visible(row.question): row.question for row in data.runs[0].evaluation.rows}
+        self._data, self._escaped = data, data.escaped_ids()
 
     def at(self, place: int) -> Markup:
         """Return the spine of the question at a place as HTML."""
-        data, shown = self._data, self._data.questions[place]["id"]
-        question = self._ids.get(shown, shown)
+        data, question = self._data, self._escaped.get(place, self._data.questions[place]["id"])
         outcomes = [run.outcomes[place] for run in data.runs]
         right = [_WORDS.get(outcome.answer) for outcome in outcomes]
         lucky = [one is True and outcome.path == "wrong" for one, outcome in zip(right, outcomes, strict=True)]

@@ -99,6 +99,8 @@ def test_a_shell_reads_back_what_was_named(name: str, tmp_path: Path) -> None:
     [look] = offered(told)
     inside("report", "--dataset", "..", "-o", "page.html", "--", run.name, cwd=run.parent, code=0)
     shown = Page((run.parent / "page.html").read_text("utf-8"))
+    escaped = {} if name.isprintable() else {str(place): f"{name}{place}" for place in range(2)}
+    assert shown.json("summary").get("ids", {}) == escaped  # saved rows hold these
     [why] = [one for one in offered(spine_of(shown, 1)) if one.startswith("graphkit why ")]
     assert inside(*in_bash(why), cwd=run.parent, code=0).out == told  # the page shows the id with escapes
     rows = inside(*in_bash(look), "--json", cwd=run.parent, code=0).objects()

@@ -88,6 +88,14 @@ test("failed and no record are two things, in a run, in any run and in a filter"
   assert.deepEqual(words(PRESETS), words(events(found)));
 });
 
+test("saved rows name questions by their ids, which the page shows with escapes", () => {
+  const found = { ...data([[right, right]]), ids: { 1: "\tx" } };
+  const rows = exported(found, [0, 1], [new Map()]);
+  assert.deepEqual(rows.map(({ question }) => question), ["q0", "\tx"]);
+  assert.match(asJsonLines(rows), /"question":"\\tx"/);
+  assert.match(asCsv(rows, []), /\r\n'\tx,/); // a spreadsheet must not take it for a formula
+});
+
 test("a filter leaves the questions that it holds of", () => {
   const found = data([[right, wrong, half]]);
   assert.deepEqual(chosen(found, choice({ filter: (n) => n !== 1, category: "even" }), null), [0, 2]);

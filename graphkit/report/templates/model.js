@@ -9,6 +9,7 @@
  * @typedef {object} Summary What the page knows before a question is opened.
  * @property {Measure[]} measures
  * @property {Listed[]} questions
+ * @property {Record<number, string>} [ids] By number, the ids that are shown with escapes.
  * @property {string[]} stages
  * @property {string[]} causes
  * @property {{rows: [string, string][], needs: number[][]}} edges
@@ -257,7 +258,7 @@ export const edgesOf = (map, outcome) => {
  * @param {Summary} data @param {number[]} list @param {Map<number, Edges>[]} edges
  */
 export const exported = (data, list, edges) => list.map((n) => ({
-  question: data.questions[n].id,
+  question: data.ids?.[n] ?? data.questions[n].id,
   text: data.questions[n].text,
   category: data.questions[n].category,
   difficulty: data.questions[n].difficulty,
