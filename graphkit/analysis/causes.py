@@ -305,15 +305,21 @@ class _Words:
         source, target = self._name(self._edge[0]), self._name(self._edge[2])
         rank = self._case.ranks.get(self._edge[2])
         came = f"retrieved {target} (#{rank})" if rank is not None else f"came to {target}"
-        why = f"{came}, but did not walk to it from {source}"
-        return "not walked", why, self._do(f"follow {self._edges(self._edge)} from {source}")
+        walk = f"walk to it from {source}" if source != target else "walk from it to itself"
+        back = "" if source != target else " to itself"
+        return (
+            "not walked",
+            f"{came}, but did not {walk}",
+            self._do(f"follow {self._edges(self._edge)} from {source}{back}"),
+        )
 
     def _turned(self) -> tuple[CauseKind, str, str] | None:
         if self._broken.turn is None or not self._steps:
             return None
-        source, target = self._name(self._edge[0]), self._name(self._edge[2])
+        source = self._name(self._edge[0])
         why = f"left {source}{self._by(self._broken.turn)}, and not{self._by(self._edge)}"
-        return "another edge", why, self._do(f"follow {self._edges(self._edge)} from {source} to {target}")
+        do = f"follow {self._edges(self._edge)} from {source} to {self._end(self._edge)}"
+        return "another edge", why, self._do(do)
 
     def _unknown(self) -> tuple[CauseKind, str, str]:
         how = self._how()
@@ -373,7 +379,10 @@ class _Words:
 
     def _by(self, edge: Edge) -> str:
         by = f" by {self._relation(edge)}" if edge[1] else ""
-        return f"{by} to {self._name(edge[2])}"
+        return f"{by} to {self._end(edge)}"
+
+    def _end(self, edge: Edge) -> str:
+        return "itself" if edge[0] == edge[2] else self._name(edge[2])
 
     def _edges(self, edge: Edge) -> str:
         return f"{self._relation(edge)} edges" if edge[1] else "edges"

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from graphkit.records.words import counted
 from graphkit.report.spine import Column, MarkKind, Node, Spine, SpinePath
-from graphkit.report.spine_words import clauses, in_sequence
+from graphkit.report.spine_words import clauses, in_sequence, walked_of
 
 #: The symbol, the word and the meaning of each mark, in the order of the legend.
 MARKS: dict[MarkKind, tuple[str, str, str]] = {
@@ -124,28 +124,16 @@ def _kind(column: Column) -> Kind:
 def _share(spine: Spine, column: Column) -> str:
     if not column.breaks:
         return ""
-    marks = _required(spine, column)
-    walked = sum(kind == "walked" for kind in marks.values())
+    walked, required = walked_of(spine, column, column.counted)
     free = any(step.optional for place in column.counted for step in spine.backbone.paths[place].steps)
-    return f"{walked} of {counted(len(marks), 'required step' if free else 'step')}"
-
-
-def _required(spine: Spine, column: Column) -> dict[tuple[int, str, int], MarkKind]:
-    """Return the marks of the required edges of the paths that count, each once, as EdgeRecall counts them."""
-    found = {}
-    for place in column.counted:
-        path = spine.backbone.paths[place]
-        for number in path.required:
-            step = path.steps[number]
-            found[step.source, step.relation, step.target] = column.marks[place][number].kind
-    return found
+    return f"{walked} of {counted(required, 'required step' if free else 'step')}"
 
 
 def remedies(spine: Spine) -> list[str]:
     """Return what to do about the causes, each sentence once: first of the runs that came furthest."""
     said: set[str] = set()
     found = []
-    for column in sorted(spine.columns, key=lambda column: -[*_required(spine, column).values()].count("walked")):
+    for column in sorted(spine.columns, key=lambda column: -walked_of(spine, column, column.counted)[0]):
         for cause in column.causes:
             new = [one for one in _SENTENCE.findall(cause.remedy) if one not in said]
             said.update(new)

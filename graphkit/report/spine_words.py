@@ -26,10 +26,20 @@ def sentences(spine: Spine, run: int) -> list[str]:
         if place is None or place not in causes or told != causes[place].sentence:
             found.append(told)
             continue
-        required = spine.backbone.paths[place].required
-        walked = sum(column.marks[place][step].kind == "walked" for step in required)
-        found.append(f"{told}; {walked} of {counted(len(required), 'required step')} walked")
+        walked, required = walked_of(spine, column, [place])
+        found.append(f"{told}; {walked} of {counted(required, 'required step')} walked")
     return [*found, LUCK] if column.counted and spine.lucky[run] else found
+
+
+def walked_of(spine: Spine, column: Column, places: Iterable[int]) -> tuple[int, int]:
+    """Return how many required edges of some paths a run walked, of how many: each once, as EdgeRecall counts them."""
+    walked = {}
+    for place in places:
+        path = spine.backbone.paths[place]
+        for number in path.required:
+            step = path.steps[number]
+            walked[step.source, step.relation, step.target] = column.marks[place][number].kind == "walked"
+    return sum(walked.values()), len(walked)
 
 
 def in_sequence(told: Iterable[str]) -> tuple[str, ...]:
@@ -74,7 +84,7 @@ def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
 def _whole(spine: Spine, column: Column, place: int) -> str:
     """Return the words on a path of which every required step was walked."""
     path = spine.backbone.paths[place]
-    walked = len(path.required)
+    walked, _ = walked_of(spine, column, [place])
     named = in_backticks(path.name, NAME) if path.named else path.name
     of = f" of path {named}" if len(spine.backbone.paths) > 1 else ""
     order = "" if column.in_order[place] else ", but no retrieved path has them in this order"

@@ -348,17 +348,17 @@ def _check_set(case: Case, column: Column, place: int, words: str, own: str) -> 
 def _check(case: Case, column: Column, place: int, words: str) -> None:
     """Compare one sentence with the marks of its path."""
     gold, marks = case.gold[place], [mark.kind for mark in column.marks[place]]
-    required = [mark for mark, free in zip(marks, gold.optional, strict=True) if not free]
-    assert set(required) <= {"walked", "missed", "reversed", "relation"}
+    required = {edge: mark for edge, mark, free in zip(gold.edges, marks, gold.optional, strict=True) if not free}
+    assert {*required.values()} <= {"walked", "missed", "reversed", "relation"}
     if share := re.search(r"(\d+) of (\d+) required steps? walked$", words):
-        assert [int(share[1]), int(share[2])] == [required.count("walked"), len(required)]
+        assert [int(share[1]), int(share[2])] == [[*required.values()].count("walked"), len(required)]
     nodes = {node for edge in gold.edges for node in (edge[0], edge[2])}
     touched = {node for source, _, target in case.walked for node in (source, target)}
     taken = [step for step, mark in enumerate(marks) if mark == "walked"]
     lost = next((step for step, free in enumerate(gold.optional) if not free and marks[step] != "walked"), None)
     broke = re.search(r"broke at step (\d+)", words)
     if broke is None:
-        assert {*required} == {"walked"}
+        assert {*required.values()} == {"walked"}
         return
     at = int(broke[1]) - 1
     assert at == lost
@@ -380,9 +380,12 @@ def _check(case: Case, column: Column, place: int, words: str) -> None:
         assert source.endswith(went[1])
     if missing := re.search(r"did not retrieve `(\S+?)`", words):
         assert any(node.endswith(missing[1]) and node not in touched for node in (source, target))
-    if came := re.search(r"(?:came to|retrieved) `(\S+)`.*, but did not walk to it from `(\S+?)`", words):
+    if came := re.search(
+        r"(?:came to|retrieved) `(\S+)`.*, but did not walk (?:to it from `(\S+?)`|from it to)", words
+    ):
         # The names are told apart, unless the edge leads back to its start.
-        assert (came[1] != came[2]) == (source != target)
+        assert (came[2] is None) == (source == target)
+        assert came[1] != came[2]
         assert target in touched
     if "the walk stopped" in words:
         assert all(step < at for step in taken)
@@ -492,6 +495,19 @@ def test_what_is_drawn_once_names_its_own_runs() -> None:
         for each in (spine, replace(spine, runs=("old", "new")))
     ]
     assert titles == [[f"{apart(one)} #1, {apart(other)} #2"] for one, other in (("r0", "r1"), ("old", "new"))]
+
+
+def test_an_edge_that_a_path_has_twice_is_counted_once() -> None:
+    """Gold goes x to itself and twice from x to y, which is two edges; the first run walks x to y, the second both."""
+    gold = question([(X, "CALLS", X), (X, "CALLS", Y), (X, "CALLS", Y)], [(Z, "CALLS", W)])
+    there, back = answer([(X, "CALLS", Y)], retrieved=[X]), answer([(X, "CALLS", X)], [(X, "CALLS", Y)])
+    spine = spine_of(gold, there, back)
+    told = "broke at step 1 of path 1: retrieved `x` (#1), but did not walk from it to itself"
+    assert sentences(spine, 0)[0] == f"{told}; the walk joined the path at step 2; 1 of 2 required steps walked"
+    assert spine.columns[0].causes[0].remedy == "For step 1, follow `CALLS` edges from `x` to itself."
+    assert "walked both required steps of path 1, but no retrieved path has them in this order" in sentences(spine, 1)
+    # Of all paths: two edges and z CALLS w.
+    assert [one.share for one in stories(spine)] == ["1 of 3 steps", "2 of 3 steps"]
 
 
 def test_a_lane_has_one_mark_where_it_first_broke() -> None:
