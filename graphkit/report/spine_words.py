@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from graphkit.analysis.causes import NO_EDGE
 from graphkit.records.words import counted, in_backticks
@@ -10,6 +10,9 @@ from graphkit.report.spine import NAME, Column, Spine
 
 #: The verdict on a right answer whose path lacks a step.
 LUCK = "right answer over a missed path: luck"
+
+#: The most paths of which each is told. Of more the first cause is told, and they are counted.
+PATHS_TOLD = 3
 
 
 def sentences(spine: Spine, run: int) -> list[str]:
@@ -63,12 +66,20 @@ def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
         return [(None, causes[None].sentence)]
     if not causes:
         return [(None, column.whole)]
+    broken = [place for place in column.counted if place in causes]
+    whole = [place for place in column.counted if place not in causes]
+    if len(column.counted) > PATHS_TOLD:
+        told, rest = (broken, []) if len(broken) <= PATHS_TOLD else (broken[:1], broken)
+        return [*_causes(column, told), (None, _number(column, whole, rest))]
+    return [*_causes(column, broken), *((place, _whole(spine, column, place)) for place in whole)]
+
+
+def _causes(column: Column, broken: Iterable[int]) -> list[tuple[int | None, str]]:
+    """Return the causes of some paths, each once."""
+    causes = {one.path: one for one in column.causes}
     found: list[tuple[int | None, str]] = []
     at: dict[tuple[str, str], list[str]] = {}
-    for place in column.counted:
-        if place not in causes:
-            found.append((place, _whole(spine, column, place)))
-            continue
+    for place in broken:
         # The same cause of two paths is said once, at the first of them, with both places.
         before, _, after = causes[place].sentence.partition(causes[place].place)
         places = at.setdefault((before, after), [])
@@ -79,6 +90,17 @@ def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
         old = f"{before}{' and '.join(places[:-1])}{after}"
         found = [(one, f"{before}{' and '.join(places)}{after}" if told == old else told) for one, told in found]
     return found
+
+
+def _number(column: Column, whole: Sequence[int], broken: Sequence[int]) -> str:
+    """Return how many of many paths were walked whole, and how far the walk came on those that broke."""
+    turned = sum(not column.in_order[place] for place in whole)
+    order = f", but {turned} of them not in order" if turned else ""
+    words = [f"walked {len(whole) or 'none'} of {len(column.counted)} gold paths whole{order}"]
+    never = sum(one.path in broken and not one.entered for one in column.breaks)
+    for count, how in ((never, "never entered"), (len(broken) - never, "entered, but not walked whole")):
+        words += [f"{count} {'was' if count == 1 else 'were'} {how}"] if count else []
+    return "; ".join(words)
 
 
 def _whole(spine: Spine, column: Column, place: int) -> str:

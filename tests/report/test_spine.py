@@ -497,6 +497,44 @@ def test_what_is_drawn_once_names_its_own_runs() -> None:
     assert titles == [[f"{apart(one)} #1, {apart(other)} #2"] for one, other in (("r0", "r1"), ("old", "new"))]
 
 
+def test_many_paths_are_counted() -> None:
+    """Of six paths the first run walks 0 and 1, and 2 in another order; it never came to 3 and 4, and at 5 it broke.
+
+    The second run walks five and breaks at the last alone. Up to three causes are told without a count of broken paths.
+    """
+    nodes = [f"a:m.py#n{number}" for number in range(13)]
+    steps = [[(nodes[2 * at], "CALLS", nodes[2 * at + 1])] for at in range(6)]
+    steps[2].append((nodes[5], "CALLS", nodes[12]))
+    gold = question(*({"id": f"p{number}", "steps": some} for number, some in enumerate(steps)))
+    walk = [*steps[0], *steps[1], *reversed(steps[2])]
+    spine = spine_of(gold, answer(walk, [(nodes[10], "READS", W)]), answer(*steps[:5]))
+    lost = "did not retrieve `n11`; the walk left `n10` by `READS` to `w`"
+    counted = "walked 3 of 6 gold paths whole, but 1 of them not in order"
+    first = "broke at step 1 of path `p3`: did not retrieve `n6`; the walk never entered the path"
+    three = [f"{first}; 0 of 1 required step walked"]
+    three.append(three[0].replace("p3", "p4").replace("n6", "n8"))
+    three.append(f"broke at step 1 of path `p5`: {lost}; 0 of 1 required step walked")
+    assert sentences(spine, 0) == [*three, counted]
+    assert sentences(spine, 1) == [
+        "broke at step 1 of path `p5`: did not retrieve `n10`; the walk never entered the path; "
+        "0 of 1 required step walked",
+        "walked 5 of 6 gold paths whole",
+    ]
+    # Of four broken paths and more the first cause is told: with one path less walked, p1 is never entered, too.
+    less = spine_of(gold, answer([*steps[0], *reversed(steps[2])], [(nodes[10], "READS", W)]), answer())
+    assert [one.words for one in stories(less)] == [
+        (
+            first.replace("p3", "p1").replace("n6", "n2"),
+            "Walked 2 of 6 gold paths whole, but 1 of them not in order; 3 were never entered; "
+            "1 was entered, but not walked whole",
+        ),
+        (
+            "walked no edge; broke at step 1 of path `p0`: did not retrieve `n0`",
+            "Walked none of 6 gold paths whole; 6 were never entered",
+        ),
+    ]
+
+
 def test_an_edge_that_a_path_has_twice_is_counted_once() -> None:
     """Gold goes x to itself and twice from x to y, which is two edges; the first run walks x to y, the second both."""
     gold = question([(X, "CALLS", X), (X, "CALLS", Y), (X, "CALLS", Y)], [(Z, "CALLS", W)])
