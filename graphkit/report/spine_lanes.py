@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -25,9 +24,6 @@ MARKS: dict[MarkKind, tuple[str, str, str]] = {
 
 #: What is said of the first required step that the walk lacks: where nothing has an order, nothing breaks.
 BROKE = {True: "broke here", False: "first missed edge"}
-
-#: A sentence; names between backticks may hold full stops.
-_SENTENCE = re.compile(r"[^`. ](?:`[^`]*`|[^`.])*\.|`[^`]*`(?:`[^`]*`|[^`.])*\.")
 
 #: How a lane is drawn between two nodes: walked, not walked, or no step is there.
 _Line = Literal["walked", "quiet", "none"]
@@ -129,16 +125,18 @@ def _share(spine: Spine, column: Column) -> str:
     return f"{walked} of {counted(required, 'required step' if free else 'step')}"
 
 
-def remedies(spine: Spine) -> list[str]:
-    """Return what to do about the causes, each sentence once: first of the runs that came furthest."""
-    said: set[str] = set()
-    found = []
-    for column in sorted(spine.columns, key=lambda column: -walked_of(spine, column, column.counted)[0]):
-        for cause in column.causes:
-            new = [one for one in _SENTENCE.findall(cause.remedy) if one not in said]
-            said.update(new)
-            found.append(" ".join(new))
-    return [one for one in found if one]
+def remedies(spine: Spine) -> list[tuple[str, tuple[int, ...]]]:
+    """Return what to do about the causes, each remedy once with its runs.
+
+    The first causes come first, and among them those of the runs that came furthest.
+    """
+    columns = spine.columns
+    order = sorted(range(len(columns)), key=lambda run: -walked_of(spine, columns[run], columns[run].counted)[0])
+    causes = [(place, run, cause.remedy) for run in order for place, cause in enumerate(columns[run].causes)]
+    found: dict[str, set[int]] = {}
+    for _, run, words in sorted(causes, key=lambda one: one[0]):
+        found.setdefault(words, set()).add(run)
+    return [(words, tuple(sorted(runs))) for words, runs in found.items()]
 
 
 def clashes_of(column: Column) -> list[str]:

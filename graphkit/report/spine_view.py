@@ -170,7 +170,14 @@ def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Marku
         signs=SIGNS,
         wordy=any(len(part) > WORD for name in names for part in _BREAK.split(middle(name[len(beginning) :], 24))),
         beginning=beginning,
-        remedies=remedies(spine),
+        remedies=[
+            {
+                "words": words,
+                "numbers": _numbers(who),
+                "runs": [runs[run] for run in who] if len(who) < len(runs) else [],
+            }
+            for words, who in remedies(spine)
+        ],
         several=len(spine.backbone.paths) > 1,
         paths=[_path(spine, some, runs, place) for place in shown],
         others=[_path(spine, some, runs, place) for place in range(len(spine.backbone.paths)) if place not in shown],

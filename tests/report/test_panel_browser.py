@@ -65,6 +65,41 @@ def test_the_cause_and_the_answer_stand_near_the_top(
 
 
 @in_each_browser
+def test_what_to_do_is_that_of_the_chosen_run(opened: Opened, tmp_path: Path) -> None:
+    """In sf-27 graph read another version, and graph-v2 and bm25 miss the first step: each is told its own remedy.
+
+    Nothing is lost: the line that stood first is folded, once.
+    """
+    runs = sorted((STOREFRONT / "runs").iterdir())
+    version, retrieve = "Have orders read at v2.1.0 for this question.", "Retrieve refund_order, or walk to it"
+    opened.open(write_report(runs, tmp_path / "r.html"), "#storefront-graph/sf-27")
+    page = opened.page
+    for run, own, other in (("graph", version, retrieve), ("bm25", retrieve, version)):
+        page.evaluate(f"location.hash = '#storefront-{run}/sf-27'")
+        page.locator(".answers h3", has_text=f"Answer of storefront-{run}").wait_for()
+        assert page.locator("#spine .todo .remedy").count() == 1
+        told = page.locator("#spine .todo").inner_text()
+        assert own in told
+        assert run in told.partition(":")[0]
+        folded = page.locator("#detail .remedies").text_content() or ""
+        assert (folded.count(own), folded.count(other)) == (0, 1)
+        # The names of runs are links there, too.
+        assert page.locator("#detail .remedies a.name").first.get_attribute("href").endswith("/sf-27")  # type: ignore[union-attr]
+
+
+def test_the_tenth_run_has_a_key(opened: Opened, tmp_path: Path) -> None:
+    """Of ten runs, 1 chooses the first one, and 0 the tenth."""
+    for number in range(10):
+        file = cli.tiny(tmp_path, cli.QUESTIONS, [{**one, "run": f"r{number}"} for one in cli.ANSWERS])
+        file.rename(file.with_name(f"r{number}.jsonl"))
+    opened.open(write_report(sorted((tmp_path / "runs").iterdir()), tmp_path / "r.html"), "#r3/q1")
+    for key, run in (("0", "r9"), ("1", "r0")):
+        opened.page.locator("#d-title").wait_for()
+        opened.page.keyboard.press(key)
+        opened.page.locator("#d-title", has_text=f"in {run}").wait_for()
+
+
+@in_each_browser
 def test_five_answers_take_ten_keys(opened: Opened, tmp_path: Path) -> None:
     """j opens the first question and then the next, r and w grade; each saved grade holds what it is about."""
     run = STOREFRONT / "runs" / "storefront-graph-v2.jsonl"

@@ -580,19 +580,24 @@ def test_a_wrong_answer_over_a_walked_path_says_which_failed() -> None:
     assert "walked the required step. Wrong answer." in Page(str(fragment(alone, "q"))).text
 
 
-def test_each_remedy_is_said_once_and_that_of_the_furthest_run_first() -> None:
-    """Run 0 took no step, run 1 one, so its remedy comes first; a sentence that both have isn't said again."""
-    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
-    spine = spine_of(gold, answer([]), answer([(X, "CALLS", Y)]))
-    told = ("Retrieve `a.b c.py`. Look at `CALLS` edges.", "Follow `m.py`, or walk. Look at `CALLS` edges.")
-    columns = tuple(
-        replace(column, causes=(replace(column.causes[0], remedy=one),))
-        for column, one in zip(spine.columns, told, strict=True)
-    )
-    assert remedies(replace(spine, columns=columns)) == [
-        "Follow `m.py`, or walk. Look at `CALLS` edges.",
-        "Retrieve `a.b c.py`.",
+def test_each_remedy_is_said_once_with_its_runs() -> None:
+    """Of two paths run 0 took no step, run 1 the first, and run 2 what run 0 did: run 1 came furthest.
+
+    The remedies of second causes follow those of the first ones.
+    """
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)], [(Z, "CALLS", W)])
+    spine = spine_of(gold, answer([]), answer([(X, "CALLS", Y)]), answer([]))
+    assert remedies(spine) == [
+        ("For step 2, retrieve `z`, or walk to it.", (1,)),
+        ("For step 1, retrieve `x`, or walk to it.", (0, 2)),
+        ("For step 1, retrieve `z`, or walk to it.", (0, 1, 2)),
     ]
+    # Those of all runs name none, and neither does a page of one run.
+    page = " ".join(Page(str(fragment(spine, "q"))).text.split())
+    assert "→B r1: For step 2, retrieve z" in page
+    assert "More to do→A r0 and C r2: For step 1, retrieve x, or walk to it.→For step 1, retrieve z" in page
+    alone = Page(str(fragment(spine_of(gold, answer([])), "q"))).text
+    assert "→For step 1, retrieve x" in " ".join(alone.split())
 
 
 def test_a_step_that_no_graph_holds_is_marked() -> None:

@@ -247,7 +247,7 @@ const start = (data) => {
     if (target instanceof HTMLElement && target.closest("input, select, textarea")) return;
     // Arrows move what scrolls sideways.
     if (event.key.startsWith("Arrow") && target instanceof HTMLElement && target.closest(".scroll")) return;
-    const number = "123456789".indexOf(event.key);
+    const number = "1234567890".indexOf(event.key);
     const call = number >= 0 && open >= 0 && shownRuns()[number] !== undefined ? () => { location.hash = link(shownRuns()[number], open); } : keys[event.key];
     if (!call) return;
     event.preventDefault();

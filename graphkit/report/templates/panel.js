@@ -63,12 +63,19 @@ export const panelOf = ({ data, link, showRuns, tell, grades, baseline }) => {
     template.innerHTML = (await read(`s-${Math.floor(n / perBlock)}`))[n]; // escaped when the page was written
     tell(template.content, n);
     enableCopies(template.content);
-    const folds = /** @type {HTMLElement} */ (template.content.querySelector(".folds"));
-    folds.remove();
     for (const one of /** @type {NodeListOf<HTMLAnchorElement>} */ (template.content.querySelectorAll("a[data-run]"))) {
       one.href = link(Number(one.dataset.run), n);
       if (one.dataset.run === String(run)) one.setAttribute("aria-current", "true");
     }
+    // What to do about the chosen run stands first; what stood there is folded with the others.
+    const todo = /** @type {HTMLElement[]} */ ([...template.content.querySelectorAll(".remedy")]);
+    const own = todo.find((one) => (one.dataset.runs || "").split(" ").includes(String(run)));
+    if (own && own !== todo[0]) {
+      todo[1].before(todo[0].cloneNode(true));
+      todo[0].replaceWith(own);
+    }
+    const folds = /** @type {HTMLElement} */ (template.content.querySelector(".folds"));
+    folds.remove();
     return { spine: el("div", { id: "spine" }, template.content), folds: [...folds.children] };
   };
 

@@ -83,7 +83,7 @@ const answers = ({ data, run, number, detail, code, grades }) => {
   const several = data.runs.length > 1;
   /** @param {string} key */
   const kbd = (key) => el("kbd", {}, key);
-  const hint = el("span", { class: "hint" }, "next ", kbd("j"), several ? [" · run ", kbd("1"), "–", kbd(String(Math.min(data.runs.length, 9)))] : null);
+  const hint = el("span", { class: "hint" }, "next ", kbd("j"), several ? [" · run ", kbd("1"), "–", kbd(String(data.runs.length < 10 ? data.runs.length : 0))] : null);
   const { answer_hash } = detail;
   const gold_hash = data.gold_hashes[number];
   const hashes = { ...(answer_hash ? { answer_hash } : {}), ...(gold_hash ? { gold_hash } : {}) };
