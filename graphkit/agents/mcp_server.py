@@ -49,7 +49,7 @@ def mcp_server(workspace: Workspace, version: str) -> MCPServer[None]:
 
     @server.tool(annotations=_READS, structured_output=False)
     def why(run: str, question: str, dataset: str | None = None) -> str:
-        """Explain one failure: the first gold edge that broke, what was retrieved instead, what depends on it."""
+        """Explain one failure: the first gold edge that broke, what was taken instead, what depends on it."""
         return _told(ToolError, workspace.why, run, question, dataset)
 
     @server.resource("graphkit://schema", mime_type="application/json")

@@ -37,9 +37,10 @@ CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
 #: Characters of a name.
 ROOM = 80
 
-#: Why the walk of a question can't be judged, and what is said of an answer that is wrong.
+#: Why the walk of a question can't be judged, and what is said of an answer that is right or wrong.
 NO_PATH = "can't be judged by the walk: the question has no gold path"
 NO_STEP = "had nothing to walk: no step is required"
+RIGHT_ANSWER = "right answer"
 WRONG_ANSWER = "wrong answer"
 
 #: How the sentence on a run begins that walked nothing.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from graphkit.analysis.breaks import Break, breaks_of
-from graphkit.analysis.causes import ROOM, WRONG_ANSWER, Cause, causes_of, whole_walk
+from graphkit.analysis.causes import RIGHT_ANSWER, ROOM, WRONG_ANSWER, Cause, causes_of, whole_walk
 from graphkit.analysis.explain import TurnKind
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.question_evidence import (
@@ -52,6 +52,9 @@ UNTRUSTED = (
 #: How the verdict on a whole walk begins whose cause names the version that was read.
 ELSEWHERE = "the traversal read another version than the question is about"
 
+#: The verdict on a question that failed, of which the cause says more.
+UNANSWERED = "the question was not answered"
+
 Row = Mapping[str, Any]
 
 
@@ -72,8 +75,10 @@ class Explanation:
         The required gold edge that the cause is about, such as ``a -CALLS-> b``; None if the traversal has all, or none
         was logged.
     instead
-        What was retrieved instead: the edge outside gold that was taken there, or the best retrieved ids that are
-        neither relevant nor nodes of a gold path.
+        What was walked or retrieved instead: the edge outside gold that was taken there, or the best retrieved ids that
+        are neither relevant nor nodes of a gold path.
+    walked_instead
+        Whether ``instead`` was walked.
     unretrieved
         The relevant ids that weren't retrieved, those of the largest gain first.
     claims
@@ -98,6 +103,7 @@ class Explanation:
     remedy: str | None = None
     divergence: str | None = None
     instead: tuple[str, ...] = ()
+    walked_instead: bool = False
     unretrieved: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
@@ -125,7 +131,7 @@ class Explanation:
         told = self.cause if self.cause is not None else self.verdict
         named = [self.error] if self.error is not None else []
         if self.divergence is None and self.error is None:  # the record logs no traversal, or has every edge
-            more = self.verdict.removeprefix(ELSEWHERE).removeprefix("; ")
+            more = "" if self.verdict == UNANSWERED else self.verdict.removeprefix(ELSEWHERE).removeprefix("; ")
             told = "; ".join(filter(None, (self.cause, more)))
             named = [*self.unretrieved]
         cause = told if quote is None else quoted(told, quote)
@@ -136,7 +142,7 @@ class Explanation:
         parts = [
             ("error", [self.error] if self.error else []),
             ("first divergence", [self.divergence] if self.divergence else []),
-            ("retrieved instead", self.instead),
+            ("walked instead" if self.walked_instead else "retrieved instead", self.instead),
             ("not retrieved", self.unretrieved),
             ("claims that depend on it", self.claims),
             ("conflicting commits", self.conflicts),
@@ -144,7 +150,8 @@ class Explanation:
         ]
         lines = [f"{_quoted(self.question)} in {_quoted(self.run)}: {self.cause or self.verdict}", UNTRUSTED]
         lines += [f"what to do: {self.remedy}"] if self.remedy else []
-        lines += [f"verdict: {self.verdict}"] if self.cause and self.error is None else []
+        told = self.cause is None or self.error is not None or self.verdict == UNANSWERED
+        lines += [] if told else [f"verdict: {self.verdict}"]
         for title, texts in parts:
             lines += [f"{title}: {_quoted(text)}" for text in texts]
         lines += [f"note: {_quoted(self.kept)}"] if self.kept else []
@@ -258,6 +265,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         remedy=cause.remedy if cause is not None else None,
         divergence=None if divergence is None else _cut(divergence, 2 * room, next(iter(instead), None)),
         instead=tuple(_cut(text, room, divergence) for text in instead),
+        walked_instead=bool(instead and place.taken()),
         unretrieved=cut(_lacking(evidence)),
         claims=cut(_claims(evidence, place)),
         conflicts=cut(map(_conflict, evidence.conflicts)) if evidence.scored else (),
@@ -279,10 +287,10 @@ _GRADES = {
 
 
 def _error(evidence: QuestionEvidence) -> str | None:
-    """Return the error of a question that isn't scored, or the reason why its gold is stale."""
+    """Return the error in the record of a question, or the reason why its gold is stale."""
     answer = evidence.case.answer
-    if answer is None:
-        return "no record in the run"
+    if answer is None:  # the cause says so
+        return None
     return answer.error if answer.error is not None else evidence.invalid
 
 
@@ -333,33 +341,40 @@ def _wrong(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
     """Return what is wrong, each in a clause without text from the log; nothing if all is well."""
     case = evidence.case
     if case.failure is not None:
-        return ["the question was not answered"]
+        return [UNANSWERED]
     if evidence.invalid is not None:
         return ["the question isn't scored: its gold is stale"]
-    parts = []
+    walk, wrong = [], [grade.by for grade in evidence.graded if grade.right is False]
     left = place.left()
     if left is not None:
-        parts.append(left)
+        walk.append(left)
     elif place.elsewhere:
-        parts.append(ELSEWHERE)
+        walk.append(ELSEWHERE)
     elif case.walk_logged and place.edge is None and (evidence.right is False or _is_unordered(evidence)):
-        parts.append(whole_walk(case, evidence.undirected))
+        walk.append(whole_walk(case, evidence.undirected))
     # An edge may be a step of several paths.
     if missed := len(_missed(case)):
-        parts.append(f"{counted(missed, 'required gold edge')} {_be(missed)} not traversed")
-    wrong = [grade.by for grade in evidence.graded if grade.right is False]
+        walk.append(f"{counted(missed, 'required gold edge')} {_be(missed)} not traversed")
     if evidence.right is False and not wrong:
-        parts.append(WRONG_ANSWER)
+        walk.append(WRONG_ANSWER)
+    parts = _wrong_beside_the_walk(evidence)
+    if (walk or parts) and place.edge is None and evidence.right and not wrong:  # else they seem to be what is wrong
+        walk = [*(walk or ([whole_walk(case, evidence.undirected)] if case.walk_logged else [])), RIGHT_ANSWER]
+    return [*walk, *parts, *dict.fromkeys(_grade_in_words(by) for by in wrong)]
+
+
+def _wrong_beside_the_walk(evidence: QuestionEvidence) -> list[str]:
+    parts = []
     if lacking := len(_lacking(evidence)):
         parts.append(f"{lacking} of {counted(len(evidence.relevant), 'relevant id')} {_be(lacking)} not retrieved")
     if missing := len(_missing_files(evidence)):
         files = counted(len(evidence.expected_files), "expected file")
         parts.append(f"{missing} of {files} {_be(missing)} not among the files of the record")
     if pairs := len(evidence.conflicts):
-        parts.append(f"{counted(pairs, 'pair')} of commits {'does' if pairs == 1 else 'do'} not fit")
+        parts.append(f"{counted(pairs, 'pair')} of conflicting commits")
     if bare := sum(row["support"] == "UNSUPPORTED" for row in evidence.claims):
         parts.append(f"nothing retrieved supports {counted(bare, 'claim')}")
-    return [*parts, *dict.fromkeys(_grade_in_words(by) for by in wrong)]
+    return parts
 
 
 def _is_unordered(evidence: QuestionEvidence) -> bool:

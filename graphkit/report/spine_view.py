@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from graphkit.analysis.causes import WRONG_ANSWER
+from graphkit.analysis.causes import RIGHT_ANSWER, WRONG_ANSWER
 from graphkit.files.assets import command_text
 from graphkit.records.progress import Progress, expect
 from graphkit.report.board_view import shared_beginning
@@ -32,7 +32,7 @@ SIGNS = {"good": "✓", "bad": "✕", "open": "?"}
 
 #: What is said of the answer of a run, by :func:`_answer`.
 ANSWERS = {
-    "right": "Right answer",
+    "right": RIGHT_ANSWER.capitalize(),
     "wrong": WRONG_ANSWER.capitalize(),
     "luck": "Right answer over a missed path: luck",
     "open": "Answer undecided",

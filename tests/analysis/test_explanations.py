@@ -98,6 +98,7 @@ def test_what_is_explained(tmp_path: Path) -> None:
     )
     assert found.divergence == "a:m.py#x -CALLS-> a:m.py#y"
     assert found.instead == ("a:m.py#x -CALLS-> a:m.py#q",)
+    assert 'walked instead: "a:m.py#x -CALLS-> a:m.py#q"' in found.lines()
     assert found.claims == (
         "x calls q (rests on the edge taken instead)",
         "z is called by p (nothing retrieved supports it)",
@@ -124,7 +125,7 @@ def test_commits_that_clash(tmp_path: Path) -> None:
         compatibility=[{"id": "clash", "commits": {"a": one, "b": two}, "compatible": False}],
     )
     found = graphkit.why(run, "q1")
-    assert found.verdict == "1 pair of commits does not fit"
+    assert found.verdict == "1 pair of conflicting commits"
     assert found.conflicts == ("a@111111111111 with b@222222222222: incompatible by clash",)
     assert (found.divergence, found.instead) == (None, ())
 
@@ -217,6 +218,19 @@ def test_a_persons_grade_beside_the_run_decides(tmp_path: Path) -> None:
         assert told in graphkit.spine(run, name)._repr_html_()
 
 
+def test_a_right_answer_is_not_what_is_wrong(tmp_path: Path) -> None:
+    """The walk is whole and the answer right, and of two relevant ids one is not retrieved, another one instead."""
+    steps = [["a:m.py#x", "CALLS", "a:m.py#y"]]
+    asked = {"id": "q", "question": "?", "expected_output": "yes", "paths": [steps]}
+    record = {"run": "r", "question_id": "q", "answer": "yes", "retrieved": ["a:m.py#x", "a:m.py#w"]}
+    gains = {"a:m.py#x": 1, "a:m.py#y": 1}
+    for traversal, words in ((steps, "walked the required step; right answer; "), (None, "right answer; ")):
+        run = tiny(tmp_path, [{**asked, "relevant": gains}], [{**record, "traversal": traversal}])
+        found = graphkit.why(run, "q")
+        assert (found.wrong, found.verdict) == (True, f"{words}1 of 2 relevant ids is not retrieved")
+        assert 'retrieved instead: "a:m.py#w"' in found.lines()
+
+
 def test_a_question_without_a_gold_path(tmp_path: Path) -> None:
     """Nothing says whether the walk is right, so that nothing wrong is found because nothing can be."""
     step = {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y", "position": 0}
@@ -242,7 +256,15 @@ def test_questions_that_arent_scored(tmp_path: Path) -> None:
     run = tiny(tmp_path, answers=[{"run": "r", "question_id": "q1", "error": "timed\nout"}])
     failed, missing = graphkit.why(run, "q1"), graphkit.why(run, "q2")
     assert (failed.verdict, failed.error) == ("the question was not answered", "timed out")
-    assert (missing.verdict, missing.error) == ("the question was not answered", "no record in the run")
+    # That the record is missing is the cause, and is said once.
+    assert (missing.verdict, missing.error) == ("the question was not answered", None)
+    told = "gave no answer: the run has no record of the question"
+    assert missing.sentence() == told
+    assert [line for line in missing.lines() if not line.startswith(("untrusted: ", "look further: "))] == [
+        f'"q2" in "r": {told}',
+        "what to do: Run the question again.",
+    ]
+    assert failed.sentence() == 'gave no answer: the record holds an error: "timed out"'
 
 
 #: Text that ends a quote, hides, controls the terminal, gives orders, and takes six bytes a character in JSON.
