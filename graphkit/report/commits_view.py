@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
@@ -18,16 +19,25 @@ class Commits:
     def __init__(self, case: Case) -> None:
         self._case = case
         self._numbers: dict[tuple[str | None, str | None], int] = {}
+        self._read: set[int] = set()
 
-    def number(self, repo: str | None, sha: str | None) -> int:
-        """Return the number of a commit."""
-        return self._numbers.setdefault((repo, sha), len(self._numbers))
+    def number(self, repo: str | None, sha: str | None, read: bool = True) -> int:
+        """Return the number of a commit; ``read`` says whether the run read it, or the question is about it alone."""
+        number = self._numbers.setdefault((repo, sha), len(self._numbers))
+        if read:
+            self._read.add(number)
+        return number
 
-    def shown(self) -> list[dict[str, str]]:
-        """Return the commits, each with its tag or branch."""
+    def shown(self) -> list[dict[str, Any]]:
+        """Return the commits, each with its tag or branch; those that the run didn't read say so."""
         return [
-            {"repo": visible(repo or NO_REPOSITORY), "sha": visible(sha or "no commit"), "name": self._name(repo, sha)}
-            for repo, sha in self._numbers
+            {
+                "repo": visible(repo or NO_REPOSITORY),
+                "sha": visible(sha or "no commit"),
+                "name": self._name(repo, sha),
+                **({} if number in self._read else {"unread": True}),
+            }
+            for (repo, sha), number in self._numbers.items()
         ]
 
     def _name(self, repo: str | None, sha: str | None) -> str:

@@ -74,7 +74,9 @@ def _node(case: Case, node: str, name: str, shas: list[str], marks: list[str], c
     if told is not None:
         found["repo"] = told
     if shas:
-        found["commits"] = [commits.number(repo, sha) for sha in shas]
+        found["commits"] = [commits.number(repo, sha, pinned != "pinned") for sha in shas]
+    if pin and "gold" in marks:  # the list of commits names it, whether it was read or not
+        commits.number(repo, pin, False)
     if pinned:
         found["pin"] = pinned
     if marks:

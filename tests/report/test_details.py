@@ -177,6 +177,17 @@ def test_a_node_that_was_not_read_shows_its_pin() -> None:
     assert [(shown["commits"][commit]["sha"], pin) for _, [commit], pin in pins_of(shown)] == [("a1", "pinned")] * 2
 
 
+def test_commits_that_were_not_read_say_so() -> None:
+    """x was read at a2 and z at b1; the question is about a1 and b1, so that a1 alone was wanted and not read."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)], commits={"a": "a1", "b": "b1"})
+    chunks = [{"id": X, "commit": "a2"}, {"id": Z, "commit": "b1"}]
+    shown, *_ = detail(Case(gold, answer(retrieved=chunks)), ())
+    assert {one["sha"]: one.get("unread", False) for one in shown["commits"]} == {"a2": False, "a1": True, "b1": False}
+    # With y read at a2, too, no node shows a1, and it is listed all the same.
+    shown, *_ = detail(Case(gold, answer(retrieved=[*chunks, {"id": Y, "commit": "a2"}])), ())
+    assert [one["sha"] for one in shown["commits"] if "unread" in one] == ["a1"]
+
+
 def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
     """The flag and the measure OffPin agree, also where the commit is that of a chunk outside the map."""
     gold = question([(X, "CALLS", Y)], commits={"a": "a1"})

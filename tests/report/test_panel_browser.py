@@ -87,6 +87,21 @@ def test_what_to_do_is_that_of_the_chosen_run(opened: Opened, tmp_path: Path) ->
         assert page.locator("#detail .remedies a.name").first.get_attribute("href").endswith("/sf-27")  # type: ignore[union-attr]
 
 
+def test_commits_that_were_read_stand_apart_from_those_wanted(opened: Opened, tmp_path: Path) -> None:
+    """On sf-04 graph-v2 read api at 5c5bb23d and schema at 4bec4b28; the question pins 1a48ce9e and b4d8cdba."""
+    run = STOREFRONT / "runs" / "storefront-graph-v2.jsonl"
+    opened.open(write_report([run], tmp_path / "r.html"), "#storefront-graph-v2/sf-04")
+    opened.page.locator("#commits summary").click()
+    read, wanted, *_ = opened.page.locator("#commits > p").all_inner_texts()
+    assert read.startswith("Read: ")
+    assert "api at 5c5bb23d" in read
+    assert "schema at 4bec4b28" in read
+    assert "1a48ce9e" not in read
+    # Both pins have the tag v1.1.0.
+    about = "What the question is about but the run did not read"
+    assert wanted == f"{about}: api at 1a48ce9e v1.1.0, schema at b4d8cdba v1.1.0"
+
+
 def test_the_tenth_run_has_a_key(opened: Opened, tmp_path: Path) -> None:
     """Of ten runs, 1 chooses the first one, and 0 the tenth."""
     for number in range(10):

@@ -168,7 +168,7 @@ const callSection = (calls) => {
 };
 
 /**
- * The commits that the run read, and the pairs that don't belong together, numbered as the map names them.
+ * The commits that the run read, those of the question that it didn't read, and the conflicting pairs, numbered as the map names them.
  * @param {any} detail @param {HTMLElement | null} folded What the spine says about them.
  */
 const commitsOf = (detail, folded) => {
@@ -180,8 +180,14 @@ const commitsOf = (detail, folded) => {
     : [name(commits[0]), " with ", name(commits[commits.length - 1])]);
   const place = folded || fold("commits", "Commits");
   place.id = "commits";
+  /** @param {boolean} unread @param {string} words */
+  const listed = (unread, words) => {
+    const some = [...detail.commits.keys()].filter((commit) => Boolean(detail.commits[commit].unread) === unread);
+    return some.length ? [el("p", {}, words, some.map((commit, at) => [at ? ", " : "", name(commit)]))] : [];
+  };
   place.append(...[
-    el("p", {}, detail.commits.map((/** @type {any} */ _, /** @type {number} */ commit) => [commit ? ", " : "", name(commit)])),
+    ...listed(false, "Read: "),
+    ...listed(true, "What the question is about but the run did not read: "),
     ...(detail.pairs.length ? [el("p", {}, "Not belonging together:"), el("ol", { id: "pairs" }, detail.pairs.map((/** @type {any} */ { commits, rule, count }) =>
       el("li", {}, names(commits, rule), `: ${rule} (${counted(count, "pair")} of chunks)`)))] : []),
     ...(detail.more_pairs ? [el("p", { class: "dim" }, `and ${detail.more_pairs} more`)] : []),
