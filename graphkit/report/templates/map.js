@@ -86,7 +86,7 @@ const rowTexts = (detail) => {
     const numbers = pin === "pinned" ? [] : [...new Set(commits.flatMap((commit) => clashes.get(commit) || []))];
     const read = commits.map((commit) => detail.commits[commit]).map(({ repo, sha, name }) => `${repo} at ${sha}${name ? ` (${name})` : ""}`);
     const title = [...read, pin === "pinned" ? "not read: the pinned commit" : pin === "off pin" ? "not the pinned commit" : "",
-      numbers.length ? `in incoherent pairs ${numbers.join(", ")}` : ""].filter(Boolean).join("\n");
+      numbers.length ? `in pairs of conflicting commits: ${numbers.join(", ")}` : ""].filter(Boolean).join("\n");
     const signs = (numbers.length ? ` ✕${numbers.slice(0, 3).join(",")}${numbers.length > 3 ? "…" : ""}` : "") + (pin === "off pin" ? " ≠pin" : pin === "pinned" ? " pinned" : "");
     return el("span", { class: `badge${numbers.length ? " clash" : ""}${pin === "pinned" ? " pinned" : ""}`, title },
       el("span", { class: "commit" }, middle(commitText(detail, commits[0]) + (commits.length > 1 ? ` +${commits.length - 1}` : ""), 16)), signs ? el("span", {}, signs) : null);
@@ -129,7 +129,7 @@ const signs = (detail) => {
   const words = [
     nodes.some(isGold) ? "a large dot is a node of a gold path" : "",
     nodes.some(({ rank }) => rank) ? "#1 is a retrieved rank" : "",
-    nodes.some(({ commits = [], pin }) => pin !== "pinned" && commits.some((one) => clashes.has(one))) ? "✕1 marks a commit of incoherent pair 1 below" : "",
+    nodes.some(({ commits = [], pin }) => pin !== "pinned" && commits.some((one) => clashes.has(one))) ? "✕1 marks a commit of the first pair of conflicting commits below" : "",
     nodes.some(({ pin }) => pin === "off pin") ? "≠pin a commit other than the question's" : "",
     nodes.some(({ pin }) => pin === "pinned") ? "pinned the commit of a node that was not read" : "",
     ...NODE_MARKS.filter(([mark]) => nodes.some(({ marks = [] }) => marks.includes(mark))).map(([, name, meaning]) => `“${name}” is ${meaning}`),

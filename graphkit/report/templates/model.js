@@ -49,7 +49,7 @@ export const LEVELS = ["easy", "medium", "hard"];
 /** What can be true of a question, in the order in which tags stand, with the kind and the text of its tag. @type {Record<string, [string, string]>} */
 export const FLAGS = {
   failed: ["bad", "failed"], absent: ["bad", "no record"], invalid: ["bad", "invalid"], unlogged: ["turn", "traversal not logged"],
-  complete: ["good", "path complete"], turn: ["turn", "wrong turn"], incoherent: ["bad", "incoherent"], off_pin: ["turn", "off pin"],
+  complete: ["good", "path complete"], turn: ["turn", "wrong turn"], incoherent: ["bad", "conflicting commits"], off_pin: ["turn", "off pin"],
 };
 
 /** @param {Outcome} one @param {string} flag */

@@ -188,7 +188,7 @@ const commitsOf = (detail, folded) => {
   place.append(...[
     ...listed(false, "Read: "),
     ...listed(true, "What the question is about but the run did not read: "),
-    ...(detail.pairs.length ? [el("p", {}, "Not belonging together:"), el("ol", { id: "pairs" }, detail.pairs.map((/** @type {any} */ { commits, rule, count }) =>
+    ...(detail.pairs.length ? [el("p", {}, "Conflicting commits:"), el("ol", { id: "pairs" }, detail.pairs.map((/** @type {any} */ { commits, rule, count }) =>
       el("li", {}, names(commits, rule), `: ${rule} (${counted(count, "pair")} of chunks)`)))] : []),
     ...(detail.more_pairs ? [el("p", { class: "dim" }, `and ${detail.more_pairs} more`)] : []),
   ]);
