@@ -174,7 +174,7 @@ def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Marku
             {
                 "words": words,
                 "numbers": _numbers(who),
-                "runs": [runs[run] for run in who] if len(who) < len(runs) else [],
+                "runs": tuple(runs[run] for run in who) if len(who) < len(runs) else (),
             }
             for words, who in remedies(spine)
         ],
@@ -216,11 +216,15 @@ def _told(spine: Spine, story: Story, runs: Sequence[_ShownRun]) -> dict[str, An
         if word := _answer(spine, run):
             of_answers.setdefault(word, []).append(run)
     return {
-        "runs": [runs[run] for run in story.runs],
+        "runs": tuple(runs[run] for run in story.runs),
         "numbers": _numbers(story.runs),
         "story": story,
         "answers": [
-            {"kind": word, "words": ANSWERS[word], "runs": [runs[run] for run in some] if len(of_answers) > 1 else []}
+            {
+                "kind": word,
+                "words": ANSWERS[word],
+                "runs": tuple(runs[run] for run in some) if len(of_answers) > 1 else (),
+            }
             for word, some in of_answers.items()
         ],
     }

@@ -109,10 +109,13 @@ def test_each_question_has_its_spine_beside_all_runs(tmp_path: Path) -> None:
         [
             "✕A r broke at step 2: did not retrieve z; the walk stopped at y. 1 of 2 steps.",
             "✕B s walked no edge; broke at step 1: retrieved y (#2), but did not walk to it from x. 0 of 2 steps.",
+            "→A r: For step 2, retrieve z, or walk to it.",
+            "→B s: For step 1, follow CALLS edges from x.",
         ],
         [
             "✓A r walked the required step.",
             "✕B s walked no edge; broke at step 1: did not retrieve x. 0 of 1 step.",
+            "→B s: For step 1, retrieve x, or walk to it.",
         ],
     ]
 
