@@ -84,7 +84,7 @@ class Explanation:
     claims
         The claims that depend on it: those resting on an edge outside gold, and those that nothing retrieved supports.
     conflicts
-        The commits that were retrieved together and don't fit, with the rule.
+        The conflicting commits: those that were retrieved together and don't fit, with the rule.
     files
         The expected files that the record neither names nor retrieved.
     error

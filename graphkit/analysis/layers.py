@@ -43,7 +43,7 @@ RULES = (
     Rule("retrieval", 0.7, "EdgeRecall", 0.8, "missed relationships", "graph construction or query expansion"),
     # Below .5 most traversed edges are off the gold paths.
     Rule("retrieval", None, "EdgePrecision", 0.5, "noisy graph expansion", "hop limits or pruning of the expansion"),
-    Rule("reasoning", 0.7, "Coherence", 0.9, "versions that don't belong together", "context order"),
+    Rule("reasoning", 0.7, "Coherence", 0.9, "conflicting commits", "context order"),
     Rule("reasoning", 0.7, "Integration", 0.7, "single-source answers", "explicit relations in the context"),
     Rule("generation", 0.8, "HallucinationRate", 0.1, "hallucination", "prompts and grounding constraints"),
     Rule("generation", 0.8, "Attribution", 0.95, "wrong citations", "prompts and grounding constraints"),
