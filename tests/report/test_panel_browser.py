@@ -102,6 +102,24 @@ def test_commits_that_were_read_stand_apart_from_those_wanted(opened: Opened, tm
     assert wanted == f"{about}: api at 1a48ce9e v1.1.0, schema at b4d8cdba v1.1.0"
 
 
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_a_conflict_stands_within_its_lane(opened: Opened, tmp_path: Path, width: int) -> None:
+    """On sf-09 graph and bm25 read conflicting commits at both nodes: no word reaches into the next lane."""
+    runs = sorted((STOREFRONT / "runs").iterdir())
+    opened.page.set_viewport_size({"width": width, "height": 800})
+    opened.open(write_report(runs, tmp_path / "r.html"), "#storefront-graph/sf-09")
+    marks = opened.page.locator("#spine td .clash")
+    marks.first.wait_for()
+    assert marks.count() == 4
+    within = """(all) => all.map((one) => {
+        const words = document.createRange();
+        words.selectNodeContents(one.firstChild);
+        const [word, cell] = [words.getBoundingClientRect(), one.closest("td").getBoundingClientRect()];
+        return word.left >= cell.left - 1 && word.right <= cell.right;
+    })"""
+    assert marks.evaluate_all(within) == [True] * 4
+
+
 def test_the_tenth_run_has_a_key(opened: Opened, tmp_path: Path) -> None:
     """Of ten runs, 1 chooses the first one, and 0 the tenth."""
     for number in range(10):
