@@ -208,6 +208,38 @@ def test_code_is_shown_once_and_without_fences(opened: Opened, tmp_path: Path) -
     assert opened.page.locator("#code .listing li").all_inner_texts() == ["def add(a, b):", "    return a"]
 
 
+def test_a_long_question_is_folded(opened: Opened, tmp_path: Path) -> None:
+    """Three of 50 lines are shown, without fences, so the cause ends near the top; a button and paper have all.
+
+    A question of four lines stands whole, without a button.
+    """
+    text = "\n".join(["It fails:", "```python", *(f"x{number} = f({number})" for number in range(46)), "```", "Why?"])
+    asked = [{**cli.QUESTIONS[0], "question": text}, {**cli.QUESTIONS[1], "question": "\n".join("abcd")}]
+    opened.open(write_report([cli.tiny(tmp_path, asked)], tmp_path / "r.html"), "#r/q1")
+    page = opened.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    question = page.locator("#d-question")
+    question.wait_for()
+    assert "```" not in question.inner_text()
+    top = page.locator("#detail").evaluate("(one) => one.getBoundingClientRect().top")
+    told = page.locator("#spine .told").first.bounding_box()
+    assert told is not None
+    assert told["y"] + told["height"] - top <= REASON
+    height = "(one) => one.scrollHeight - one.clientHeight"
+    assert question.evaluate(height) > 300
+    page.locator("#unfold", has_text="Show the whole question").click()
+    assert question.evaluate(height) <= 1
+    page.locator("#unfold", has_text="Show its first lines").click()
+    page.emulate_media(media="print")
+    assert question.evaluate(height) <= 1
+    assert not page.locator("#unfold").is_visible()
+    page.emulate_media(media="screen")
+    page.keyboard.press("j")
+    page.locator("#d-title", has_text="q2").wait_for()
+    assert question.inner_text() == "a\nb\nc\nd"
+    assert page.locator("#unfold").count() == 0
+
+
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_twice_the_size_of_text_fits(opened: Opened, tmp_path: Path, width: int) -> None:
     """With a root font of 200%, the panel doesn't scroll sideways, and no name of a node lies over another."""

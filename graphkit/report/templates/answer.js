@@ -45,6 +45,9 @@ export const leavesOutCode = (text, code) => {
   return isAllShown(found, code) || found.some((piece) => piece.code && isShownIn(piece.text, code.code));
 };
 
+/** @param {AnswerPiece} piece */
+const drawnPiece = ({ code, text }) => el(code ? "pre" : "p", { class: code ? "block" : "data", tabindex: code ? 0 : null }, text);
+
 /** Return the answer of a run as an element. @param {string} text @param {any} code What the section of executed code shows, if there is one. */
 export const answerElement = (text, code) => {
   const found = answerPieces(text);
@@ -52,5 +55,22 @@ export const answerElement = (text, code) => {
   if (found.every((piece) => !piece.code) && !whole) return el("p", { class: "data", id: "answer" }, text);
   return el("div", { id: "answer" }, found.map((piece) => (whole || (code && piece.code && isShownIn(piece.text, code.code))
     ? el("p", { class: "dim" }, "The code stands below.")
-    : el(piece.code ? "pre" : "p", { class: piece.code ? "block" : "data", tabindex: piece.code ? 0 : null }, piece.text))));
+    : drawnPiece(piece))));
+};
+
+/** The lines and characters of a question that are shown unfolded. */
+const LONGEST = { lines: 4, characters: 320 };
+
+/** Return a question as elements: its code without fences, and of a long one the first lines, with a button for the others. @param {string} text */
+export const questionElements = (text) => {
+  const pieces = answerPieces(text);
+  const shown = el("div", { class: "question data", id: "d-question" }, pieces.some(({ code }) => code) ? pieces.map(drawnPiece) : text);
+  if (text.split("\n").length <= LONGEST.lines && text.length <= LONGEST.characters) return [shown];
+  shown.classList.add("long", "folded");
+  const button = el("button", { type: "button", id: "unfold", class: "link", "aria-controls": "d-question", "aria-expanded": "false", on: { click: () => {
+    const folded = shown.classList.toggle("folded");
+    button.setAttribute("aria-expanded", String(!folded));
+    button.textContent = folded ? "Show the whole question" : "Show its first lines";
+  } } }, "Show the whole question");
+  return [shown, button];
 };

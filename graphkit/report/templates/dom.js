@@ -43,6 +43,9 @@ export const middle = (text, room) => {
   return marks.length <= room ? text : marks.slice(0, Math.ceil(room / 2) - 1).join("") + "…" + marks.slice(-Math.floor(room / 2)).join("");
 };
 
+/** Return the start of a text, with an ellipsis where it is longer. @param {string} text @param {number} room */
+export const startOf = (text, room) => (text.length <= room ? text : `${Array.from(text.slice(0, room)).slice(0, -1).join("")}…`);
+
 /** @param {number} count @param {string} noun @param {string} [plural] */
 export const counted = (count, noun, plural = `${noun}s`) => `${count} ${count === 1 ? noun : plural}`;
 

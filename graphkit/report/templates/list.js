@@ -1,6 +1,6 @@
 // The list of questions: filters, presets, a row per question with the mark of each run, pages and export.
 import { joinedNames } from "./address.js";
-import { $, brief, counted, el, middle, shown, tag } from "./dom.js";
+import { $, brief, counted, el, middle, shown, startOf, tag } from "./dom.js";
 import { parseFilter } from "./filter_expression.js";
 import { filterField } from "./filter_field.js";
 import { filterNames, filterValues } from "./filter_rows.js";
@@ -89,7 +89,7 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts, detail })
     const own = data.runs[choice.run];
     const grade = graded(choice.run, n);
     return el("tr", { "data-n": n },
-      el("th", { scope: "row" }, el("a", { href: link(choice.run, n) }, brief(id, 40)), " ", el("span", { class: "text data" }, text),
+      el("th", { scope: "row" }, el("a", { href: link(choice.run, n) }, brief(id, 40)), " ", el("span", { class: "text data" }, startOf(text, 320)),
         el("span", { class: "tags" }, tagsOf(data, own, n), grade === null ? null : tag("opt", `graded ${grade}`))),
       shownRuns().map((run) => {
         const mark = markOf(data.runs[run].questions[n]);

@@ -1,4 +1,5 @@
 // The open question beside the list: its spine, and what one run did on it.
+import { questionElements } from "./answer.js";
 import { $, brief, el } from "./dom.js";
 import { read, readOf } from "./blocks.js";
 import { sectionsOf } from "./question.js";
@@ -97,7 +98,7 @@ export const panelOf = ({ data, link, showRuns, tell, grades, baseline }) => {
         el("button", { type: "button", on: { click: (/** @type {any} */ event) => copy(event.currentTarget, location.href) } }, "Copy link"),
         el("button", { type: "button", id: "close", "aria-label": "Close", title: "Close" }, "✕")),
       el("div", { class: "body" },
-        el("p", { class: "question data" }, detail.question),
+        questionElements(detail.question),
         spine,
         sectionsOf({
           data, run: data.runs[run], number: n, detail, verdicts: verdicts || [], code, baseline: baseline(), grades, folds,
