@@ -13,7 +13,7 @@ import pytest
 from graphkit.report import write_report
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
-from tests.report.conftest import Opened
+from tests.report.conftest import Opened, in_each_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -54,6 +54,41 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_jsonl(folder / "questions.jsonl", QUESTIONS)
     runs = [write_jsonl(folder / "runs" / f"{name}.jsonl", rows) for name, rows in (("old", OLD), ("new", NEW))]
     return write_report(list(runs), folder / "two.html")
+
+
+@in_each_browser
+@pytest.mark.parametrize("state", ["", "?what=luck&any=1"])
+def test_the_address_of_the_questions_leads_to_them(opened: Opened, two: Path, state: str) -> None:
+    """With a filter and without, the list stands at the top of a small window."""
+    page = opened.page
+    page.set_viewport_size({"width": 390, "height": 500})
+    opened.open(two, f"#questions{state}")
+    for _ in range(100):  # the page scrolls smoothly
+        if (top := abs(page.locator("#questions").evaluate("(one) => one.getBoundingClientRect().top"))) < 2:
+            break
+        page.wait_for_timeout(100)
+    assert top < 2
+
+
+def test_a_closed_question_leaves_the_page_where_it_was(opened: Opened, two: Path) -> None:
+    """Back from an open question scrolls to where it was opened, not to the top of the list."""
+    page = opened.page
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.emulate_media(reduced_motion="reduce")
+    opened.open(two, "#questions")
+    page.evaluate("window.scrollTo(0, 100)")
+    page.evaluate("location.hash = '#new/q1'")
+    page.locator("#d-title", has_text="q1").wait_for()
+    opened.back()
+    page.locator("#detail").wait_for(state="hidden")
+    assert page.evaluate("scrollY") == 100
+
+
+def test_every_head_beside_an_open_question_has_words(opened: Opened, tmp_path: Path) -> None:
+    """A page of one run has no letters: its name stands above its marks, beside an open question, too."""
+    opened.open(write_report([cli.tiny(tmp_path)], tmp_path / "r.html"), "#r/q1")
+    opened.page.locator("#d-title", has_text="q1").wait_for()
+    assert opened.page.locator("#table thead button").filter(visible=True).all_inner_texts() == ["question", "r"]
 
 
 #: The address of the new run against the old one.

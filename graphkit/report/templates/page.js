@@ -207,11 +207,12 @@ const start = (data) => {
       read();
       return;
     }
+    const wasOpen = open >= 0;
     leave();
     show();
     if (id === undefined && (name === "" || document.getElementById(name))) {
       say();
-      if (name && state.size) document.getElementById(name)?.scrollIntoView();
+      if (name && !wasOpen) document.getElementById(name)?.scrollIntoView();
     }
     else if (id === undefined) say("Nothing on this page is called ", el("bdi", {}, name), ": the address of a question is #RUN/QUESTION.");
     else if (wanted >= 0) say("This page has no", thing("question", id), ".");
