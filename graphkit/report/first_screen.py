@@ -21,12 +21,15 @@ from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted
 from graphkit.report.board_view import BoardView
 from graphkit.report.data import QuestionOutcome, ReportData
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import middle, visible
 from graphkit.report.tradeoffs import FIGURES, Dot, Figure, Panel, Tradeoffs, tradeoffs
 
 #: How many rows of a kind are shown; the others are folded. And how many single edges and nodes are listed.
 UNFOLDED = 5
 SINGLE = 24
+
+#: Characters of a part of a name that are shown: of one end of an edge, of its relation, of a node or a repository.
+PART = 60
 
 #: What a cell counts.
 _COUNTED_WORDS: dict[Kind, str] = {
@@ -100,15 +103,16 @@ class FirstScreen(BoardView):
         return [(kind, count, _address(keep=some.format(f'"{kind}"'))) for kind, count in found.items()]
 
     def row_label(self, row: BrokenRow) -> str:
-        """Return the name of a row as it is shown: nodes by the shortest names that tell those of the page apart."""
-        return self._label(row.kind, row.names)
+        """Return the name of a row as it is shown: nodes by the shortest names that tell those of the page apart.
 
-    def _label(self, kind: Kind, names: tuple[str, ...]) -> str:
-        if kind == "edge":
+        Only a very long part is cut, in its middle, so both ends of an edge and its relation stay.
+        """
+        names = row.names
+        if row.kind == "edge":
             names = (self._short[names[0]], names[1], self._short[names[2]])
-        elif kind == "node":
+        elif row.kind == "node":
             names = (self._short[names[0]],)
-        return visible(place_name(kind, names))
+        return visible(place_name(row.kind, tuple(middle(name, PART) for name in names)))
 
     @cached_property
     def _short(self) -> dict[str, str]:

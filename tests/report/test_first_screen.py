@@ -225,6 +225,14 @@ def test_many_boundaries_are_folded(tmp_path: Path) -> None:
     assert text.index("a → b01 1 0 of 1") < text.index("9 more boundaries") < text.index("a → b00 0 1 of 1")
 
 
+def test_both_ends_and_the_relation_of_a_missed_edge_are_whole(tmp_path: Path) -> None:
+    """Names of 60 characters are shown as they are; a longer one loses its middle, and never the relation."""
+    fits, longer = "f" * 60, "start" + "g" * 60 + "end"
+    edge = [f"a:x.py#{fits}", "RAISES_" + "R" * 40, f"b:y.py#{longer}"]
+    run = cli.tiny(tmp_path, [{**cli.QUESTIONS[0], "paths": [[edge]]}], [{**cli.ANSWERS[0], "traversal": []}])
+    assert f"{fits} -RAISES_{'R' * 40}-> start{'g' * 24}…{'g' * 27}end 1 0 of 1" in _text(_page(run))
+
+
 def test_what_is_not_logged_is_not_counted(tmp_path: Path) -> None:
     """A run without traversals shows a dash, and its verdict is about what was scored."""
     answers = [{"run": "r", "question_id": one["id"], "retrieved": ["a:m.py#x"]} for one in cli.QUESTIONS]

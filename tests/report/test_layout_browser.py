@@ -36,15 +36,15 @@ const texts = (root) => {
 SIZES = f"""() => {{ {SEEN}
   return [...new Set(texts(document.body).map((one) => getComputedStyle(one.parentElement).fontSize))];
 }}"""
-#: Heads of columns of which a word stands on two lines.
-BROKEN = f"""() => {{ {SEEN}
+#: Words that stand on two lines, of the heads of columns or of other cells.
+BROKEN = f"""(selector = "thead th") => {{ {SEEN}
   const broken = (one) => [...one.data.matchAll(/[\\p{{L}}\\p{{N}}]+/gu)].filter((word) => {{
     const range = document.createRange();
     range.setStart(one, word.index);
     range.setEnd(one, word.index + word[0].length);
     return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1;
   }}).map((word) => word[0]);
-  return [...document.querySelectorAll("thead th")].flatMap(texts).flatMap(broken);
+  return [...document.querySelectorAll(selector)].flatMap(texts).flatMap(broken);
 }}"""
 #: Texts that overlap another element's text by more than a pixel and a half, in the middle of their lines.
 OVERLAPPING = f"""() => {{ {SEEN}
@@ -232,3 +232,46 @@ def test_thirty_questions_take_fourteen_sheets(opened: Opened, storefront: Path)
     assert len(kept) == 20
     assert set(kept) <= {"avoid", "avoid-page"}
     assert 4 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4"))) <= 14
+
+
+def test_tables_of_four_runs_fit_a_sheet(opened: Opened, pallets: Path, tmp_path: Path) -> None:
+    """On A4, each name of where it breaks is whole and its words unbroken, and no table of the first screen is torn.
+
+    A sheet of 210 mm with margins of 6 mm has 748 pixels for its text.
+    """
+    opened.open(write_report(sorted((pallets / "runs").glob("*.jsonl")), tmp_path / "r.html"))
+    page = opened.page
+    page.set_viewport_size({"width": 748, "height": 1000})
+    page.emulate_media(media="print")
+    assert _beyond(page) <= 0
+    assert page.locator(".breaks thead .letter").filter(visible=True).count() == 5 * 4  # tables and runs
+    assert page.evaluate(BROKEN, ".breaks th") == []
+    cut = page.locator(".breaks th, .breaks th a").evaluate_all(
+        "(all) => all.filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth).length"
+    )
+    assert cut == 0
+    tables = page.locator(".breaks > div > .broken, section > .board")
+    assert tables.count() == 6
+    assert set(tables.evaluate_all("(all) => all.map((one) => getComputedStyle(one).breakInside)")) == {"avoid"}
+
+
+@in_each_browser
+def test_what_scrolls_sideways_has_no_second_bar(opened: Opened, storefront: Path) -> None:
+    """Firefox draws a bar of 12 pixels where a content is a pixel higher than its box: none stands beside a table."""
+    opened.open(storefront, "#storefront-graph-v2/sf-05")
+    page = opened.page
+    page.locator("#spine table").wait_for()
+    bars = page.locator(".scroll").evaluate_all("(all) => all.map((one) => one.offsetWidth - one.clientWidth)")
+    assert len(bars) > 3
+    assert set(bars) == {0}
+
+
+def test_a_repository_in_the_panel_is_whole(opened: Opened, storefront: Path) -> None:
+    """No relation and no repository beside a step is cut, though the panel has 816 pixels for seven columns."""
+    page = opened.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    opened.open(storefront, "#storefront-bm25/sf-20")
+    page.locator("#spine .repo", has_text="contracts").first.wait_for()
+    ways = page.locator("#spine > .spine > .scroll .way")
+    assert ways.count() >= 8
+    assert ways.evaluate_all("(all) => all.filter((one) => one.scrollWidth > one.clientWidth).length") == 0
