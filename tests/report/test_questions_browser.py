@@ -70,6 +70,20 @@ def test_the_address_of_the_questions_leads_to_them(opened: Opened, two: Path, s
     assert top < 2
 
 
+@pytest.mark.parametrize("key", ["edge", "what", "category", "run"])
+def test_an_address_that_names_what_the_page_lacks_says_so(opened: Opened, two: Path, key: str) -> None:
+    """Five questions of five are shown, with a notice above them that names what is lacking, until it is cleared."""
+    name = "<i>zzz</i>"
+    opened.open(two, f"#questions?{key}=%3Ci%3Ezzz%3C/i%3E&sort=question")
+    page = opened.page
+    kind = "event" if key == "what" else key
+    assert page.locator("#lacking").inner_text() == f"This page has no {kind} {name}: the list is shown without it."
+    assert page.locator("#lacking i").count() == 0
+    assert page.locator("#count").inner_text() == "5 of 5 questions"
+    page.evaluate("location.hash = '#questions?sort=question'")
+    page.locator("#lacking .note").wait_for(state="detached")
+
+
 def test_a_closed_question_leaves_the_page_where_it_was(opened: Opened, two: Path) -> None:
     """Back from an open question scrolls to where it was opened, not to the top of the list."""
     page = opened.page

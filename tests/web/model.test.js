@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { filterValues } from "../../graphkit/report/templates/filter_rows.js";
-import { ANYWHERE, asCsv, asJsonLines, chosen, edgesOf, events, exported, markOf, moved, PRESETS, share, worse } from "../../graphkit/report/templates/model.js";
+import { ANYWHERE, asCsv, asJsonLines, chosen, edgesOf, events, exported, lacking, markOf, moved, PRESETS, share, worse } from "../../graphkit/report/templates/model.js";
 
 const outcome = (given = {}) => ({ block: 0, flags: [], found: 0, required: 0, answer: "undecided", path: "undecided", stage: "undecided", ...given });
 const right = outcome({ answer: "right", path: "right", found: 2, required: 2, flags: ["complete"] });
@@ -178,4 +178,17 @@ test("edges of the map are missed where the path is judged, and lacking where th
   assert.deepEqual(edgesOf({ nodes, edges, absent: [1] }, wrong), { missed_edges: [back], absent_edges: [back] });
   assert.deepEqual(edgesOf({ nodes, edges: edges.slice(0, 1), absent: [] }, right), { missed_edges: [], absent_edges: [] });
   assert.deepEqual(edgesOf({ nodes, edges }, unlogged), { missed_edges: null, absent_edges: null });
+});
+
+test("what an address names and the page lacks is told", () => {
+  const one = data([[right, half], [wrong, none]]);
+  /** @param {Record<string, string>} state */
+  const told = (state) => lacking(one, new Map(Object.entries(state)), ["A", "B"]).map(({ kind, name }) => `${kind} ${name}`);
+  const there = { run: "run0", baseline: "run1", runs: "A,B", preset: "luck", boundary: "a → b", relation: "CALLS", what: "wrong", category: "odd", difficulty: "easy", measure: "EdgeRecall", columns: "stage,value:EdgeRecall", sort: "-run:run1" };
+  assert.deepEqual(told({ ...there, any: "1", text: "zzz", keep: "zzz", theme: "dark" }), []);
+  for (const [key, kind] of Object.entries({ run: "run", baseline: "run", runs: "run", preset: "preset", boundary: "boundary", relation: "relation", edge: "edge", node: "node", what: "event", category: "category", difficulty: "difficulty", measure: "measure", columns: "column", sort: "column" })) {
+    assert.deepEqual(told({ ...there, [key]: "zzz" }), [`${kind} zzz`]);
+  }
+  // A name of a relation is no boundary, and one of two runs is enough to be told.
+  assert.deepEqual(told({ boundary: "CALLS", runs: "A,C", columns: "__proto__" }), ["boundary CALLS", "run C", "column __proto__"]);
 });

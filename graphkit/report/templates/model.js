@@ -1,4 +1,5 @@
 // The questions of the page and what each run did on them: marks, presets, filters, order and export. Pure functions.
+import { splitNames } from "./address.js";
 
 /** @typedef {{id: string, text: string, category: string, difficulty: string}} Listed */
 /** @typedef {{block: number, flags: string[], found: number, required: number, answer: string, path: string, stage: string, cause: string}} Outcome */
@@ -153,6 +154,34 @@ export const events = (data) => [
   ]) : []),
   ...data.stages.map((name, place) => /** @type {[string, string, (one: Outcome) => boolean]} */ ([`stage-${place}`, `ended: ${name}`, (one) => one.stage === name])),
 ];
+
+/** The columns beside the runs, but for those of measures. */
+const COLUMNS = ["category", "moved", "tests", "stage"];
+
+/**
+ * Return what a state names and the page lacks: the key, what it names, and the name. A link may lead to a newer page.
+ * @param {Summary} data @param {Map<string, string>} state @param {string[]} letters Those of the runs. @returns {{key: string, kind: string, name: string}[]}
+ */
+export const lacking = (data, state, letters) => {
+  const runs = () => data.runs.map(({ name }) => name);
+  const columns = () => [...COLUMNS, ...data.measures.map(({ name }) => `value:${name}`)];
+  /** @type {Record<string, [string, () => string[]]>} What each key names, and the names that the page has. */
+  const known = {
+    run: ["run", runs], baseline: ["run", runs], runs: ["run", () => letters], preset: ["preset", () => PRESETS.map(([name]) => name)],
+    what: ["event", () => events(data).map(([name]) => name)], category: ["category", () => data.questions.map(({ category }) => category)],
+    difficulty: ["difficulty", () => LEVELS], measure: ["measure", () => data.measures.map(({ name }) => name)], columns: ["column", columns],
+    sort: ["column", () => ["question", "difficulty", ...columns(), ...runs().map((name) => `run:${name}`)]],
+    ...Object.fromEntries(EDGE_KINDS.map((kind) => [kind, [kind, () => data.edges.rows.filter(([one]) => one === kind).map(([, name]) => name)]])),
+  };
+  /** @param {string} key @param {string} value @returns {string[]} */
+  const names = (key, value) => (key === "columns" ? splitNames(value) || [] : key === "runs" ? value.split(",").filter(Boolean) : [key === "sort" ? value.replace(/^-/, "") : value]);
+  return [...state].flatMap(([key, value]) => {
+    if (!Object.hasOwn(known, key)) return [];
+    const [kind, all] = known[key];
+    const had = new Set(all());
+    return names(key, value).filter((name) => !had.has(name)).map((name) => ({ key, kind, name }));
+  });
+};
 
 /** Return the execution of the code of an answer; null where none was executed. @param {Run} run @param {number} n */
 export const execution = (run, n) => (run.executions || [])[n] || null;

@@ -6,7 +6,7 @@ import { $, el, middle } from "./dom.js";
 import { gradesOf, gradeWords } from "./grades.js";
 import { letterOf, listOf } from "./list.js";
 import { watch } from "./live.js";
-import { EDGE_KINDS } from "./model.js";
+import { EDGE_KINDS, lacking } from "./model.js";
 import { copy, enableCopies, joinNames, panelOf } from "./panel.js";
 import { regrading, tellAnswers } from "./told.js";
 
@@ -99,8 +99,19 @@ const start = (data) => {
     showRuns($("spine"));
   };
 
+  /** @param {string} kind @param {string} name */
+  const thing = (kind, name) => [` ${kind} `, el("bdi", {}, name)];
+  /** Say what the state names and the page lacks, and return the state without it. */
+  const knownState = () => {
+    const missing = lacking(data, state, data.runs.map((_, place) => letterOf(place)));
+    $("lacking").replaceChildren(...(missing.length ? [el("p", { class: "note" }, "This page has no", missing.map(({ kind, name }, place) => [place ? " and no" : "", ...thing(kind, middle(name, 80))]),
+      missing.length > 1 ? ": the list is shown without them." : ": the list is shown without it.")] : []));
+    const wrong = new Set(missing.map(({ key }) => key));
+    return new Map([...state].filter(([key]) => !wrong.has(key)));
+  };
   /** Return the choice that the state describes. @returns {import("./model.js").Choice} */
   const choice = () => {
+    const state = knownState();
     const edge = EDGE_KINDS.flatMap((kind) => (state.has(kind) ? [data.edges.rows.findIndex((one) => one[0] === kind && one[1] === state.get(kind))] : []));
     const measure = data.measures.findIndex((one) => one.name === state.get("measure"));
     return {
@@ -149,8 +160,6 @@ const start = (data) => {
     $("notice").replaceChildren(...(words.length ? [el("p", { class: "note" }, words)] : []));
     if (words.length) $("notice").scrollIntoView({ block: "nearest" });
   };
-  /** @param {string} kind @param {string} name */
-  const thing = (kind, name) => [` ${kind} `, el("bdi", {}, name)];
   // What has the focus keeps it when the next question is shown.
   const focused = () => (document.activeElement instanceof HTMLElement && $("detail").contains(document.activeElement) ? document.activeElement.textContent : null);
   const read = async () => {
