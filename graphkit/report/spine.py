@@ -7,7 +7,6 @@ of :mod:`graphkit.report.spine_words`, the map and the flags of the page are der
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -168,13 +167,14 @@ class Spine:
 
     @property
     def shown(self) -> list[int]:
-        """The places of the paths that are shown unfolded: of alternatives the one that counts for most runs."""
-        votes = Counter(place for column in self.columns for place in column.counted)
-        best: dict[int, int] = {}
-        for place, path in enumerate(self.backbone.paths):
-            if path.unit not in best or votes[place] > votes[best[path.unit]]:
-                best[path.unit] = place
-        return sorted(best.values())
+        """The places of the paths that are shown unfolded: of alternatives those that count for a run, else the first.
+
+        What is said of a run names the one that counts for it.
+        """
+        counted = {place for column in self.columns for place in column.counted}
+        known = {self.backbone.paths[place].unit for place in counted}
+        first = {path.unit: place for place, path in reversed([*enumerate(self.backbone.paths)])}
+        return sorted(counted | {place for unit, place in first.items() if unit not in known})
 
     def alternatives(self, place: int) -> list[int]:
         """Return the places of the other paths of a unit."""

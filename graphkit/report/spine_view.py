@@ -256,19 +256,7 @@ def _path(spine: Spine, some: list[Lane], runs: Sequence[_ShownRun], place: int)
         "name": path.name,
         "rows": found,
         "note": _chosen(spine, runs, place, path),
-        "broken": _broken(spine, runs, place),
     }
-
-
-def _broken(spine: Spine, runs: Sequence[_ShownRun], place: int) -> str | Markup:
-    """Return which of the runs that an alternative counts for broke in it, which nobody sees while it is folded."""
-    counted = [number for number, column in enumerate(spine.columns) if place in column.counted]
-    broken = [number for number in counted if any(one.path == place for one in spine.columns[number].breaks)]
-    if not broken:
-        return ""
-    if broken == counted:
-        return ", which broke there"
-    return Markup(", where {} broke").format(_listed(runs[one] for one in broken))
 
 
 def _listed(runs: Iterable[_ShownRun]) -> Markup:

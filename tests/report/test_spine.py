@@ -111,38 +111,31 @@ def test_what_is_unknown_is_neither_walked_nor_missed() -> None:
 
 
 def test_the_alternative_that_counts_is_named_and_shown() -> None:
-    """Run 0 walks half of one, run 1 all of two: each is measured by its own; each counts for one run, so one is shown.
+    """Run 0 walks half of one, run 1 all of two: each is measured by its own, and its own is shown beside its sentence.
 
-    With run 2, which walks all of two as well, two is shown.
+    Three counts for no run, so it is folded; so is one beside run 1 alone.
     """
-    one, two = [(X, "CALLS", Y), (Y, "CALLS", Z)], [(X, "CALLS", W)]
-    gold = question(*[{**path, "id": name} for path, name in zip(either("g", one, two), ("one", "two"), strict=True)])
+    one, two, three = [(X, "CALLS", Y), (Y, "CALLS", Z)], [(X, "CALLS", W)], [(Z, "CALLS", W), (W, "READS", Z)]
+    names = ("one", "two", "three")
+    paths = either("g", one, two, three)
+    gold = question(*[{**path, "id": name} for path, name in zip(paths, names, strict=True)])
     first, second = answer(one[:1]), answer(two)
     spine = spine_of(gold, first, second)
     assert (kinds(spine, 0), kinds(spine, 1)) == (
-        [["walked", "missed"], ["alternative"]],
-        [["alternative", "alternative"], ["walked"]],
+        [["walked", "missed"], ["alternative"], ["alternative", "alternative"]],
+        [["alternative", "alternative"], ["walked"], ["alternative", "alternative"]],
     )
     assert [column.counted for column in spine.columns] == [(0,), (1,)]
     assert sentences(spine, 0) == [
         "broke at step 2 of path `one`: did not retrieve `z`; the walk stopped at `y`; 1 of 2 required steps walked"
     ]
     assert sentences(spine, 1) == ["walked the required step of path `two`"]
-    assert (spine.shown, spine_of(gold, first, second, second).shown) == ([0], [1])
-    assert "1 other alternative: two counts for r1 " in " ".join(Page(str(fragment(spine, "q"))).text.split())
-
-
-def test_a_break_in_a_folded_alternative_is_said() -> None:
-    """Runs 0 and 1 walk all of one, so two is folded: there run 2 broke, and run 3 didn't; without run 3 all did."""
-    one, two = [(X, "CALLS", Y)], [(X, "CALLS", W), (W, "CALLS", Z)]
-    gold = question(*[{**path, "id": name} for path, name in zip(either("g", one, two), ("one", "two"), strict=True)])
-    half, whole = answer(two[:1]), answer(two)
-    for records, words in (
-        ([answer(one)] * 2 + [half], "two counts for r2, which broke there "),
-        ([answer(one)] * 3 + [half, whole], "two counts for r3, r4, where r3 broke "),
-    ):
-        text = " ".join(Page(str(fragment(spine_of(gold, *records), "q"))).text.split())
-        assert f"1 other alternative: {words}" in text
+    assert (spine.shown, spine_of(gold, second).shown) == ([0, 1], [1])
+    text = " ".join(Page(str(fragment(spine, "q"))).text.split())
+    shown, _, folded = text.partition("1 other alternative: three counts for no run ")
+    assert "alternative one counts for r0 " in shown
+    assert "alternative two counts for r1 " in shown
+    assert "alternative three counts for no run " in folded
 
 
 def test_a_walk_that_never_came_to_the_path_never_entered_it() -> None:
