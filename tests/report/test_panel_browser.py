@@ -215,9 +215,13 @@ def test_a_long_question_is_folded(opened: Opened, tmp_path: Path) -> None:
     """
     text = "\n".join(["It fails:", "```python", *(f"x{number} = f({number})" for number in range(46)), "```", "Why?"])
     asked = [{**cli.QUESTIONS[0], "question": text}, {**cli.QUESTIONS[1], "question": "\n".join("abcd")}]
-    opened.open(write_report([cli.tiny(tmp_path, asked)], tmp_path / "r.html"), "#r/q1")
+    opened.open(write_report([cli.tiny(tmp_path, asked)], tmp_path / "r.html"))
     page = opened.page
     page.set_viewport_size({"width": 1280, "height": 800})
+    worst = page.locator("#worst .data").bounding_box()
+    assert worst is not None
+    assert worst["height"] < 80  # three lines of 23 pixels
+    page.keyboard.press("j")
     question = page.locator("#d-question")
     question.wait_for()
     assert "```" not in question.inner_text()
