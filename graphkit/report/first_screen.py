@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,6 +102,15 @@ class FirstScreen(BoardView):
         found = questions_by_cause([[one.cause for one in run.outcomes] for run in self._data.runs])
         some = "any(cause == {})" if len(self.runs) > 1 else "cause == {}"
         return [(kind, count, _address(keep=some.format(f'"{kind}"'))) for kind, count in found.items()]
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Return the verdict against each baseline, its runs called as beside their letters."""
+        return [{**one, **{name: self._called(one[name]) for name in ("text", "more")}} for one in super().verdicts()]
+
+    def _called(self, sentence: str) -> str:
+        """Return a sentence with what is left of the names of runs; the head of the page says how all begin."""
+        names = sorted((run["name"] for run in self.runs), key=len, reverse=True)
+        return re.sub("|".join(map(re.escape, names)), lambda name: name[0][len(self.beginning) :], sentence)
 
     def row_label(self, row: BrokenRow) -> str:
         """Return the name of a row as it is shown: nodes by the shortest names that tell those of the page apart.
@@ -226,7 +236,7 @@ class FirstScreen(BoardView):
         lacking: dict[tuple[str, ...], list[str]] = {}
         for name in FIGURES:
             stated = next((one.stated for one in figures if one.name == name), [])
-            without = tuple(run["name"] for number, run in enumerate(self.runs) if number not in stated)
+            without = tuple(run["short"] for number, run in enumerate(self.runs) if number not in stated)
             lacking.setdefault(without, []).append(name)
         for without, names in lacking.items():
             if len(without) == len(self.runs):
@@ -240,7 +250,7 @@ class FirstScreen(BoardView):
         """A line on failed questions and on measures that weren't scored on every question."""
         found = [line.text for line in unanswered_findings(self.results)]
         some = sum(any(not cell.whole for cell in row.cells) for row in self.rows)
-        failed = visible(found[0]) if found else "none"
+        failed = self._called(visible(found[0])) if found else "none"
         return f"Failed questions: {failed}. Measures not scored on every question: {some} of {len(self.rows)}."
 
     @property

@@ -61,7 +61,7 @@ def reader(opened: Opened, path: Path) -> Reader:
 def test_what_takes_no_click(reader: Reader) -> None:
     """Who won, whether it may be chance, and the boundary and the edge that lose most are read."""
     verdict = reader.page.locator(".verdict-line").filter(visible=True)
-    assert verdict.inner_text().startswith("storefront-graph-v2 and storefront-graph don't clearly differ: nDCG@10")
+    assert verdict.inner_text().startswith("graph-v2 and graph don't clearly differ: nDCG@10")
     assert verdict.locator("b").inner_text() == "+0.13 [+0.00, +0.26]"
     for table in (".breaks .broken", ".single .broken"):
         rows = reader.page.locator(table).first.locator("tbody tr")

@@ -282,15 +282,24 @@ def test_right_to_left_names_stand_isolated_in_sentences(tmp_path: Path) -> None
 
 
 def test_the_beginning_of_all_names_is_said_once(tmp_path: Path) -> None:
-    """Heads of columns hold what is left of the names a-b-x and a-b-y; their titles hold all of it."""
+    """Heads and sentences hold what is left of the names a-b-x and a-b-y; a choice and two folded lists hold all.
+
+    Each run fails on one question: q1 or q2.
+    """
     run = plain(tmp_path)
     files = []
-    for name in ("a-b-x", "a-b-y"):
-        answers = [{**json.loads(line), "run": name} for line in run.read_text("utf-8").splitlines()]
+    for number, name in enumerate(("a-b-x", "a-b-y")):
+        answers = [{**one, "run": name} for one in cli.ANSWERS]
+        answers[number] = {"run": name, "question_id": f"q{number + 1}", "error": "broken"}
         files.append(write_jsonl(run.parent / f"{name}.jsonl", answers))
     page = _page(*files)
     assert "2 runs, each called a-b-…" in _text(page)
-    assert "measure A x B y" in _text(page)
+    text = _text(page)
+    assert "measure A x B y" in text
+    assert "Failed questions: x 1 failed, y 1 failed;" in text
+    assert re.search("[xy] and [xy] don't clearly differ: nDCG@10", text)
+    # The choice of the baseline, the failed questions of each run, and its provenance.
+    assert [text.count(name) for name in ("a-b-x", "a-b-y")] == [3, 3]
     assert {one["title"] for tag, one in page.elements if tag == "th" and {"title", "data-run"} <= {*one}} == {
         "a-b-x",
         "a-b-y",

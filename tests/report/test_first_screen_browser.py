@@ -32,10 +32,10 @@ def test_the_baseline_is_chosen_there_and_kept_in_the_address(opened: Opened, st
     page = opened.page
     verdict = page.locator(".verdict-line").filter(visible=True)
     usual = verdict.inner_text()
-    assert "storefront-graph" in usual
+    assert usual.startswith("graph-v2 and graph ")
     assert "bm25" not in usual
     page.select_option("#baseline", label="storefront-bm25")
-    expect(verdict).to_contain_text("storefront-bm25")
+    expect(verdict).to_contain_text("graph-v2 beats bm25")
     assert page.url.endswith("#questions?baseline=storefront-bm25")
     shown = page.locator(".diff").filter(visible=True)
     assert set(shown.evaluate_all("(all) => all.map((one) => one.dataset.b)")) == {"2"}

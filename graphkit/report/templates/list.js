@@ -142,6 +142,8 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts, detail })
     $("versus").replaceChildren(...(other ? ["against ", brief(data.runs[/** @type {number} */ (choice.baseline)].name, 40)] : []));
   };
 
+  /** @param {import("./model.js").Run} run */
+  const nameLeft = ({ name }) => el("bdi", { title: name }, middle(name.slice(data.beginning.length), 40));
   /** Name the questions that got worse, with a link each. */
   const drawWorse = () => {
     const base = comparing() ? data.runs[/** @type {number} */ (choice.baseline)] : null;
@@ -150,7 +152,7 @@ export const listOf = ({ data, link, change, shownRuns, graded, texts, detail })
     $("worse").hidden = !lost.length;
     if (!base || !lost.length) return;
     const more = lost.length - NAMED_WORSE;
-    $("worse").replaceChildren(el("span", {}, el("b", {}, `${counted(lost.length, "question")} got worse`), " in ", brief(own.name, 40), " than in ", brief(base.name, 40), ": ",
+    $("worse").replaceChildren(el("span", {}, el("b", {}, `${counted(lost.length, "question")} got worse`), " in ", nameLeft(own), " than in ", nameLeft(base), ": ",
       lost.slice(0, NAMED_WORSE).map((n, place) => [place ? ", " : "", el("a", { href: link(choice.run, n) }, brief(data.questions[n].id, 40)), ` ${markOf(base.questions[n]).text} → ${markOf(own.questions[n]).text}`]),
       more > 0 ? [" and ", el("button", { type: "button", class: "link", on: { click: () => { change({ preset: "regressed" }); $("questions").scrollIntoView(); } } }, `${more} more`)] : null, "."));
   };
