@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from graphkit.cli.base import Commands, made_command, made_group, refused_by_system, say
+from graphkit.cli.plugin_commands import is_there, plugin_command, plugin_commands, plugin_of
 from graphkit.cli.streams import prepare_streams
 from graphkit.records.words import shortened
 
@@ -25,70 +26,48 @@ INTERRUPTED = 130
 #: The environment variable that makes graphkit print the traceback of such an error.
 DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 
-#: The commands in the order of the help; each is a function in the module of its name.
-COMMANDS = (
-    "demo",
-    "init",
-    "load",
-    "git",
-    "evaluate",
-    "grade",
-    "execute",
-    "load_scores",
-    "run",
-    "listen",
-    "check",
-    "failures",
-    "why",
-    "compare",
-    "ci",
-    "export",
-    "report",
-    "view",
-    "query",
-    "summarize",
-    "history",
-    "queries",
-    "measures",
-    "schema",
-    "mcp",
-    "completion",
-)
-
-#: The groups of commands with their modules, each of which has a variable of its own name.
-GROUPS = {
-    "import": "imports",
-    "db": "db",
-    "baseline": "baseline",
-    "judge": "judge",
-    "cache": "cache",
-    "ragas": "ragas",
-    "sandbox": "sandbox",
-    "gold": "gold",
+#: The commands of the core by what a person wants, in the order of the help. Plug-ins add theirs
+#: (:mod:`graphkit.cli.plugin_commands`).
+SECTIONS = {
+    "start": ("demo", "init", "import", "check", "run"),
+    "score": ("evaluate", "load-scores", "baseline"),
+    "understand": ("why", "failures", "compare", "history", "summarize", "report", "view"),
+    "gold": ("gold",),
+    "graph": ("load", "git", "query", "queries", "db"),
+    "more": ("measures", "schema", "completion"),
+    "judging": ("grade", "judge", "cache"),
+    "sandbox": ("execute", "sandbox"),
 }
+
+#: The module of a command, which holds it under the same name, if it isn't the command's own.
+_MODULES = {"import": "imports"}
 
 
 class _OnDemand(Mapping[str, Any]):
     """The commands and groups by name, each imported when it is first asked for: their options take time to build."""
 
     def __init__(self) -> None:
-        self._names = [*(name.replace("_", "-") for name in COMMANDS), *GROUPS]
+        self._core = [name for names in SECTIONS.values() for name in names]
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._names:
-            raise KeyError(name)
         if name not in self._made:
-            module = GROUPS.get(name, name.replace("-", "_"))
-            found = getattr(import_module(f"graphkit.cli.{module}"), module)
-            self._made[name] = made_group(name, found) if name in GROUPS else made_command(name, found)
+            if name in self._core:
+                module = _MODULES.get(name, name.replace("-", "_"))
+                found = getattr(import_module(f"graphkit.cli.{module}"), module)
+            else:
+                found = plugin_command(name)
+            self._made[name] = made_group(name, found) if isinstance(found, typer.Typer) else made_command(name, found)
         return self._made[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._core or name in plugin_commands()
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter([*self._core, *plugin_commands()])
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len([*self])
 
 
 class RootCommands(Commands):
@@ -97,6 +76,21 @@ class RootCommands(Commands):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "commands": None})
         self.commands = _OnDemand()  # type: ignore[assignment]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each command: by what a person wants, then those of each plug-in under its name."""
+        sections = {section: list(names) for section, names in SECTIONS.items()}
+        for name, point in plugin_commands().items():
+            if is_there(point):
+                sections.setdefault(plugin_of(point), []).append(name)
+        rows = [
+            (f"{section if place == 0 else '':<10} {name}", one.get_short_help_str(limit=200))
+            for section, names in sections.items()
+            for place, (name, one) in enumerate((name, self.get_command(ctx, name)) for name in names)
+            if one is not None
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 app = typer.Typer(

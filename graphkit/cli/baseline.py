@@ -12,7 +12,7 @@ from graphkit.cli.base import argument, command, group, option, present
 from graphkit.cli.options import DATASET
 from graphkit.errors import GateError, InputError
 
-baseline = group("Save the run that later ones are compared with, and get it: in a folder or on a branch.")
+baseline = group("Save or get the run that others are compared with.")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from graphkit.errors import InputError
 if TYPE_CHECKING:
     from graphkit.llm.cache import CacheStats
 
-cache = group("Look at recorded replies of models, and remove some.")
+cache = group("Look at recorded replies of models; remove some.")
 
 
 @cache.command()

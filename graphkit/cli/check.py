@@ -23,7 +23,9 @@ def check(
     strict: bool = option("--strict", "Fail for a warning too."),
     full: bool = FULL,
 ) -> None:
-    """Check a set of questions: fields, difficulty, duplicates, stale gold, room to improve.
+    """Check a set of questions and their gold.
+
+    It looks at fields, difficulty, duplicates, stale gold and room to improve.
 
     Exit codes: 0 if each question is valid, 1 if one is not, 2 if there is no dataset.
     """

@@ -61,7 +61,10 @@ def ci(
     save: bool = option("--save", "Save the run as the baseline if all gates pass, and push the branch."),
     dry_run: bool = option("--dry-run", "Neither comment, nor add to the job's summary, nor save."),
 ) -> None:
-    """Do the whole job of a CI: evaluate a run, compare it with its baseline, hold all gates, comment, exit once."""
+    """Do the whole job of a CI on a run, and exit once.
+
+    It evaluates the run, compares it with its baseline, holds all gates and comments.
+    """
     from graphkit.analysis.gate_outcomes import GateOutcome, hold
     from graphkit.ci.job_settings import read_settings
 

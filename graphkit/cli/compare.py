@@ -128,7 +128,10 @@ def compare(
     junit: Path | None = JUNIT,
     full: bool = FULL,
 ) -> None:
-    """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
+    """Compare two runs question by question.
+
+    It prints intervals, tests, effect sizes, and what moved most.
+    """
     from graphkit.cli.progress import shown_progress
 
     scores = how.scores or []

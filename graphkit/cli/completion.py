@@ -13,7 +13,10 @@ def completion(
     *,
     shell: Literal["bash", "zsh", "fish"] = argument("bash|zsh|fish", "Complete in this shell."),
 ) -> None:
-    """Print a script that completes commands, options and values in a shell; it says where to save it."""
+    """Print a script that completes words in a shell.
+
+    It completes commands, options and values, and says where to save it.
+    """
     import typer
 
     from graphkit.cli.app import app

@@ -14,7 +14,7 @@ from graphkit.records.words import counted
 if TYPE_CHECKING:
     from graphkit.database.settings import Settings
 
-db = group("Keep the embedded database running, and look at what it contains.")
+db = group("Keep the embedded database running; look into it.")
 
 
 @db.command()

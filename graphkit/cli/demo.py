@@ -48,7 +48,10 @@ CLAIM_KINDS = ("unsupported-claims", "bad-citations")
 
 @command(graph=True)
 def demo(full: bool = FULL) -> None:
-    """Load the storefront fixture, evaluate and judge two runs, execute code, and explain the worst failures."""
+    """Evaluate the bundled storefront and explain it.
+
+    Two runs are loaded, evaluated and judged, code is executed, and the worst failures are explained.
+    """
     if not as_json():
         print_line("graphkit demo: a storefront of six repositories, 30 questions, two runs")
         sys.stdout.flush()

@@ -111,7 +111,7 @@ def evaluate(
     executors: ExecutorOptions,
     full: bool = FULL,
 ) -> None:
-    """Score run logs against their dataset, and keep the scores in the graph."""
+    """Score runs, and keep the scores in the graph."""
     from graphkit.cli.evaluate_shards import is_folder
     from graphkit.cli.progress import shown_progress
 

@@ -42,7 +42,10 @@ def execute(
         "--trust-own-methods", "Pass tests that only the answer's own methods decide, too."
     ),
 ) -> None:
-    """Run the code of answers on the tests of their questions, in a sandbox; keep the results beside the run."""
+    """Run the code of answers on tests, in a sandbox.
+
+    The tests are those of the questions. The results are kept beside the run.
+    """
     from graphkit.cli.progress import shown_progress
     from graphkit.execution.limits import MIB, SandboxLimits
     from graphkit.execution.running import programs

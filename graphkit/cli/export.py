@@ -60,7 +60,10 @@ def export(
     scores: list[Path] | None = SCORES,
     reading: ReadingOptions,
 ) -> None:
-    """Write the scores of a run for another tool: annotations of spans, events of telemetry, or a tracked run."""
+    """Write the scores of a run for another tool.
+
+    They become annotations of spans, events of telemetry, or a tracked run.
+    """
     from graphkit.cli.progress import shown_progress
 
     target.check()

@@ -46,7 +46,10 @@ def failures(
     *,
     reading: ReadingOptions,
 ) -> None:
-    """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
+    """Explain what a run did wrong, question by question.
+
+    It names missed edges, wrong turns, wrong repositories, incoherent commits and more.
+    """
     from graphkit.analysis.failure_findings import failures_brief
     from graphkit.cli.progress import shown_progress
     from graphkit.files.run_files import is_run_file

@@ -14,7 +14,10 @@ def git(
     name: str | None = option("--name", "Name the repository so. [default: as its folder]"),
     out: Path | None = option("--out -o FILE", "Write commits.jsonl, and use no database.", writes="commits"),
 ) -> None:
-    """Read git history into commit nodes, or a file: commits, parents, branches, tags and times."""
+    """Read git history into commits.
+
+    Commits, parents, branches, tags and times become nodes, or go into a file.
+    """
     import dataclasses
 
     from graphkit.cli.progress import shown_progress

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The answers to a proposed change.
 _ANSWERS = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
 
-gold = group("Propose gold paths, and update them after renames; you decide on each.")
+gold = group("Propose gold paths, and update renamed ones.")
 
 
 @gold.command()

@@ -124,7 +124,10 @@ def grade(
     dry_run: bool = option("--dry-run", "Print the calls, tokens and cost to expect; send nothing."),
     min_kappa: float | None = MIN_KAPPA,
 ) -> None:
-    """Have a judge grade the answers of a run; keep scores and verdicts beside the run and in the graph."""
+    """Have a judge grade the answers of a run.
+
+    Scores and verdicts are kept beside the run and in the graph.
+    """
     from graphkit.analysis import gate_outcomes, gates
     from graphkit.analysis.judge_cost import judge_cost, require_verdicts
     from graphkit.analysis.spot_check_files import kept_checks

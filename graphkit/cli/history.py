@@ -44,7 +44,10 @@ def history(
     gate: HistoryGateOptions,
     config: Path | None = CONFIG,
 ) -> None:
-    """List evaluations by time, with what changed since the last comparable one, and hold the latest to a median."""
+    """List evaluations by time, with what changed.
+
+    Each is compared with the last comparable one, and the latest may be held to a median.
+    """
     from graphkit.analysis.config import load_config
     from graphkit.analysis.evaluation_history import fail_on_drop, history_in_graph, read_history, sparkline
     from graphkit.analysis.gate_outcomes import hold

@@ -72,7 +72,7 @@ imports = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="Make runs from what libraries and agents log: no code, and no dependency on them.",
+    help="Make runs from what libraries and agents log.",
 )
 
 

@@ -37,7 +37,10 @@ def init(
     map: list[str] | None = MAP,  # noqa: A002
     on_error: OnError = ON_ERROR,
 ) -> None:
-    """Make a dataset from questions in a table, with a knowledge graph if you have one, and print what to run next."""
+    """Make a dataset from a table of questions.
+
+    A knowledge graph is taken along if you have one. It prints what to run next.
+    """
     from graphkit.files.problems import Problems
     from graphkit.imports.new_dataset import create_dataset
 

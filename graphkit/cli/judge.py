@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphkit.trust.spot_check import SpotCheck
     from graphkit.trust.subjects import Subject
 
-judge = group("Show what judges are asked, and measure how far to trust them.")
+judge = group("Show what judges are asked; measure trust in them.")
 
 RUN = argument("RUN.jsonl", "Read the grades of this run.")
 

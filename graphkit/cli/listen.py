@@ -46,9 +46,9 @@ def listen(
     run: str | None = NEW_RUN_NAME,
     force: bool = option("--force", "Replace files that exist."),
 ) -> None:
-    """Receive the traces of an instrumented system (OTLP over HTTP, this machine only) and make a run of them.
+    """Receive traces of a system, and make a run of them.
 
-    The run is written whenever a trace is complete, and at Ctrl-C, which ends the command.
+    Traces come by OTLP over HTTP, from this machine only. The run is written whenever a trace is complete, and at Ctrl-C, which ends the command.
     """
     from graphkit.files.dataset import Dataset
     from graphkit.files.outputs import check_output, check_outputs_differ

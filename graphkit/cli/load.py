@@ -44,7 +44,10 @@ class BulkOptions:
 
 @command(graph=True)
 def load(*, dataset: Path = DATASET_FOLDER, filling: BulkOptions, reading: ReadingOptions) -> None:
-    """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
+    """Load a dataset into the graph.
+
+    It holds questions with gold paths, commits, compatibility and knowledge graphs.
+    """
     import dataclasses
 
     from graphkit.cli.progress import shown_progress

@@ -18,7 +18,10 @@ def load_scores(
     ),
     reading: ReadingOptions,
 ) -> None:
-    """Load scores, verdicts and executions by others, a judge or a person beside the answers of runs in the graph."""
+    """Load scores and verdicts of others into the graph.
+
+    Scores, verdicts and executions by others, a judge or a person are kept beside the answers of runs.
+    """
     from graphkit.cli.progress import shown_progress
     from graphkit.graph.grade_files import Grades
 

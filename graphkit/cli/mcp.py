@@ -10,7 +10,10 @@ from graphkit.errors import InputError
 
 @command(graph=True)
 def mcp() -> None:
-    """Serve runs, comparisons, failures and explanations to a coding agent: MCP over standard input and output."""
+    """Serve runs and failures to a coding agent.
+
+    Runs, comparisons, failures and explanations are served by MCP over standard input and output.
+    """
     try:
         from graphkit.agents.mcp_server import mcp_server
     except ModuleNotFoundError as error:

@@ -8,7 +8,7 @@ from graphkit.cli.tables import print_table
 
 @command()
 def measures() -> None:
-    """List the measures with their definition and source."""
+    """List the measures with definition and source."""
     import dataclasses
 
     from graphkit.measures.registry import measure_kinds

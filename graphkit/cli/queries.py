@@ -18,7 +18,10 @@ def queries(
     run: str | None = option("--run NAME", "Let the guide ask about this run."),
     question: str | None = option("--question ID", "Let the guide ask about this question."),
 ) -> None:
-    """List the named queries with their parameters, or write a guide through them for Neo4j Browser."""
+    """List the named queries with their parameters.
+
+    It can also write a guide through them for Neo4j Browser.
+    """
     if browser_guide is not None:
         _write_guide(browser_guide, run, question)
         return

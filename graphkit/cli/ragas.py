@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: The model that metrics ask by default.
 MODEL = "claude-haiku-5-5"
 
-ragas = group("Exchange data sets and scores with RAGAS, and run its metrics.")
+ragas = group("Exchange data and scores with RAGAS; run metrics.")
 
 RUN = argument("RUN.jsonl", "Read this run log.")
 METRIC = option("--metric -m COLUMN", "Use only this metric; may be repeated.")

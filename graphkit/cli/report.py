@@ -107,9 +107,9 @@ def report(
     given: GradeFilesOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Write one self-contained page: scores, gold paths with the traversals drawn over them, verdicts and test results.
+    """Write a page: scores, gold paths, traversals.
 
-    It also shows the scores, verdicts and executions beside the runs, unless you name others.
+    The page is one self-contained file, with verdicts and test results. It also shows the scores, verdicts and executions beside the runs, unless you name others.
     """
     from graphkit.cli.progress import shown_progress
     from graphkit.files.outputs import check_output

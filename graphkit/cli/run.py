@@ -121,7 +121,9 @@ def run(
     workers: ExecutorOptions,
     out: Path | None = option("--out -o DIR", "Write NAME.jsonl to DIR. [default: DATASET/runs]"),
 ) -> None:
-    """Ask systems the questions of a dataset and keep their answers as runs. Run it again to continue after a stop.
+    """Ask systems the questions, and keep their answers.
+
+    The answers become runs. Run it again to continue after a stop.
 
     Exit codes: 0 even if questions failed (they are kept and counted), 2 if all of a run failed, 130 after Ctrl-C.
     """

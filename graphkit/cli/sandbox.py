@@ -11,7 +11,7 @@ from graphkit.records.words import counted
 if TYPE_CHECKING:
     from graphkit.execution.proof import AttemptResult
 
-sandbox = group("Look at what isolates the code of answers from the machine.")
+sandbox = group("Look at what isolates the code of answers.")
 
 
 @sandbox.command()

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def summarize(
     *, files: list[Path] = argument("FILE...", "Read these scores (.jsonl, .csv, .parquet)."), reading: ReadingOptions
 ) -> None:
-    """Summarise files of scores, whoever gave them, by run, measure and group."""
+    """Summarise files of scores by run and measure.
+
+    Whoever gave the scores, groups of questions are summarised, too.
+    """
     import dataclasses
 
     from graphkit.analysis.summaries import summarize

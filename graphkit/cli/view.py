@@ -78,9 +78,9 @@ def view(
     in_browser: bool = option("--open", "Open the page in the browser."),
     grader: str | None = option("--grader NAME", "Keep grades as those of the person NAME. [default: without a name]"),
 ) -> None:
-    """Serve the page of `graphkit report` on this machine: it follows the runs, and keeps the grades that you give.
+    """Serve that page here, and keep your grades.
 
-    The address holds a token, and only who knows it is answered. Ctrl-C ends the command.
+    The page of `graphkit report` follows the runs. The address holds a token, and only who knows it is answered. Ctrl-C ends the command.
     """
     from graphkit.cli.progress import shown_progress
     from graphkit.report.page_server import PageServer

@@ -17,7 +17,10 @@ def why(
     *,
     reading: ReadingOptions,
 ) -> None:
-    """Explain one failure in at most 2 KB: where the traversal left the gold path, and what follows from that."""
+    """Explain one failure in at most 2 KB.
+
+    It says where and why the traversal left the gold path, and what follows from that.
+    """
     from graphkit.analysis.explanations import why
     from graphkit.files.run_files import is_run_file
 
