@@ -48,12 +48,12 @@ test-page: $(WEB)/.done
 
 # RAGAS wants versions of its own, so the tests that run it have an environment of their own.
 test-ragas: .venv-ragas/.done
-	GRAPHKIT_REQUIRE_RAGAS=1 .venv-ragas/bin/python -m pytest tests/adapters
+	GRAPHKIT_REQUIRE_RAGAS=1 .venv-ragas/bin/python -m pytest tests/plugins/ragas
 
 # The libraries whose logs graphkit reads, run live: run it after `make lock`, to notice a version that logs differently.
 test-live: .venv-live/.done
 	GRAPHKIT_REQUIRE_LIVE=1 GRAPHKIT_REQUIRE_NEO4J_GRAPHRAG=1 \
-		.venv-live/bin/python -m pytest tests/live tests/adapters/test_neo4j_graphrag_searches.py
+		.venv-live/bin/python -m pytest tests/live tests/plugins/logs/test_neo4j_graphrag_searches.py
 
 # The oldest driver that graphkit works with, which LlamaIndex's store in Neo4j needs: connections and errors, what is
 # loaded on the embedded database, the graphs of others, and both libraries in one process.
@@ -64,7 +64,7 @@ test-driver5: .venv-driver5/.done
 
 # Local clusters of Dask and Ray, a worker of each killed, and a real S3 server.
 test-cluster: .venv-cluster/.done
-	GRAPHKIT_REQUIRE_CLUSTER=1 .venv-cluster/bin/python -m pytest tests/shards
+	GRAPHKIT_REQUIRE_CLUSTER=1 .venv-cluster/bin/python -m pytest tests/shards tests/plugins/cluster
 
 # The fast suite on each Python that pyproject.toml names, and their results compared byte for byte. ARGS are pytest's.
 test-versions: $(VENV)/.test

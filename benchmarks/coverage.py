@@ -23,13 +23,13 @@ from graphkit.analysis.paired import compare_pairs
 from graphkit.analysis.power import mcnemar_power
 from graphkit.analysis.repetitions import components
 from graphkit.analysis.sample_plans import planned
+from graphkit.plugins.judging.trust.inflation import mean_difference
 from graphkit.scoring.clustered_intervals import (
     ClusterSums,
     cautioned,
     clustered_mean_interval,
 )
 from graphkit.scoring.intervals import mean_caution, mean_interval
-from graphkit.trust.inflation import mean_difference
 
 SAMPLES = 400
 RESAMPLES = 299

@@ -18,9 +18,9 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.results import Line, write
-from graphkit.execution.running import execute_all
-from graphkit.execution.sandbox import open_sandbox
-from graphkit.execution.walls import WALLS, Wall
+from graphkit.plugins.sandbox.running import execute_all
+from graphkit.plugins.sandbox.sandbox import open_sandbox
+from graphkit.plugins.sandbox.walls import WALLS, Wall
 from graphkit.records.executions import Execution
 from graphkit.records.structs import CodeTestStruct, QuestionStruct
 

@@ -24,17 +24,17 @@ from benchmarks.results import Line, write
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.judges.catalogue import GRADERS
-from graphkit.judges.contract import Grader, Judge, Opinion
-from graphkit.judges.lexical import LexicalJudge
-from graphkit.judges.materials import Materials, materials_of
-from graphkit.judges.model_judge import ModelJudge
-from graphkit.judges.prompts import Prompt
-from graphkit.judges.verdict_request import ask, prompt_of, read, schema_of
-from graphkit.llm.anthropic_model import AnthropicModel
-from graphkit.llm.cache import CachedModel, ReplyCache
-from graphkit.llm.requests import Reply, Request, Usage
 from graphkit.measures.case import Case
+from graphkit.plugins.judging.judges.catalogue import GRADERS
+from graphkit.plugins.judging.judges.contract import Grader, Judge, Opinion
+from graphkit.plugins.judging.judges.lexical import LexicalJudge
+from graphkit.plugins.judging.judges.materials import Materials, materials_of
+from graphkit.plugins.judging.judges.model_judge import ModelJudge
+from graphkit.plugins.judging.judges.prompts import Prompt
+from graphkit.plugins.judging.judges.verdict_request import ask, prompt_of, read, schema_of
+from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
+from graphkit.plugins.judging.llm.cache import CachedModel, ReplyCache
+from graphkit.plugins.judging.llm.requests import Reply, Request, Usage
 from graphkit.records.structs import AnswerStruct
 from tests.helpers.api import message
 

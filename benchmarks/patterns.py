@@ -19,14 +19,14 @@ from contextlib import suppress
 
 import graphkit
 from graphkit.errors import GraphkitError
-from graphkit.gold.public_rows import UnusableRowError
-from graphkit.judges.citations import find_citations
-from graphkit.judges.forms import occurs
-from graphkit.judges.sentences import sentences_of
 from graphkit.measures.completeness import addressed, content_words, identifiers_in
 from graphkit.measures.identifiers import defined_identifiers
-from graphkit.readers.graphrag_tables import tables_of_text
-from graphkit.readers.lightrag_contexts import is_context, tables_of
+from graphkit.plugins.gold.public_rows import UnusableRowError
+from graphkit.plugins.judging.judges.citations import find_citations
+from graphkit.plugins.judging.judges.forms import occurs
+from graphkit.plugins.judging.judges.sentences import sentences_of
+from graphkit.plugins.logs.graphrag_tables import tables_of_text
+from graphkit.plugins.logs.lightrag_contexts import is_context, tables_of
 from graphkit.readers.reprs import parse_repr
 from graphkit.readers.triples import edges_of_lines
 from graphkit.records.diffs import changed_files
@@ -138,7 +138,7 @@ def text_of(unit: str, length: int) -> str:
 def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
     """Yield every pattern that a module of the package holds, by its name."""
     for found in pkgutil.walk_packages(graphkit.__path__, "graphkit."):
-        if found.name.startswith("graphkit.execution.inside") or found.name.endswith("__main__"):
+        if found.name.startswith("graphkit.plugins.sandbox.inside") or found.name.endswith("__main__"):
             continue
         module = importlib.import_module(found.name)
         for name, value in vars(module).items():

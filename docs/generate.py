@@ -134,7 +134,7 @@ def importing_page() -> str:
 def with_outcomes(page: str) -> str:
     """Return the page of imports with what comes of the variations of each format's log, computed by the tests."""
     sys.path.insert(0, str(HERE.parent))
-    from tests.readers.log_outcomes import table
+    from tests.plugins.logs.log_outcomes import table
 
     head, _, rest = page.partition(OUTCOMES)
     return "\n".join([f"{head}{OUTCOMES}", *table(), f"{END_OF_OUTCOMES}{rest.partition(END_OF_OUTCOMES)[2]}"])

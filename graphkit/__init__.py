@@ -18,7 +18,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphkit.adapters.neo4j_graphrag_searches import answering, neo4j_graphrag_formatter, record_searches
     from graphkit.analysis.compare_runs import compare_runs
     from graphkit.analysis.config import load_config
     from graphkit.analysis.dataset_checks import check_dataset
@@ -47,6 +46,9 @@ if TYPE_CHECKING:
     from graphkit.measures.outcome import two_by_two
     from graphkit.measures.paths import Divergence, first_divergences
     from graphkit.measures.registry import MEASURES, parse_measure, register
+    from graphkit.plugins.judging.grading.grade_run import GradingOptions, grade
+    from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
+    from graphkit.plugins.logs.neo4j_graphrag_searches import answering, neo4j_graphrag_formatter, record_searches
     from graphkit.records.executions import Execution
     from graphkit.records.models import (
         Answer,
@@ -70,8 +72,6 @@ if TYPE_CHECKING:
     from graphkit.report.notebook import QuestionSpine, RunBoard, board, spine, why
     from graphkit.report.page import write_report
     from graphkit.scoring.evaluate import evaluate
-    from graphkit.scoring.grade_run import GradingOptions, grade
-    from graphkit.scoring.judge_setup import JudgeOptions
     from graphkit.scoring.measure_summaries import Summary
     from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
     from graphkit.scoring.options import EvaluationOptions
@@ -86,7 +86,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "graphkit.imports.importer": ("ImportedLog", "import_log"),
     "graphkit.imports.graph_importer": ("ImportedGraph", "import_graph"),
-    "graphkit.adapters.neo4j_graphrag_searches": ("answering", "neo4j_graphrag_formatter", "record_searches"),
+    "graphkit.plugins.logs.neo4j_graphrag_searches": ("answering", "neo4j_graphrag_formatter", "record_searches"),
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
@@ -143,8 +143,8 @@ _HOMES = {
     "graphkit.report.notebook": ("QuestionSpine", "RunBoard", "board", "spine", "why"),
     "graphkit.report.page": ("write_report",),
     "graphkit.scoring.evaluate": ("evaluate",),
-    "graphkit.scoring.grade_run": ("GradingOptions", "grade"),
-    "graphkit.scoring.judge_setup": ("JudgeOptions",),
+    "graphkit.plugins.judging.grading.grade_run": ("GradingOptions", "grade"),
+    "graphkit.plugins.judging.grading.judge_setup": ("JudgeOptions",),
     "graphkit.scoring.options": ("EvaluationOptions",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

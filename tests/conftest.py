@@ -26,11 +26,11 @@ import pytest
 from graphkit.database.embedded import client as embedded
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
-from graphkit.execution.languages import JAVASCRIPT
-from graphkit.execution.walls import NO_WALL, Wall
 from graphkit.files.reading import RecordReader
 from graphkit.graph.queries import schema_statements
 from graphkit.measures import registry
+from graphkit.plugins.sandbox.languages import JAVASCRIPT
+from graphkit.plugins.sandbox.walls import NO_WALL, Wall
 from tests.helpers import FAST, engines
 from tests.helpers.absent import absent
 from tests.helpers.cli import Graph, Process, graphkit

@@ -23,11 +23,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphkit.execution.hosts import host_files
-from graphkit.execution.limits import MIB, SandboxLimits
-from graphkit.execution.sandbox import Sandbox, failure_of
-from graphkit.execution.walls import NO_WALL, WALLS, Wall
-from graphkit.execution.witness import descendants
+from graphkit.plugins.sandbox.hosts import host_files
+from graphkit.plugins.sandbox.limits import MIB, SandboxLimits
+from graphkit.plugins.sandbox.sandbox import Sandbox, failure_of
+from graphkit.plugins.sandbox.walls import NO_WALL, WALLS, Wall
+from graphkit.plugins.sandbox.witness import descendants
 
 _SUBREAPER = 36
 

@@ -28,10 +28,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphkit.llm.anthropic_model import parameters
-from graphkit.llm.cache import ReplyCache
-from graphkit.llm.requests import Request
-from graphkit.scoring.judge_setup import JUDGE_MODEL
+from graphkit.plugins.judging.grading.judge_setup import JUDGE_MODEL
+from graphkit.plugins.judging.llm.anthropic_model import parameters
+from graphkit.plugins.judging.llm.cache import ReplyCache
+from graphkit.plugins.judging.llm.requests import Request
 from tests.helpers.api import Api, Reply, message, served, with_faults
 from tests.helpers.cli import COMMAND, environment
 from tests.helpers.grading import many, scores_beside, verdict_on, verdicts_beside

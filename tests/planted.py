@@ -84,10 +84,10 @@ DEFECTS = (
     ),
     Defect(
         "field of a reader",
-        "graphkit/readers/lightrag.py",
+        "graphkit/plugins/logs/lightrag.py",
         'name = identifier(row.get("file_path"))',
         'name = identifier(row.get("chunk_id"))',
-        ("tests/readers/test_lightrag.py",),
+        ("tests/plugins/logs/test_lightrag.py",),
     ),
     Defect(
         "escape in the page",
@@ -101,7 +101,7 @@ DEFECTS = (
         "graphkit/files/file_locks.py",
         "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)",
         "fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)",
-        ("tests/files", "tests/cli/test_grade.py", "tests/cli/test_gradings_of_models.py"),
+        ("tests/files", "tests/plugins/judging/test_grade.py", "tests/plugins/judging/test_gradings_of_models.py"),
     ),
     Defect(
         "lock of a run",
@@ -119,17 +119,17 @@ DEFECTS = (
     ),
     Defect(
         "wall of the sandbox",
-        "graphkit/execution/refused_calls.toml",
+        "graphkit/plugins/sandbox/refused_calls.toml",
         '"unshare", "setns", "chroot"',
         '"setns", "chroot"',
-        ("tests/execution/test_attempts.py", "tests/execution/test_jobs.py"),
+        ("tests/plugins/sandbox/test_attempts.py", "tests/plugins/sandbox/test_jobs.py"),
     ),
     Defect(
         "value that a test expects",
-        "graphkit/execution/value_equality.py",
+        "graphkit/plugins/sandbox/value_equality.py",
         "tolerance: float = 1e-6) -> bool:",
         "tolerance: float = 1e-1) -> bool:",
-        ("tests/execution/test_returned_values.py", "tests/execution/test_jobs.py"),
+        ("tests/plugins/sandbox/test_returned_values.py", "tests/plugins/sandbox/test_jobs.py"),
     ),
     Defect(
         "seed of the bootstrap",
@@ -154,10 +154,10 @@ DEFECTS = (
     ),
     Defect(
         "price of a batch",
-        "graphkit/llm/prices.py",
+        "graphkit/plugins/judging/llm/prices.py",
         "return cost * (prices.batch if batch else 1.0)",
         "return cost",
-        ("tests/llm/test_prices.py", "tests/llm/test_batches.py"),
+        ("tests/plugins/judging/llm/test_prices.py", "tests/plugins/judging/llm/test_batches.py"),
     ),
     Defect(
         "retries of a system",
@@ -168,24 +168,28 @@ DEFECTS = (
     ),
     Defect(
         "gold of a public data set",
-        "graphkit/gold/musique.py",
+        "graphkit/plugins/gold/musique.py",
         "dict.fromkeys([*order, *supporting])",
         "dict.fromkeys(order)",
-        ("tests/gold/test_text_formats.py",),
+        ("tests/plugins/gold/test_text_formats.py",),
     ),
     Defect(
         "judge of rules",
-        "graphkit/judges/lexical.py",
+        "graphkit/plugins/judging/judges/lexical.py",
         "return [one for one in self.statements if not one.hedged]",
         "return self.statements",
-        ("tests/judges",),
+        ("tests/plugins/judging/judges",),
     ),
     Defect(
         "padded answer",
-        "graphkit/trust/bias.py",
+        "graphkit/plugins/judging/trust/bias.py",
         "if answer.strip() else answer",
         "if not answer.strip() else answer",
-        ("graphkit/trust/bias.py", "tests/trust", "tests/cli/test_judge.py"),
+        (
+            "graphkit/plugins/judging/trust/bias.py",
+            "tests/plugins/judging/trust",
+            "tests/plugins/judging/test_judge_command.py",
+        ),
     ),
     Defect(
         "account that only reads",
@@ -196,10 +200,10 @@ DEFECTS = (
     ),
     Defect(
         "sample of RAGAS",
-        "graphkit/adapters/ragas.py",
+        "graphkit/plugins/ragas/ragas_samples.py",
         "gold = [name for name, gain in question.relevant.items() if gain > 0]",
         "gold = [name for name, gain in question.relevant.items() if gain >= 0]",
-        ("tests/adapters/test_ragas.py",),
+        ("tests/plugins/ragas/test_ragas.py",),
     ),
     Defect(
         "direction of an imported edge",

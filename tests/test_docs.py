@@ -20,13 +20,13 @@ from graphkit.database.store import Store
 from graphkit.graph.browser_guide import REPOSITORY_COLOURS, style
 from graphkit.graph.opening import prepared
 from graphkit.graph.queries import analysis_queries, named_queries
-from graphkit.judges.catalogue import GRADERS
 from graphkit.measures import registry
 from graphkit.measures.base import Measure
+from graphkit.plugins.judging.judges.catalogue import GRADERS
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
 from tests.helpers.pages import Page
-from tests.test_imports import MAY_IMPORT
+from tests.test_imports import MAY_IMPORT, PLUGINS
 
 #: The README and the pages of the documentation.
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -100,6 +100,16 @@ def test_map_of_the_rooms() -> None:
     reported = {room: set(re.findall(r"\w+", imports)) for room, imports in rows}
     assert "all of them" in dict(rows)["cli"]
     assert reported | {"cli": MAY_IMPORT["cli"]} == MAY_IMPORT
+
+
+def test_map_of_the_plugins() -> None:
+    """CONTRIBUTING.md names each plug-in with those that it needs."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[`(\w+)`\]\([^)]+\) \| [^|]+ \|([^|]*)\|$", text, re.MULTILINE)
+    reported = {plugin: tuple(re.findall(r"\w+", needs)) for plugin, needs in rows}
+    assert reported == {
+        one: getattr(importlib.import_module(f"graphkit.plugins.{one}"), "NEEDS", ()) for one in PLUGINS
+    }
 
 
 def test_files_of_the_map_exist() -> None:

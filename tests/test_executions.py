@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.execution.walls import Wall
+from graphkit.plugins.sandbox.walls import Wall
 from tests.executions import KINDS, reported, series
 from tests.helpers.sandboxes import WALL_NAMES
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import graphkit
-from graphkit.cli.app import COMMANDS, GROUPS
+from graphkit.cli.app import SECTIONS, module_of
+from graphkit.cli.plugin_commands import plugin_commands, plugin_of
+from graphkit.records.plugins import installed
 from tests.helpers import ROOT
 from tests.helpers.cli import environment
 
@@ -74,7 +80,7 @@ def test_there_are_modules() -> None:
     )
 
 
-#: Which room may import which: each a floor, from the errors at the bottom up to the command line.
+#: Which room of the core may import which: each a floor, from the errors at the bottom up to the command line.
 MAY_IMPORT = {
     "errors": set[str](),
     "records": {"errors"},
@@ -82,45 +88,21 @@ MAY_IMPORT = {
     "measures": {"errors", "records"},
     "shards": {"errors", "records", "files"},
     "database": {"errors", "records"},
-    "llm": {"errors", "records", "files"},
-    "adapters": {"errors", "records", "files", "measures", "llm"},
     "readers": {"errors", "records", "files"},
     "imports": {"errors", "records", "files", "shards", "database", "readers"},
     "gold": {"errors", "records", "files"},
-    "systems": {"errors", "records", "files", "shards", "llm"},
-    "judges": {"errors", "records", "files", "measures", "llm"},
-    "execution": {"errors", "records", "files", "measures"},
+    "systems": {"errors", "records", "files", "shards"},
     "graph": {"errors", "records", "files", "measures", "database"},
-    "scoring": {
-        *("errors", "records", "files", "shards", "measures", "database", "llm", "judges", "execution", "graph"),
-    },
+    "scoring": {"errors", "records", "files", "shards", "measures", "database", "graph"},
     "analysis": {"errors", "records", "files", "shards", "measures", "database", "gold", "graph", "scoring"},
-    "trust": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph", "scoring", "analysis"},
-    "exports": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
-    "agents": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
-    "ci": {"errors", "records", "files"},
-    "testing": {"errors", "records", "files", "measures", "systems", "judges", "graph", "scoring", "analysis"},
     "cli": {
-        *("errors", "records", "files", "measures", "database", "llm", "adapters", "judges"),
-        *(
-            "shards",
-            "readers",
-            "imports",
-            "gold",
-            "systems",
-            "execution",
-            "graph",
-            "scoring",
-            "analysis",
-            "trust",
-            "exports",
-            "report",
-            "agents",
-            "ci",
-        ),
+        *("errors", "records", "files", "measures", "database", "shards", "readers", "imports"),
+        *("gold", "systems", "graph", "scoring", "analysis", "report"),
     },
 }
+
+PLUGINS = sorted(path.name for path in (ROOT / "graphkit" / "plugins").iterdir() if (path / "__init__.py").exists())
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
@@ -145,7 +127,29 @@ def test_each_module_has_a_room() -> None:
     loose = {module for module in MODULES if module.count(".") == 1 and MODULES[module].name != "__init__.py"}
     assert loose == {"graphkit.errors", "graphkit.__main__"}
     rooms = {module.split(".")[1] for module in MODULES if module.count(".") > 1}
-    assert rooms == set(MAY_IMPORT) - {"errors"}
+    assert rooms == {*MAY_IMPORT, "plugins"} - {"errors"}
+
+
+def test_the_core_imports_no_plugin() -> None:
+    """Plug-ins register what they add: the core knows no name of theirs. The package's front names their homes."""
+    found = {module for module in importers("graphkit.plugins") if not module.startswith("graphkit.plugins")}
+    assert found <= {"graphkit"}
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_plugins_come_through_the_doors(plugin: str) -> None:
+    """A plug-in imports modules that the ``__all__`` of a core's room names, and of other plug-ins those it needs."""
+    needed = {plugin, *getattr(import_module(f"graphkit.plugins.{plugin}"), "NEEDS", ())}
+    for module in MODULES:
+        if module.split(".")[1:3] != ["plugins", plugin]:
+            continue
+        others = own(module) - {"graphkit", "graphkit.errors", "graphkit.plugins"}
+        plugins = {name.split(".")[2] for name in others if name.startswith("graphkit.plugins.")}
+        assert plugins <= needed, module
+        for room in {name.split(".")[1] for name in others} - {"plugins"}:
+            opened = {name.split(".")[2] for name in others if name.startswith(f"graphkit.{room}.")}
+            closed = opened - {*getattr(import_module(f"graphkit.{room}"), "__all__", ())}
+            assert not closed, f"{module} imports {room}.{closed}, which the room's __all__ doesn't name"
 
 
 def test_each_class_has_a_name_of_its_own() -> None:
@@ -161,8 +165,8 @@ def test_each_class_has_a_name_of_its_own() -> None:
 
 
 def test_nothing_imports_the_command_line() -> None:
-    """The command line composes the parts, and no part knows of it."""
-    found = {module for module in importers("graphkit.cli") if not module.startswith("graphkit.cli")}
+    """The command line composes the parts, and no part of the core knows of it."""
+    found = {module for module in importers("graphkit.cli") if module.split(".")[1] not in ("cli", "plugins")}
     assert found == {"graphkit.__main__"}
 
 
@@ -179,7 +183,7 @@ def test_one_door_to_each_database() -> None:
 
 def test_one_door_to_the_models() -> None:
     """The package of the Anthropic API is imported by the client only."""
-    assert importers("anthropic") == {"graphkit.llm.anthropic_model"}
+    assert importers("anthropic") == {"graphkit.plugins.judging.llm.anthropic_model"}
 
 
 def test_scoring_from_files_knows_no_graph() -> None:
@@ -204,11 +208,19 @@ def loaded(*command: str) -> set[str]:
     return set(done.stderr.partition("loaded:")[2].split())
 
 
+#: Each command that a plug-in adds, with the group to which it adds it.
+POINTS = [(group, name, point) for group in ("", "import") for name, point in plugin_commands(group).items()]
+
+#: The modules of the core's commands, and the functions that declare those of plug-ins.
+CORE = {f"graphkit.cli.{module_of(name)}" for names in SECTIONS.values() for name in names}
+ADDED = {point.module for _, _, point in POINTS} | {point.module for point in installed("graphkit.conditions").values()}
+
+
 @pytest.mark.parametrize(
     ("command", "commands"),
     [
-        (("--help",), {*COMMANDS, *GROUPS.values()}),
-        (("evaluate", "--help"), {"evaluate"}),
+        (("--help",), {*CORE, *ADDED}),
+        (("evaluate", "--help"), {"graphkit.cli.evaluate"}),
         (("--version",), set()),
     ],
 )
@@ -217,43 +229,70 @@ def test_help_is_quick(command: tuple[str, ...], commands: set[str]) -> None:
     modules = loaded(*command)
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.records", "graphkit.records.words", "graphkit.cli"}
-    allowed |= {"graphkit.records.option_values"}
-    shared = (
-        "app",
-        "base",
-        "options",
-        "streams",
-        "tables",
-        "terminal",
-        "briefs",
-        "import_gold",
-        "import_graph",
-        "import_scores",
-    )
-    allowed |= {f"graphkit.cli.{name}" for name in (*shared, *commands)}
+    allowed |= {"graphkit.records.option_values", "graphkit.records.plugins", "graphkit.records.references"}
+    shared = ("app", "base", "options", "plugin_commands", "streams", "tables", "terminal", "briefs", "import_graph")
+    allowed |= {f"graphkit.cli.{name}" for name in shared} | commands
+    for one in commands & ADDED:
+        parts = one.split(".")
+        allowed |= {".".join(parts[:length]) for length in range(2, len(parts))}
     assert {name for name in modules if name.startswith("graphkit")} <= allowed
-    assert {f"graphkit.cli.{name}" for name in commands} <= modules
+    assert commands - {"graphkit.plugins.exports.import_scores", "graphkit.plugins.gold.commands"} <= modules
 
 
 def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
-    modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
+    modules = {name for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards", "pair_tables"}
-    helpers |= {
-        "asking",
-        "briefs",
-        "demo_tables",
-        "proposed_maps",
-        "proposing",
-        "shell_scripts",
-        "terminal",
-        "trust_tables",
-        "import_gold",
-        "import_graph",
-        "import_scores",
-        "evaluate_shards",
-    }
-    assert modules == {*COMMANDS, *GROUPS.values()} | helpers
+    helpers |= {"asking", "briefs", "proposed_maps", "proposing", "shell_scripts", "terminal"}
+    helpers |= {"import_graph", "evaluate_shards", "plugin_commands"}
+    assert modules == CORE | {f"graphkit.cli.{name}" for name in helpers}
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with its queries and fixtures, from which plug-ins can be taken away."""
+    folder = tmp_path_factory.mktemp("copied")
+    for name in ("graphkit", "cypher", "fixtures"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_the_core_works_without(plugin: str, copied: Path, tmp_path: Path) -> None:
+    """Without a plug-in's folder a run is scored, the help has none of its commands, and these say what is missing."""
+    kept = (copied / "graphkit" / "plugins" / plugin).rename(tmp_path / plugin)
+    try:
+
+        def run(*words: str) -> subprocess.CompletedProcess[str]:
+            program = f"import sys; sys.path.insert(0, {str(copied)!r}); from graphkit.cli import main; main()"
+            command = [sys.executable, "-P", "-c", program, *words]
+            return subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
+
+        file = copied / "fixtures" / "storefront" / "runs" / "storefront-graph.jsonl"
+        scored = run("evaluate", "--no-store", "--json", str(file), "-m", "EdgeRecall")
+        assert (scored.returncode, json.loads(scored.stdout)["run"]) == (0, "storefront-graph"), scored.stderr
+        added = [(*group.split(), name) for group, name, point in POINTS if plugin_of(point) == plugin]
+        helped = run("--help")
+        assert helped.returncode == 0, helped.stderr
+        for words in added:
+            if len(words) == 1:
+                assert not re.search(rf"^ .* {words[0]}  ", helped.stdout, re.MULTILINE)
+            done = run(*words)
+            assert done.returncode == 2
+            assert f"error: `graphkit {' '.join(words)}` needs the plug-in {plugin}, which isn't there" in done.stderr
+    finally:
+        kept.rename(copied / "graphkit" / "plugins" / plugin)
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_each_plugin_says_what_it_is(plugin: str) -> None:
+    """A plug-in has a README of at most ten lines, tests of its own, and names its page in the documentation."""
+    lines = (ROOT / "graphkit" / "plugins" / plugin / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 10
+    pages = re.findall(r"docs/([\w-]+\.md)", "\n".join(lines))
+    assert pages
+    assert all((ROOT / "docs" / page).exists() for page in pages)
+    assert [*(ROOT / "tests" / "plugins" / plugin).glob("test_*.py")]
 
 
 def test_scoring_loads_no_database(tmp_path: Path) -> None:
@@ -299,7 +338,7 @@ def test_no_two_modules_of_one_name() -> None:
     """A module is known by its last name alone; a command's is the command's, whatever else is called so."""
     names = Counter(
         path.stem
-        for path in MODULES.values()
-        if path.name != "__init__.py" and path.parent != ROOT / "graphkit" / "cli"
+        for module, path in MODULES.items()
+        if path.name != "__init__.py" and module not in ADDED and path.parent != ROOT / "graphkit" / "cli"
     )
     assert [name for name, count in names.items() if count > 1] == []

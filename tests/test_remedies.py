@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from graphkit.judges.catalogue import GRADERS
 from graphkit.measures.judged import JudgedMeasure
 from graphkit.measures.registry import MEASURES
-from graphkit.scoring.verdict_job import DEFAULT_GRADERS
+from graphkit.plugins.judging.grading.verdict_job import DEFAULT_GRADERS
+from graphkit.plugins.judging.judges.catalogue import GRADERS
 from tests.helpers.cli import inside
 from tests.helpers.datasets import write_jsonl
 

@@ -56,7 +56,7 @@ def test_metadata(wheel: Path) -> None:
     assert "Requires-Python: >=3.11" in metadata
     assert "# graphkit" in metadata
     assert "graphkit = graphkit.cli:main" in points
-    assert "[pytest11]\ngraphkit = graphkit.testing.pytest_plugin" in points
+    assert "[pytest11]\ngraphkit = graphkit.plugins.testing.pytest_plugin" in points
 
 
 @pytest.mark.slow("an environment of the built wheel")

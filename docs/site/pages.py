@@ -46,7 +46,7 @@ ROOMS = {
     "systems": "Running systems",
     "measures": "Measures",
     "records": "Records",
-    "adapters": "Other tools",
+    "plugins": "Plug-ins",
     "errors": "Errors",
 }
 

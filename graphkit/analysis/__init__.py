@@ -1,1 +1,30 @@
 """Scores to judgement: layers, gates, comparison, paired statistics, summaries, dataset checks."""
+
+#: The modules that plug-ins may import.
+__all__ = [
+    "agreement",
+    "calibration",
+    "compare_runs",
+    "comparison_plan",
+    "config",
+    "correlation",
+    "estimates",
+    "evaluation_plan",
+    "explain",
+    "explanations",
+    "file_failures",
+    "findings",
+    "gate_outcomes",
+    "gates",
+    "judge_cost",
+    "layers",
+    "mending",
+    "own_family",
+    "pair_verdict",
+    "paired",
+    "run_comparisons",
+    "run_gates",
+    "scales",
+    "spot_check_files",
+    "story",
+]

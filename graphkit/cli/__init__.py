@@ -2,7 +2,21 @@
 
 import signal
 
-__all__ = ["main"]
+#: The function of the program, and the modules that plug-ins may import.
+__all__ = [
+    "asking",
+    "base",
+    "baseline",
+    "briefs",
+    "compare",
+    "evaluate",
+    "gold",
+    "main",
+    "options",
+    "pair_tables",
+    "progress",
+    "tables",
+]
 
 
 def main() -> None:

@@ -29,18 +29,18 @@ DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 #: The commands of the core by what a person wants, in the order of the help. Plug-ins add theirs
 #: (:mod:`graphkit.cli.plugin_commands`).
 SECTIONS = {
-    "start": ("demo", "init", "import", "check", "run"),
+    "start": ("init", "import", "check", "run"),
     "score": ("evaluate", "load-scores", "baseline"),
     "understand": ("why", "failures", "compare", "history", "summarize", "report", "view"),
     "gold": ("gold",),
     "graph": ("load", "git", "query", "queries", "db"),
     "more": ("measures", "schema", "completion"),
-    "judging": ("grade", "judge", "cache"),
-    "sandbox": ("execute", "sandbox"),
 }
 
-#: The module of a command, which holds it under the same name, if it isn't the command's own.
-_MODULES = {"import": "imports"}
+
+def module_of(name: str) -> str:
+    """Return the module of a command of the core, which holds it under the same name."""
+    return "imports" if name == "import" else name.replace("-", "_")  # ``import`` is a keyword
 
 
 class _OnDemand(Mapping[str, Any]):
@@ -53,7 +53,7 @@ class _OnDemand(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
             if name in self._core:
-                module = _MODULES.get(name, name.replace("-", "_"))
+                module = module_of(name)
                 found = getattr(import_module(f"graphkit.cli.{module}"), module)
             else:
                 found = plugin_command(name)
@@ -67,7 +67,7 @@ class _OnDemand(Mapping[str, Any]):
         return iter([*self._core, *plugin_commands()])
 
     def __len__(self) -> int:
-        return len([*self])
+        return len(self._core) + len(plugin_commands())
 
 
 class RootCommands(Commands):

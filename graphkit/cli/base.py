@@ -91,6 +91,29 @@ def argument(
 
 
 @dataclass(frozen=True)
+class Added:
+    """The options that plug-ins add to a command: the default of a parameter that gets them, by their names.
+
+    Each is an entry point of a group: a dataclass whose fields are declared as a command's own options are.
+    """
+
+    group: str
+
+    def families(self) -> dict[str, Any]:
+        """Return the dataclasses by the names of their entry points, but for plug-ins that aren't there."""
+        from graphkit.cli.plugin_commands import is_there
+        from graphkit.errors import InputError
+        from graphkit.records.plugins import installed, load
+
+        return {name: load(point, InputError) for name, point in installed(self.group).items() if is_there(point)}
+
+
+def added(group: str) -> Any:
+    """Declare the parameter of a command that gets the options of plug-ins, by the group of their entry points."""
+    return Added(group)
+
+
+@dataclass(frozen=True)
 class JsonOptions:
     """The options of every command."""
 
@@ -142,8 +165,13 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
     def declare(function: Callable[..., None]) -> Callable[..., None]:
         declared: dict[str, tuple[Declared, Any]] = {}
         families: dict[str, Any] = {}
+        others: dict[str, dict[str, Any]] = {}
         for one in inspect.signature(function, eval_str=True).parameters.values():
-            if is_dataclass(one.annotation):
+            if isinstance(one.default, Added):
+                others[one.name] = one.default.families()
+                for family in others[one.name].values():
+                    declared |= _fields(family)
+            elif is_dataclass(one.annotation):
                 families[one.name] = one.annotation
                 declared |= _fields(one.annotation)
             else:
@@ -171,6 +199,8 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
 
             _note_other_package()
             filled = {name: _filled(family, given) for name, family in families.items()}
+            for parameter, some in others.items():
+                filled[parameter] = {name: _filled(family, given) for name, family in some.items()}
             _reported_fields.clear()
             alone = _results_alone() if as_json() else nullcontext()
             offered = offering(skips="on_error" in declared, maps="map" in declared)
@@ -304,9 +334,9 @@ def _print_error(error: GraphkitError) -> None:
             sys.stderr.write(f"{part}\n")
 
 
-def group(text: str) -> typer.Typer:
+def group(text: str, kind: type[Commands] = Commands) -> typer.Typer:
     """Return a group of commands with its help text."""
-    made = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, rich_markup_mode=None, help=text)
+    made = typer.Typer(cls=kind, no_args_is_help=True, add_completion=False, rich_markup_mode=None, help=text)
     made.callback(help=text)(lambda: None)  # without it, a group of one command would be that command
     return made
 

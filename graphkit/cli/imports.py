@@ -8,12 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphkit.cli.base import Commands, argument, command, made_command, option, present, print_problems, say
-from graphkit.cli.import_gold import import_gold
+from graphkit.cli.base import Commands, argument, command, group, made_command, option, present, print_problems, say
 from graphkit.cli.import_graph import import_graph
-from graphkit.cli.import_scores import import_scores
 from graphkit.cli.options import (
     NEW_RUN,
     NEW_RUN_DATASET,
@@ -25,6 +21,7 @@ from graphkit.cli.options import (
     LogOptions,
     OnError,
 )
+from graphkit.cli.plugin_commands import plugin_command, plugin_commands
 from graphkit.errors import InputError
 from graphkit.records.words import counted
 
@@ -57,23 +54,19 @@ class FormatCommands(Commands):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
-        return ["auto", *formats(), *super().list_commands(ctx)]
+        return ["auto", *formats(), *super().list_commands(ctx), *plugin_commands("import")]
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Return a command, or None if there is none of this name."""
+        if name in plugin_commands("import"):
+            return made_command(name, plugin_command(name, "import"))
         if name in self.commands or name not in ("auto", *formats()):
             return super().get_command(ctx, name)
         title = "Recognise the format of each file." if name == "auto" else _title(name)
         return made_command(name, _importing(name), help=f"Import logs. {title}", short_help=title)
 
 
-imports = typer.Typer(
-    cls=FormatCommands,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    help="Make runs from what libraries and agents log.",
-)
+imports = group("Make runs from what libraries and agents log.", FormatCommands)
 
 
 def _title(format: str) -> str:  # noqa: A002
@@ -101,8 +94,8 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
     ) -> None:
         from graphkit.cli.progress import shown_progress
         from graphkit.cli.proposed_maps import accepted_mapping
-        from graphkit.gold.formats import refuse_gold
         from graphkit.imports.importer import import_log, paths_of, refuse_runs
+        from graphkit.readers.known_formats import refuse_other
         from graphkit.readers.logged import UnrecognisedLogError
 
         files, resources = paths_of(files), workers.reserved()
@@ -119,7 +112,7 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
                 made = import_log(files, format, dataset or ".", **more)
             except UnrecognisedLogError as error:
                 for file in files:
-                    refuse_gold(file)
+                    refuse_other(file)
                 if not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
                     raise
                 more["map"] = accepted_mapping(error, files, dataset or Path(), logs, on_error)
@@ -193,9 +186,7 @@ def _tables(files: Sequence[Path], dataset: Path | None) -> bool:
     return any(map(is_log_table, held))
 
 
-imports.command("gold")(import_gold)
 imports.command("graph")(import_graph)
-imports.command("scores")(import_scores)
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from graphkit.records.option_values import Bound, Share, assignment, bound, numb
 
 if TYPE_CHECKING:
     from graphkit.files.problems import Problems
-    from graphkit.trust.rejudging import RejudgeOptions
 
 # Choices and defaults repeat those of the library, because importing it would make help slow; a test compares both.
 OnError = Literal["fail", "skip"]
@@ -242,26 +241,6 @@ class AutoLogOptions(LogOptions):
     def keywords(self) -> dict[str, Any]:
         """Return those of reading a log."""
         return {name: value for name, value in super().keywords().items() if name != "yes"}
-
-
-@dataclass(frozen=True)
-class AskOptions:
-    """Settings for asking a judge again; by default those of the first grading."""
-
-    model: str | None = option("--model MODEL", "Ask this model. [default: the one that graded]")
-    effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks. [default: as then]")
-    context_tokens: int | None = option(
-        "--context-tokens", "Show the judge at most so many tokens of context. [default: as then]", min=0
-    )
-    citations: str | None = option("--citations REGEX", "Recognise further citations. [default: as then]")
-    max_cost: float | None = MAX_COST
-    prices: Path | None = PRICES
-
-    def for_library(self) -> RejudgeOptions:
-        """Return the options of the library."""
-        from graphkit.trust.rejudging import RejudgeOptions
-
-        return RejudgeOptions(**dataclasses.asdict(self))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ GROUP = "graphkit.commands"
 
 @cache
 def plugin_commands(group: str = "") -> dict[str, EntryPoint]:
-    """Return the entry points of the commands that plug-ins add to graphkit, or to one of its groups, by their names."""
+    """Return the entry points of the commands that plug-ins add to graphkit, or to one of its groups, by name."""
     from graphkit.records.plugins import installed
 
     begin = f"{group}." if group else ""

@@ -109,7 +109,8 @@ def report(
 ) -> None:
     """Write a page: scores, gold paths, traversals.
 
-    The page is one self-contained file, with verdicts and test results. It also shows the scores, verdicts and executions beside the runs, unless you name others.
+    The page is one self-contained file, with verdicts and test results. It shows the scores, verdicts and executions
+    that lie beside the runs, unless you name others.
     """
     from graphkit.cli.progress import shown_progress
     from graphkit.files.outputs import check_output

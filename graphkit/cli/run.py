@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
-from graphkit.cli.base import command, option, present, print_line, print_problems, say
+from graphkit.cli.base import added, command, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER, SEED, ExecutorOptions, ReadingOptions
 from graphkit.errors import InputError
 from graphkit.records.words import counted
@@ -38,27 +38,12 @@ class SystemOptions:
     k: int = option("--k", "Pass systems the number of chunks that will be used.", default=5, min=1)
 
 
-@dataclass(frozen=True)
-class BaselineOptions:
-    """The condition ``training``."""
+class Condition(Protocol):
+    """The options of a condition that a plug-in adds, by its name as the entry point's (``graphkit.conditions``)."""
 
-    model: str = option("--model", "Ask this model in the condition training.", default="claude-haiku-5-5")
-    prompt: Path | None = option("--prompt FILE", "Ask the model with this prompt, which contains {question}.")
-    max_tokens: int = option("--max-tokens", "Limit an answer of the model to so many tokens.", default=1024, min=1)
-
-    def system(self, text: str, limits: Limits) -> System:
-        """Return the system of a condition: the baseline by its name, or any other as ``--system`` names it."""
-        from graphkit.systems.baseline import TRAINING, baseline, read_prompt
-        from graphkit.systems.importing import load_system
-
-        if text == TRAINING:
-            prompt = read_prompt(self.prompt)
-            return baseline(self.model, prompt, max_tokens=self.max_tokens, timeout=limits.timeout)
-        if ":" not in text:
-            raise InputError(
-                f"{text!r} is no condition", remedy=f"A condition is {TRAINING}, or name=package.module:callable."
-            )
-        return load_system(text)
+    def system(self, limits: Limits) -> System:
+        """Return the system of the condition."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -113,7 +98,7 @@ def run(
     *,
     dataset: Path = DATASET_FOLDER,
     what: SystemOptions,
-    baseline: BaselineOptions,
+    baselines: dict[str, Condition] = added("graphkit.conditions"),
     drawn: SampleOptions,
     tries: TryOptions,
     prices: PriceOptions,
@@ -140,7 +125,7 @@ def run(
     source, problems = Dataset(dataset), reading.problems()
     planned = plan(source, problems, drawn.sample, drawn.seed)
     with redirect_stdout(sys.stderr):  # the output of systems must not mix with the output of this command
-        asked = unique([*map(load_system, systems), *(baseline.system(text, limits) for text in conditions)])
+        asked = unique([*map(load_system, systems), *(_condition(text, baselines, limits) for text in conditions)])
         chosen = unique(repeated(asked, drawn.repeat))
         folder = out or source.folder / "runs"
         session = Session(
@@ -154,6 +139,18 @@ def run(
         say("stopped: the answers so far are kept; run the same command again to continue")
         raise typer.Exit(INTERRUPTED)
     require_answers(summaries)
+
+
+def _condition(text: str, baselines: Mapping[str, Condition], limits: Limits) -> System:
+    """Return the system of a condition: by its name one that a plug-in adds, or any other as ``--system`` names it."""
+    from graphkit.systems.importing import load_system
+
+    if text in baselines:
+        return baselines[text].system(limits)
+    if ":" not in text:
+        names = " or ".join([*baselines, "name=package.module:callable"])
+        raise InputError(f"{text!r} is no condition", remedy=f"A condition is {names}.")
+    return load_system(text)
 
 
 def _asked(

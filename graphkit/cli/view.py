@@ -80,7 +80,8 @@ def view(
 ) -> None:
     """Serve that page here, and keep your grades.
 
-    The page of `graphkit report` follows the runs. The address holds a token, and only who knows it is answered. Ctrl-C ends the command.
+    The page of `graphkit report` follows the runs. The address holds a token, and only who knows it is answered.
+    Ctrl-C ends the command.
     """
     from graphkit.cli.progress import shown_progress
     from graphkit.report.page_server import PageServer

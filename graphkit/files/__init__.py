@@ -1,1 +1,30 @@
 """Bytes to records: JSON Lines, datasets, decoding, problems found while reading, stale gold, atomic writes."""
+
+#: The modules that plug-ins may import.
+__all__ = [
+    "archives",
+    "assets",
+    "atomic",
+    "baseline_branches",
+    "baselines",
+    "dataset",
+    "dataset_settings",
+    "execution_files",
+    "file_locks",
+    "intake",
+    "json_stream",
+    "jsonl",
+    "judgements",
+    "leftovers",
+    "loopback",
+    "outputs",
+    "parquet",
+    "person_grades",
+    "problems",
+    "reading",
+    "run_files",
+    "score_files",
+    "tables",
+    "texts",
+    "verdict_files",
+]

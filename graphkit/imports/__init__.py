@@ -1,1 +1,4 @@
 """Imports logs and graphs of other programs as records of a dataset."""
+
+#: The modules that plug-ins may import.
+__all__ = ["importer", "names", "recorder", "sources"]

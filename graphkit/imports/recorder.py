@@ -11,7 +11,6 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import second_record
 from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
-from graphkit.readers.conversations import each_question
 from graphkit.readers.graph_names import is_element_id
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.readers.payloads import UUID
@@ -118,7 +117,9 @@ class Recorder:
 
     def each_question(self, logged: LoggedAnswer) -> list[LoggedAnswer]:
         """Return the answers to the questions that a log asks in one conversation, or the logged answer alone."""
-        return [logged] if self._question else each_question(logged, self.questions.id_of)
+        if self._question or logged.dialogue is None:
+            return [logged]
+        return logged.dialogue.each_question(logged, self.questions.id_of)
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
         """Return the record of an answer, with only the fields that were logged.

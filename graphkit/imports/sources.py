@@ -17,6 +17,7 @@ from graphkit.files.json_stream import LONGEST, json_documents, mistake, refused
 from graphkit.files.jsonl import MAX_LINE, first_block, is_array, open_binary, read_block, read_lines, text_lines
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
+from graphkit.readers.known_formats import unpacked
 from graphkit.records.json_once import each_key_once, repeats_a_key
 
 _JSON = msgspec.json.Decoder()
@@ -55,7 +56,7 @@ def values_of(path: Path, problems: Problems | None = None) -> Iterator[tuple[st
 
     A file is JSON Lines, or one or several documents in any layout. If the file is an array of objects, its items are
     the values, each with its number in its place. Only one value is in memory at once. An archive contains the
-    documents that :func:`graphkit.readers.inspect_logs.archived` finds.
+    documents that a reader finds in it.
 
     Parameters
     ----------
@@ -68,9 +69,7 @@ def values_of(path: Path, problems: Problems | None = None) -> Iterator[tuple[st
         A value isn't JSON; the file is missing, empty, binary or damaged.
     """
     if is_archive(path):
-        from graphkit.readers.inspect_logs import archived
-
-        return archived(path)
+        return iter(unpacked(path))
     if is_parquet(path):
         return ((f"{path}:row {number}", _plain(row)) for number, row in enumerate(parquet_rows(path), 1))
     return _lines(path, problems) if is_lines(path) else json_documents(path)

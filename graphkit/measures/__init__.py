@@ -1,1 +1,15 @@
 """Measures: pure functions of one question's records. See ``graphkit.measures.registry`` for the list."""
+
+#: The modules that plug-ins may import.
+__all__ = [
+    "case",
+    "completeness",
+    "integration",
+    "judged",
+    "matching",
+    "outcome",
+    "owners",
+    "registry",
+    "text",
+    "unscored",
+]

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.readers.logged import Reader, UnreadableLogError, UnrecognisedLogError
+from graphkit.readers.logged import Reader, UnreadableLogError, UnrecognisedLogError, Values
 from graphkit.readers.refused_forms import refuse_form
 from graphkit.readers.unrecognised import REMEDY, described
 from graphkit.records.references import imported
 
 GROUP = "graphkit.readers"
+REFUSALS = "graphkit.refusals"
 
 #: The least share of its first values, or of its lines, by which a file has a format.
 KNOWN_BY = 0.5
@@ -68,6 +70,29 @@ def readers() -> tuple[list[Reader], list[str]]:
         except UnreadableLogError as error:
             problems.append(f"a format is ignored: {error}")
     return sorted(found, key=lambda reader: (-reader.priority, reader.name)), problems
+
+
+def unpacked(path: Path) -> Values:
+    """Return the values of an archive, as the first reader that knows archives finds them.
+
+    Raises
+    ------
+    UnreadableLogError
+        No reader does.
+    """
+    found = next((values for reader in readers()[0] if (values := reader.unpacked(path)) is not None), None)
+    if found is None:
+        raise UnreadableLogError("no format is read from archives", where=str(path), remedy="Unpack it.")
+    return found
+
+
+def refuse_other(path: Path) -> None:
+    """Raise the InputError of the first plug-in that knows what a file is which no reader knows.
+
+    They are functions of the path, registered in the entry-point group ``graphkit.refusals``.
+    """
+    for point in entry_points(group=REFUSALS):
+        point.load()(path)
 
 
 def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple[Reader, str]:

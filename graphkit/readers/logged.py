@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from graphkit.errors import InputError
 
@@ -76,6 +76,17 @@ class LoggedToolCall:
     values: list[str] = field(default_factory=list)
 
 
+class Dialogue(Protocol):
+    """A conversation that may hold several questions."""
+
+    def each_question(self, answer: LoggedAnswer, id_of: Callable[[str], str | None]) -> list[LoggedAnswer]:
+        """Return an answer for each question of the dataset that it asks, or the answer of the whole.
+
+        ``id_of`` returns the id of a question by its text or its id, None for any other text.
+        """
+        ...
+
+
 @dataclass(slots=True)
 class LoggedAnswer:
     """The data that a log holds on one question.
@@ -133,8 +144,7 @@ class LoggedAnswer:
     rankings
         The names that the system ranked at the level of files or modules, where it ranked these itself.
     dialogue
-        The conversation, if the user speaks more than once: each time may be another question of the dataset. It is a
-        :class:`graphkit.readers.conversations.Conversation`, which knows its parts.
+        The conversation, if the user speaks more than once: each time may be another question of the dataset.
     """
 
     where: str
@@ -174,7 +184,7 @@ class LoggedAnswer:
     values: list[str] = field(default_factory=list)
     trial: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
-    dialogue: Any = field(default=None, repr=False)
+    dialogue: Dialogue | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +253,10 @@ class Reader(ABC):
     beside: ClassVar[tuple[str, ...]] = ()
     finds_edges: ClassVar[bool] = True
     priority: ClassVar[int] = 1000
+
+    def unpacked(self, path: Path) -> Values | None:
+        """Return the values of an archive (.zip, of any ending) if its documents may be of this format, else None."""
+        return None
 
     @abstractmethod
     def recognises(self, value: Any) -> bool:

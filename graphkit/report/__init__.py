@@ -3,4 +3,4 @@
 from graphkit.report.data import PageOptions
 from graphkit.report.page import write_described, write_report
 
-__all__ = ["PageOptions", "write_described", "write_report"]
+__all__ = ["PageOptions", "comparison_comment", "markdown", "write_described", "write_report"]

@@ -13,24 +13,51 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from graphkit.errors import InputError
 from graphkit.files.problems import Ignored, Problems
 from graphkit.files.reading import parse_record
-from graphkit.llm.event_loop import call_in_thread
-from graphkit.llm.shared_model import ASK, RemoteModel, SharedModel
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Prices
 from graphkit.shards.chunks import chunk_size
 from graphkit.shards.driver_link import DriverLink
 from graphkit.shards.driver_service import Contact, Handler, serving
+from graphkit.shards.event_loop import call_in_thread
 from graphkit.shards.work import in_order
 from graphkit.systems.answers import line_of
-from graphkit.systems.baseline import Baseline
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, load_system
 from graphkit.systems.runner import Limits, Runner, Task
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the driver does for a system on workers: it answers their calls, until a question is done."""
+
+    handlers: Mapping[str, Handler]
+    done: Callable[[str], None]
+
+
+@runtime_checkable
+class DrivenCall(Protocol):
+    """A system that keeps a part with the driver, such as the client of a model, and uses it there from workers."""
+
+    def sent(self) -> DrivenCall:
+        """Return it as it is sent to a worker, without that part."""
+        ...
+
+    def opened(self, send: Callable[[str, Any], Future[Any]]) -> DrivenCall:
+        """Return it in a worker, which calls a handler of the driver by its name."""
+        ...
+
+    def served(self) -> Served:
+        """Return what the driver does for it."""
+        ...
+
+    async def __call__(self, question: Question, context: Context) -> dict[str, Any]:
+        """Answer a question."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -43,20 +70,19 @@ class SentSystem:
 
     @classmethod
     def of(cls, system: System) -> SentSystem:
-        """Return what is sent for a system; the baseline leaves its client with the driver."""
+        """Return what is sent for a system."""
         if system.reference is not None:
             return cls(system.name, None, system.reference)
-        if isinstance(system.call, Baseline):
-            system = dataclasses.replace(system, call=dataclasses.replace(system.call, client=None))
+        if isinstance(system.call, DrivenCall):
+            system = dataclasses.replace(system, call=system.call.sent())
         return cls(system.name, system, None)
 
     def opened(self, link: DriverLink) -> System:
-        """Return the system in a worker; the baseline asks its model through the driver."""
+        """Return the system in a worker."""
         if self.system is None:
             return load_system(f"{self.name}={self.reference}")
-        if isinstance(self.system.call, Baseline):
-            client = RemoteModel(link.send)
-            return dataclasses.replace(self.system, call=dataclasses.replace(self.system.call, client=client))
+        if isinstance(self.system.call, DrivenCall):
+            return dataclasses.replace(self.system, call=self.system.call.opened(link.send))
         return self.system
 
 
@@ -116,7 +142,7 @@ class RunnerOnExecutor:
         """
         by_name = {(job.system.name, job.question.id): job for job in jobs}
         left = dict.fromkeys(by_name)
-        shared: SharedModel | None = None
+        served: Served | None = None
 
         async def left_of(value: Any) -> list[bool]:
             return [(run, question) in left for run, question in value]
@@ -130,14 +156,14 @@ class RunnerOnExecutor:
             if name in left:
                 del left[name]
                 self.keep(by_name[name], answer)
-            if shared is not None:
-                shared.done(name[1])
+            if served is not None:
+                served.done(name[1])
 
         handlers: dict[str, Handler] = {"left": left_of, "keep": keep}
         for job in jobs:
-            if isinstance(job.system.call, Baseline) and job.system.call.client is not None:
-                shared = SharedModel(job.system.call.client)
-                handlers[ASK] = shared.ask
+            if isinstance(job.system.call, DrivenCall):
+                served = job.system.call.served()
+                handlers |= served.handlers
                 break
         async with serving(handlers, self.host, self.notify) as contact:
             chunks = [*self._chunks(jobs, contact)]

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphkit.files.problems import Problems
-from graphkit.llm.event_loop import call_in_thread, in_parallel
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Prices
+from graphkit.shards.event_loop import call_in_thread, in_parallel
 from graphkit.systems.answers import answer_of, failed_answer
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System

@@ -16,12 +16,12 @@ from graphkit.files.assets import refuse_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
-from graphkit.llm import event_loop
 from graphkit.records.models import Answer, Question
 from graphkit.records.notebook_html import block
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
 from graphkit.records.words import counted
+from graphkit.shards import event_loop
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, repeated, run_name, system_of
 from graphkit.systems.runfile import RunFile

@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.agents.workspace import Workspace
 from graphkit.analysis.causes import Cause, cause_of, causes_of, questions_by_cause
 from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.database.store import Store
-from graphkit.exports.exported_run import with_explanations
 from graphkit.files.dataset import Dataset
 from graphkit.graph.opening import prepared
 from graphkit.measures.case import Case
+from graphkit.plugins.agents.workspace import Workspace
+from graphkit.plugins.exports.exported_run import with_explanations
+from graphkit.plugins.testing.question_verdicts import question_verdicts
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit
 from graphkit.records.scores import Score
@@ -30,7 +31,6 @@ from graphkit.report.notebook import spine
 from graphkit.report.page import write_report
 from graphkit.report.spine import Spine, backbone_of, column_of
 from graphkit.report.spine_view import fragment
-from graphkit.testing.question_verdicts import question_verdicts
 from tests.helpers.cases import answer, manual, question, unlogged
 from tests.helpers.cli import Row, inside, write_lines
 from tests.helpers.datasets import STOREFRONT

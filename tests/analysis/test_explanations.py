@@ -13,7 +13,6 @@ import pytest
 
 import graphkit
 from graphkit import Explanation
-from graphkit.agents.workspace import Workspace
 from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.database.store import Store
 from graphkit.files.execution_files import write_executions
@@ -23,6 +22,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.opening import prepared
+from graphkit.plugins.agents.workspace import Workspace
 from graphkit.records.scores import Score
 from graphkit.report.data import PageOptions
 from graphkit.report.page import write_report

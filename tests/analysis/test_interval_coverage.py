@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from graphkit.analysis.paired import compare_pairs
+from graphkit.plugins.judging.trust.inflation import mean_difference
 from graphkit.scoring.clustered_intervals import ClusterSums, cautioned, clustered_interval, clustered_mean_interval
 from graphkit.scoring.intervals import interval, mean_caution, mean_interval
-from graphkit.trust.inflation import mean_difference
 
 #: Few resamples: the seed stays the same, and the shares below hold with more.
 RESAMPLES = 199

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphkit
-from graphkit.agents.workspace import Workspace
 from graphkit.analysis.broken_edges import question_edges
 from graphkit.analysis.mending import Missed, first_to_mend, missed_by_question
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
+from graphkit.plugins.agents.workspace import Workspace
 from graphkit.records.ids import Places
 from graphkit.report.page import write_report
 from tests.helpers.cases import answer, optional, question, unlogged

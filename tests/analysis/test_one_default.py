@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import graphkit
-from graphkit.agents.workspace import Workspace
 from graphkit.analysis.config import WEIGHTS, Config
 from graphkit.measures.registry import DEFAULT_MEASURES, measure_class
+from graphkit.plugins.agents.workspace import Workspace
 from graphkit.report.data import PageOptions
 from graphkit.report.gathering import gather
 from tests.helpers import ROOT

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import graphkit
 from benchmarks.false_alarms import KINDS, WORLDS, shares
-from graphkit.agents.workspace import Workspace
 from graphkit.analysis.config import COMPARED, WEIGHTS, Config, family_of
 from graphkit.analysis.cost_comparison import Draws, RunUsage, compare_cost
 from graphkit.analysis.pair_verdict import (
@@ -31,6 +30,7 @@ from graphkit.analysis.paired import compare_pairs, randomisation_p, signs_bound
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.standings import incomparable, leading, ranked, standings
 from graphkit.measures.registry import DEFAULT_MEASURES
+from graphkit.plugins.agents.workspace import Workspace
 from tests.analysis.test_standings import Values, result
 from tests.helpers import ROOT
 from tests.helpers.cli import Row, inside, write_lines

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import graphkit
-from graphkit.agents.workspace import Workspace
+from graphkit.plugins.agents.workspace import Workspace
 from graphkit.report import PageOptions, write_report
 from tests.helpers.cli import inside, write_lines
 from tests.helpers.pages import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from graphkit.agents.workspace import Workspace
+from graphkit.plugins.agents.workspace import Workspace
 from tests.helpers.cli import inside, write_lines
 from tests.helpers.pages import Page
 

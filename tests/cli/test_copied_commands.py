@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import graphkit
-from graphkit.agents.workspace import Workspace
+from graphkit.plugins.agents.workspace import Workspace
 from tests.helpers.cli import ANSWERS, QUESTIONS, Row, inside, tiny, write_lines
 from tests.helpers.pages import Page, spine_of
 

@@ -14,18 +14,17 @@ from pathlib import Path
 import pytest
 
 import graphkit as package
-from graphkit.cli.app import GROUPS
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
+from graphkit.plugins.judging.baseline import DEFAULT_MODEL, baseline
+from graphkit.plugins.judging.grading.grade_run import GradingOptions
+from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
+from graphkit.plugins.judging.trust import spot_check
+from graphkit.plugins.judging.trust.consistency import REPEAT
 from graphkit.records.schemas import RECORDS
 from graphkit.scoring import intervals
-from graphkit.scoring.grade_run import GradingOptions
-from graphkit.scoring.judge_setup import JudgeOptions
 from graphkit.systems import session
-from graphkit.systems.baseline import DEFAULT_MODEL, baseline
 from graphkit.systems.runner import Limits
-from graphkit.trust import spot_check
-from graphkit.trust.consistency import REPEAT
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Process, Row, environment, inside, tiny, write_lines
 from tests.helpers.invocations import commands
@@ -147,7 +146,7 @@ def test_examples_of_the_page_are_commands() -> None:
     assert len(examples) > 10
     for example in examples:
         words = example.split()
-        name = tuple(words[:2]) if words[0] in GROUPS else (words[0],)
+        name = tuple(words[:2]) if (words[0],) not in COMMANDS else (words[0],)
         known = {text for option in COMMANDS[name].params for text in option.opts}
         given = {word for word in words if re.match(r"--?[a-z]", word)}
         assert given <= known, example

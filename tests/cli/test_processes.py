@@ -22,10 +22,10 @@ IMPORTS = ("auto", "gold", "graph", "scores")
 #: Where each of the others is run as a process.
 ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",
-    ("listen",): "tests/cli/test_listen.py",
+    ("listen",): "tests/plugins/listen/test_listen.py",
     ("view",): "tests/cli/test_view.py",
-    ("mcp",): "tests/agents/test_mcp.py",
-    ("sandbox", "check"): "tests/cli/test_sandbox.py",
+    ("mcp",): "tests/plugins/agents/test_mcp.py",
+    ("sandbox", "check"): "tests/plugins/sandbox/test_sandbox_command.py",
     ("db", "start"): "tests/test_wheel.py",
     ("db", "stop"): "tests/test_wheel.py",
     ("db", "compact"): "tests/graph/test_compaction.py",

@@ -29,7 +29,7 @@ from graphkit.graph.opening import open_store
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.removal import remove_run
 from graphkit.graph.runs import load_run
-from graphkit.scoring.grade_run import grade
+from graphkit.plugins.judging.grading.grade_run import grade
 from tests.graph.test_bulk import odd_dataset
 from tests.helpers import ROOT
 from tests.helpers.cli import inside

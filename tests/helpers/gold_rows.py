@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.problems import Problems
-from graphkit.gold.conversion import gold_questions
-from graphkit.gold.formats import gold_format
+from graphkit.plugins.gold.conversion import gold_questions
+from graphkit.plugins.gold.formats import gold_format
 from graphkit.records.models import Question
 
 Row = dict[str, Any]

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import typer
 
 from graphkit.cli.app import app
-from graphkit.gold.formats import gold_format
+from graphkit.plugins.gold.formats import gold_format
 from graphkit.readers.known_formats import formats
 from tests.helpers.cli import ANSWERS, QUESTIONS, Row, tiny, write_lines
 

@@ -7,12 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphkit.judges.contract import Finding, Grader, Opinion, Reading
-from graphkit.judges.materials import Materials, materials_of
-from graphkit.judges.prompts import Prompt
-from graphkit.judges.verdict_request import Judged, ask
-from graphkit.llm.requests import ModelError
 from graphkit.measures.case import Case
+from graphkit.plugins.judging.judges.contract import Finding, Grader, Opinion, Reading
+from graphkit.plugins.judging.judges.materials import Materials, materials_of
+from graphkit.plugins.judging.judges.prompts import Prompt
+from graphkit.plugins.judging.judges.verdict_request import Judged, ask
+from graphkit.plugins.judging.llm.requests import ModelError
 from graphkit.records.models import Question
 from tests.helpers.cases import Triple, answer
 

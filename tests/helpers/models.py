@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from graphkit.llm.anthropic_model import AnthropicModel
-from graphkit.llm.requests import Block, Reply, Request, Turn, Usage
+from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
+from graphkit.plugins.judging.llm.requests import Block, Reply, Request, Turn, Usage
 from tests.helpers.api import Api
 
 T = TypeVar("T")

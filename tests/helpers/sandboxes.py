@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from graphkit.execution.hosts import host_files
-from graphkit.execution.limits import SandboxLimits
-from graphkit.execution.sandbox import failure_of
-from graphkit.execution.walls import WALLS, Wall
+from graphkit.plugins.sandbox.hosts import host_files
+from graphkit.plugins.sandbox.limits import SandboxLimits
+from graphkit.plugins.sandbox.sandbox import failure_of
+from graphkit.plugins.sandbox.walls import WALLS, Wall
 from tests.helpers.absent import absent
 
 #: The walls by their names, for parameters of tests.

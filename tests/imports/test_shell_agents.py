@@ -10,8 +10,8 @@ import pytest
 
 import graphkit
 from graphkit.imports.importer import ImportedLog, import_log
-from graphkit.readers.conversations import ENDS_WITH_CALL
-from graphkit.readers.tool_calls import FAILED, SHELL
+from graphkit.plugins.logs.conversations import ENDS_WITH_CALL
+from graphkit.plugins.logs.tool_calls import FAILED, SHELL
 from graphkit.records.doubts import OPENED_FILES, UNKNOWN_NAMES, UNKNOWN_WALK
 from graphkit.scoring.results import Evaluation
 from tests.helpers import cli

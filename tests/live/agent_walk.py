@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.live.small_graph import ANSWER, EDGES, QUESTION, retrieved, walked
-from tests.readers.recorded_logs import scores, town
+from tests.plugins.logs.recorded_logs import scores, town
 
 #: What the model asks for, one call after the other: the second call fails.
 CALLS: tuple[tuple[str, dict[str, str]], ...] = (

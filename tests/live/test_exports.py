@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.exports.evaluation_events import exports_of_events
-from graphkit.exports.mlflow_runs import TABLE, track
-from graphkit.exports.run_sources import export_of_file
-from tests.exports.test_export import SPAN, THIRD, TRACE, TRACED, WHY
+from graphkit.plugins.exports.evaluation_events import exports_of_events
+from graphkit.plugins.exports.mlflow_runs import TABLE, track
+from graphkit.plugins.exports.run_sources import export_of_file
 from tests.helpers.cli import QUESTIONS, tiny
 from tests.live.small_graph import library
+from tests.plugins.exports.test_export import SPAN, THIRD, TRACE, TRACED, WHY
 
 pytestmark = pytest.mark.filterwarnings("default")
 

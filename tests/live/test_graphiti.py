@@ -1,4 +1,4 @@
-"""Edges of graphiti-core's own classes; its searches need a database, and were recorded (tests/readers/recorded)."""
+"""Edges of graphiti-core's own classes; its searches need a database: tests/plugins/logs/recorded has some."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.live.small_graph import EDGES, NAMES, library, retrieved, walked
-from tests.readers.recorded_logs import scores, town
+from tests.plugins.logs.recorded_logs import scores, town
 
 pytestmark = pytest.mark.filterwarnings("default")
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.live.agent_walk import CALLS, check, open_node, search
 from tests.live.small_graph import ANSWER, EDGES, QUESTION, TEXTS, library, retrieved, walked
-from tests.readers.recorded_logs import scores, town
+from tests.plugins.logs.recorded_logs import scores, town
 
 pytestmark = pytest.mark.filterwarnings("default")
 

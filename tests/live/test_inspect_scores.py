@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.imports.score_logs import import_scores
+from graphkit.plugins.exports.score_logs import import_scores
 from tests.live.small_graph import library
 
 pytestmark = pytest.mark.filterwarnings("default")

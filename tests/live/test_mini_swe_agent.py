@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.live.small_graph import library
-from tests.readers.recordings import BY_HAND, QUESTION, imported, record_of, scores, shop
+from tests.plugins.logs.recordings import BY_HAND, QUESTION, imported, record_of, scores, shop
 
 pytestmark = pytest.mark.filterwarnings("default")
 

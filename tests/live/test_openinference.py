@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphkit.imports.importer import ImportedLog, import_log
-from graphkit.imports.receiver import TraceReceiver
+from graphkit.plugins.listen.receiver import TraceReceiver
 from tests.live.small_graph import (
     ANSWER,
     EDGES,

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from graphkit.measures.base import Unscored
-from graphkit.readers.smolagents import CODE
+from graphkit.plugins.logs.smolagents import CODE
 from tests.live.agent_walk import CALLS, check, open_node, search
 from tests.live.small_graph import ANSWER, QUESTION, library
-from tests.readers.recorded_logs import scores, town
+from tests.plugins.logs.recorded_logs import scores, town
 
 pytestmark = pytest.mark.filterwarnings("default")
 

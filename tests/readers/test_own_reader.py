@@ -117,7 +117,7 @@ def test_a_broken_reader_is_reported(site: Path, point: str, words: str) -> None
 def test_a_format_of_graphkits_own_keeps_its_name(site: Path) -> None:
     """Another package can't replace a format that graphkit has."""
     install(site, "trec = pipeline_reader:PipelineReader")
-    assert type(reader_of("trec")).__module__ == "graphkit.readers.trec"
+    assert type(reader_of("trec")).__module__ == "graphkit.plugins.logs.trec"
 
 
 def test_names_are_listed_without_importing_a_reader() -> None:

@@ -21,7 +21,7 @@ from graphkit.readers.payloads import (
     whole,
 )
 from graphkit.records.doubts import NOTHING
-from tests.readers.shared_logs import unwrapped
+from tests.plugins.logs.shared_logs import unwrapped
 
 PLAIN = ReadOptions()
 

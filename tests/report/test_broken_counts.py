@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.agents.workspace import Workspace
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
 from graphkit.graph.runs import load_run
+from graphkit.plugins.agents.workspace import Workspace
 from graphkit.report import PageOptions, write_report
 from tests.helpers.cli import inside
 from tests.helpers.datasets import SCORED, STOREFRONT

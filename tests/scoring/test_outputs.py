@@ -14,11 +14,11 @@ import pytest
 import graphkit
 from graphkit.analysis.summaries import summarize
 from graphkit.errors import InputError
-from graphkit.exports.evaluation_events import exports_of_events
-from graphkit.exports.mlflow_runs import table_of
-from graphkit.exports.run_sources import export_of_file
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
+from graphkit.plugins.exports.evaluation_events import exports_of_events
+from graphkit.plugins.exports.mlflow_runs import table_of
+from graphkit.plugins.exports.run_sources import export_of_file
 from graphkit.scoring.export import markdown, write_results
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation, Row

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.llm.event_loop import call_in_thread
 from graphkit.shards.driver_link import DriverLink, LostDriverError
 from graphkit.shards.driver_service import Contact, driver_host, serving
+from graphkit.shards.event_loop import call_in_thread
 
 
 async def doubled(value: Any) -> Any:

@@ -1,1 +1,0 @@
-"""Scores of a run in the forms of other tools: annotations of spans, events of telemetry, and tracked runs."""

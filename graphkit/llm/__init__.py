@@ -1,1 +1,0 @@
-"""Asking a language model: the client, prices, the cache of replies, and batches."""

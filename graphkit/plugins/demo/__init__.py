@@ -1,0 +1,7 @@
+"""The main job on the bundled storefront, from files to explained failures."""
+
+#: The plug-ins that it imports.
+NEEDS = (
+    "judging",
+    "sandbox",
+)

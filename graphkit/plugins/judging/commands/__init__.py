@@ -1,0 +1,1 @@
+"""The commands ``grade``, ``judge`` and ``cache``."""

@@ -1,0 +1,224 @@
+"""``graphkit grade``."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphkit.cli.base import argument, command, open_graph, option, present, print_line, print_problems, say, settings
+from graphkit.cli.options import (
+    ANSWERED_BY,
+    CHANGED_REPLIES,
+    DATASET,
+    MAX_COST,
+    MIN_KAPPA,
+    NO_STORE,
+    PRICES,
+    RUN_NAME,
+    ExecutorOptions,
+    ReadingOptions,
+)
+from graphkit.cli.tables import print_table
+from graphkit.errors import InputError
+from graphkit.records.words import counted, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphkit.analysis.judge_cost import JudgeCost
+    from graphkit.plugins.judging.grading.grade_run import GradingOptions
+    from graphkit.plugins.judging.grading.judge_setup import GradingEstimate, JudgeOptions
+    from graphkit.plugins.judging.grading.verdict_job import Graded
+    from graphkit.records.verdicts import Verdict
+
+# Defaults repeat those of the library, because importing it would make help slow; a test compares both.
+JUDGE = "lexical"
+CONCURRENCY = 8
+CONTEXT_TOKENS = 24_000
+
+#: How many failed verdicts are printed one by one.
+_FAILURES = 5
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The judge to ask, and its settings; see :class:`graphkit.plugins.judging.grading.judge_setup.JudgeOptions`."""
+
+    judge: str = option(
+        "--judge -j NAME", "Ask lexical (rules, offline), anthropic, or module:callable.", default=JUDGE
+    )
+    model: str | None = option("--model MODEL", "Let this model judge.")
+    effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks.")
+    concurrency: int = option("--concurrency", "Judge so many answers at the same time.", default=CONCURRENCY, min=1)
+    cache: Path | None = CHANGED_REPLIES
+    no_cache: bool = option("--no-cache", "Keep no replies, and read none.")
+    replay: bool = option("--replay", "Serve recorded replies only; ask nobody.")
+    batch: bool = option("--batch", "Ask in batches: within a day, at half the price.")
+    max_cost: float | None = MAX_COST
+    prices: Path | None = PRICES
+
+    def for_library(self) -> JudgeOptions:
+        """Return the options of the library, with the file of replies."""
+        from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
+        from graphkit.plugins.judging.judges.known_judges import backend_of
+        from graphkit.plugins.judging.llm.cache import cache_path
+
+        if self.no_cache and self.cache is not None:
+            raise InputError("--cache names a file of replies, and --no-cache keeps none")
+        cached = not self.no_cache and backend_of(self.judge) is not None
+        replies = cache_path(settings().data, self.cache) if cached else self.cache
+        return JudgeOptions(
+            self.judge, self.model, self.effort, self.concurrency, replies, self.replay, self.max_cost, self.prices
+        )
+
+
+@dataclass(frozen=True)
+class AskedOptions:
+    """The prompts, and the material that the judge sees, as in ``graphkit.GradingOptions``."""
+
+    grader: list[str] | None = option(
+        "--grader -g NAME", "Ask by this grader; may be repeated. [default: claims, rubric, aggregation]"
+    )
+    rubric: list[Path] | None = option("--rubric DIR", "Ask by your own rubric: prompt.txt and schema.json in DIR.")
+    citations: str | None = option("--citations REGEX", "Recognise further citations, by the group `target`.")
+    context_tokens: int = option(
+        "--context-tokens", "Show the judge at most so many tokens of context.", default=CONTEXT_TOKENS, min=0
+    )
+
+    def for_library(self, **more: Any) -> GradingOptions:
+        """Return the options of the library, with those that aren't about prompts."""
+        from graphkit.plugins.judging.grading.grade_run import GradingOptions
+        from graphkit.plugins.judging.grading.verdict_job import DEFAULT_GRADERS
+        from graphkit.plugins.judging.judges.citations import citation_pattern
+
+        return GradingOptions(
+            graders=self.grader or (() if self.rubric else DEFAULT_GRADERS),
+            rubrics=self.rubric or (),
+            context_tokens=self.context_tokens,
+            citation_pattern=citation_pattern(self.citations) if self.citations is not None else None,
+            **more,
+        )
+
+
+@dataclass(frozen=True)
+class AboutOptions:
+    """The run to grade, and the place of its grades."""
+
+    run: Path = argument("RUN.jsonl", "Judge the answers of this run.")
+    dataset: Path | None = DATASET
+    answered_by: str | None = ANSWERED_BY
+    run_name: str | None = RUN_NAME
+    no_store: bool = NO_STORE
+
+
+@command(graph=True)
+def grade(
+    about: AboutOptions,
+    model: ModelOptions,
+    asked: AskedOptions,
+    reading: ReadingOptions,
+    workers: ExecutorOptions,
+    dry_run: bool = option("--dry-run", "Print the calls, tokens and cost to expect; send nothing."),
+    min_kappa: float | None = MIN_KAPPA,
+) -> None:
+    """Have a judge grade the answers of a run.
+
+    Scores and verdicts are kept beside the run and in the graph.
+    """
+    from graphkit.analysis import gate_outcomes, gates
+    from graphkit.analysis.judge_cost import judge_cost, require_verdicts
+    from graphkit.analysis.spot_check_files import kept_checks
+    from graphkit.plugins.judging.grading.grade_run import cost_of_run, estimate_grading
+
+    run, judge = about.run, model.for_library()
+    options = asked.for_library(
+        answered_by=about.answered_by,
+        batch=model.batch,
+        keep=True,
+        name=about.run_name,
+        executor=workers.on,
+        resources=workers.reserved(),
+    )
+    if dry_run:
+        problems = reading.problems()
+        _show_estimate(estimate_grading(run, about.dataset, judge, options, problems=problems))
+        return
+    graded = _graded(about, judge, options, reading)
+    cost = judge_cost(graded.verdicts, cost_of_run(run))
+    spent = {"cost": cost.as_json(), "saving": dataclasses.asdict(graded.saving)}
+    present(lambda: _show(run, graded, cost), graded.as_json() | spent | {"warning": graded.warning})
+    _print_failures(graded)
+    if graded.warning:
+        say(f"warning: {graded.warning}")
+    if min_kappa is not None:
+        gate_outcomes.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
+    require_verdicts(graded.verdicts, judge.max_cost)
+
+
+def _graded(about: AboutOptions, judge: JudgeOptions, options: GradingOptions, reading: ReadingOptions) -> Graded:
+    """Grade the run, show the progress, and print the problems."""
+    from graphkit.cli.progress import shown_progress
+    from graphkit.plugins.judging.grading.grade_run import grade
+
+    problems = reading.problems()
+    with (
+        nullcontext() if about.no_store else open_graph() as store,
+        shown_progress(f"grading {about.run.name}") as advance,
+    ):
+
+        def progress(verdicts: Sequence[Verdict]) -> None:
+            advance("verdicts", len(verdicts))
+
+        try:
+            graded = grade(
+                about.run,
+                about.dataset,
+                options,
+                judge=judge,
+                store=store,
+                problems=problems,
+                notify=say,
+                progress=progress,
+            )
+        except KeyboardInterrupt:
+            if judge.cache is not None:
+                say(f"stopped: the replies so far are kept in {judge.cache}; the same command continues from there")
+            raise
+    print_problems(problems)
+    return graded
+
+
+def _show_estimate(found: GradingEstimate) -> None:
+    kept = f" ({found.kept} more {'is' if found.kept == 1 else 'are'} answered by kept replies)" if found.kept else ""
+    calls = f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts"
+    cost = "their cost is unknown: give the model's price by --prices FILE"
+    if found.cost is not None:
+        price = f"about {found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
+        cost = f"{price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)"
+    present([calls, cost], dataclasses.asdict(found))
+
+
+def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:
+    from graphkit.files.verdict_files import grades_folder
+    from graphkit.scoring.measure_summaries import scored_in_words
+
+    rows = [
+        [name, shown(summary.mean), scored_in_words(summary, "worst")] for name, summary in graded.summaries().items()
+    ]
+    print_table(f"{graded.run}, judged by {graded.judge}", ("measure", "mean", "scored"), rows)
+    print_line(str(cost))
+    saving = graded.saving
+    if saving.calls:
+        tokens = f" and about {counted(saving.prompt_tokens, 'token')}" if saving.prompt_tokens else ""
+        print_line(f"claims were judged once: {counted(saving.calls, 'call')}{tokens} fewer than one call per measure")
+    print_line(f"kept in {grades_folder(run)}")
+
+
+def _print_failures(graded: Graded) -> None:
+    for verdict in graded.failed[:_FAILURES]:
+        say(f"no verdict on {verdict.question} by {verdict.grader}: {verdict.failure}: {verdict.reason}")
+    if len(graded.failed) > _FAILURES:
+        say(f"no verdict: ... and {counted(len(graded.failed) - _FAILURES, 'more failure')}")

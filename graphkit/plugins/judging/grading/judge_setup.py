@@ -1,0 +1,316 @@
+"""Opens judges by name: the lexical one, a model with its cache, budget and prices, or a user's callable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphkit.errors import InputError
+from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY
+from graphkit.plugins.judging.judges.contract import Judge
+from graphkit.plugins.judging.judges.known_judges import ANTHROPIC as ANTHROPIC_BACKEND
+from graphkit.plugins.judging.judges.known_judges import backend_of, open_judge
+from graphkit.plugins.judging.judges.model_judge import ModelJudge
+from graphkit.plugins.judging.llm.requests import Model, ModelError, Reply, Request
+
+if TYPE_CHECKING:
+    from graphkit.plugins.judging.llm.budget import Budget
+    from graphkit.plugins.judging.llm.cache import ReplyCache
+    from graphkit.plugins.judging.llm.message_batches import Batches
+    from graphkit.plugins.judging.llm.prices import PriceTable
+
+LEXICAL = "lexical"
+ANTHROPIC = "anthropic"
+
+#: The default model of the judge ``anthropic``.
+JUDGE_MODEL = ANTHROPIC_BACKEND.model
+
+EFFORTS = ("low", "medium", "high")
+
+#: The assumed number of output tokens of a verdict, for estimates.
+ABOUT_OUTPUT = 700
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """The judge to ask, and its settings. All but ``judge`` and ``concurrency`` concern the judge ``anthropic``.
+
+    Attributes
+    ----------
+    judge
+        ``lexical``, ``anthropic``, or ``package.module:callable``.
+    cache
+        The file of replies; None to keep none.
+    replay
+        Serve only recorded replies.
+    max_cost
+        The limit of the cost, in the currency of the prices.
+    prices
+        A file of prices that override those of graphkit.
+    """
+
+    judge: str = LEXICAL
+    model: str | None = None
+    effort: str | None = None
+    concurrency: int = CONCURRENCY
+    cache: Path | None = None
+    replay: bool = False
+    max_cost: float | None = None
+    prices: Path | None = None
+
+    def __post_init__(self) -> None:
+        asked: dict[str, object] = {"--model": self.model, "--effort": self.effort, "--replay": self.replay or None}
+        asked |= {"--cache": self.cache, "--max-cost": self.max_cost, "--prices": self.prices}
+        of_model = [name for name, value in asked.items() if value is not None]
+        if backend_of(self.judge) is not None:
+            if self.effort not in (None, *EFFORTS):
+                raise InputError(f"--effort is {self.effort!r}", remedy=f"There are: {', '.join(EFFORTS)}.")
+        elif of_model:
+            raise InputError(
+                f"{', '.join(of_model)}: the judge {self.judge!r} asks no model that graphkit knows",
+                remedy=f"Use --judge {ANTHROPIC}, or remove the option.",
+            )
+
+    @property
+    def model_name(self) -> str:
+        """The model to ask."""
+        backend = backend_of(self.judge)
+        return self.model or (JUDGE_MODEL if backend is None else backend.model)
+
+
+@dataclass
+class OpenedJudge:
+    """A judge that can be asked.
+
+    ``forget`` receives the digests of requests with unusable replies; ``reference`` is the name by which a worker opens
+    a judge without a model; ``prices`` and ``budget`` belong to a model.
+    """
+
+    judge: Judge
+    forget: Callable[[str], None] = lambda _: None
+    reference: str | None = None
+    prices: PriceTable | None = None
+    budget: Budget | None = None
+
+
+@asynccontextmanager
+async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIterator[OpenedJudge]:
+    """Open a judge, and close it at the end of the context.
+
+    Parameters
+    ----------
+    budget
+        A budget shared by several judges; by default the judge has its own of ``max_cost``.
+
+    Raises
+    ------
+    InputError
+        The judge can't be asked: a package, a key, a file of replies or a price is missing.
+    """
+    if (backend := backend_of(options.judge)) is None:
+        yield OpenedJudge(open_judge(options.judge), reference=options.judge)
+        return
+    from graphkit.plugins.judging.llm.budget import BudgetedModel
+    from graphkit.plugins.judging.llm.cache import CachedModel
+    from graphkit.plugins.judging.llm.replay import RecordedModel
+
+    prices, own = prices_and_budget(options)
+    budget = budget or own
+    with _replies(options) as replies:
+        if options.replay and replies is not None:
+            recorded = RecordedModel(replies)
+            yield OpenedJudge(model_judge(recorded, options, prices), prices=prices)
+            return
+        client = backend.client(options.concurrency)
+        try:
+            model: Model = client if budget is None else BudgetedModel(client, budget)
+            if replies is None:
+                yield OpenedJudge(model_judge(model, options, prices), prices=prices, budget=budget)
+                return
+            cached = CachedModel(model, replies)
+            yield OpenedJudge(model_judge(cached, options, prices), cached.forget, None, prices, budget)
+            replies.note_use(cached.hits, cached.misses)
+        finally:
+            await client.close()
+
+
+@dataclass
+class Collecting:
+    """A stand-in for a model: it serves recorded replies, and collects the requests that have none.
+
+    Attributes
+    ----------
+    failures
+        The errors of requests that were sent and have no reply, by digest.
+    wanted
+        The requests with neither reply nor error, by digest.
+    kept, asked
+        The digests of requests with a reply of an earlier command, and of those sent by this one.
+    """
+
+    replies: ReplyCache | None
+    failures: dict[str, ModelError] = field(default_factory=dict)
+    wanted: dict[str, Request] = field(default_factory=dict)
+    kept: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+
+    async def ask(self, request: Request) -> Reply:
+        """Return the recorded reply.
+
+        Raises
+        ------
+        ModelError
+            There is none: the request is now wanted, or failed before.
+        """
+        digest = request.digest
+        reply = self.replies.get(digest) if self.replies is not None else None
+        if reply is not None and digest in self.asked:
+            return replace(reply, cached=False)  # the batch stored it in the cache; it is paid now
+        if reply is not None:
+            self.kept.add(digest)
+            return reply
+        if digest in self.failures:
+            raise self.failures[digest]
+        self.wanted[digest] = request
+        raise ModelError("it isn't asked yet", label="not_asked", attempts=0)
+
+    def asking(self) -> list[Request]:
+        """Return the wanted requests, and count them as sent."""
+        requests = list(self.wanted.values())
+        self.asked.update(self.wanted)
+        self.wanted.clear()
+        return requests
+
+
+@dataclass(frozen=True, slots=True)
+class GradingEstimate:
+    """The estimated calls, tokens and cost of a grading, before anything is sent.
+
+    Attributes
+    ----------
+    calls, kept
+        The number of requests to send, and of those with a recorded reply.
+    prompt_tokens
+        Estimated from the length of the prompts.
+    cost, most
+        The estimated and the maximum cost; None if a price is unknown.
+    """
+
+    calls: int
+    kept: int
+    prompt_tokens: int
+    cost: float | None
+    most: float | None
+    currency: str
+    as_of: str
+
+
+def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstimate:
+    """Return the estimated calls, tokens and cost of the wanted requests."""
+    from graphkit.plugins.judging.llm.prices import estimated_tokens
+
+    costs = [prices.estimate(request, ABOUT_OUTPUT, batch) for request in asked.wanted.values()]
+    most = [prices.maximum_cost(request, batch) for request in asked.wanted.values()]
+    return GradingEstimate(
+        calls=len(asked.wanted),
+        kept=len(asked.kept),
+        prompt_tokens=sum(map(estimated_tokens, asked.wanted.values())),
+        cost=_sum(costs),
+        most=_sum(most),
+        currency=prices.currency,
+        as_of=prices.as_of,
+    )
+
+
+@asynccontextmanager
+async def opened_batches(
+    options: JudgeOptions, notify: Callable[[str], None]
+) -> AsyncIterator[tuple[Batches, ReplyCache, PriceTable]]:
+    """Open the batches of a model, with the file of replies that stores them.
+
+    Raises
+    ------
+    InputError
+        The judge asks no model, or the options forbid to keep replies.
+    """
+    from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
+    from graphkit.plugins.judging.llm.message_batches import Batches
+
+    if options.judge != ANTHROPIC:
+        raise InputError(f"--batch asks a model, which the judge {options.judge!r} doesn't")
+    if options.replay:
+        raise InputError("--replay asks nobody, and --batch does: leave one of them out")
+    prices, budget = prices_and_budget(options)
+    with _replies(options) as replies:
+        if replies is None:
+            raise InputError("--batch keeps replies until all are there, and --no-cache forbids it")
+        client = AnthropicModel(concurrency=options.concurrency)
+        try:
+            yield Batches(client, replies, budget=budget, report=notify), replies, prices
+        finally:
+            await client.close()
+
+
+@contextmanager
+def kept_replies(options: JudgeOptions) -> Iterator[ReplyCache | None]:
+    """Open an existing file of replies; yield None if there is none, or the options name none."""
+    from graphkit.plugins.judging.llm.cache import ReplyCache
+
+    with ExitStack() as stack:
+        exists = options.cache is not None and options.cache.exists()
+        yield stack.enter_context(ReplyCache(options.cache)) if exists and options.cache is not None else None
+
+
+def model_judge(model: Model, options: JudgeOptions, prices: PriceTable) -> ModelJudge:
+    """Return the judge that asks a model."""
+    name = options.model_name
+    return ModelJudge(
+        model,
+        options.judge,
+        name,
+        effort=options.effort,
+        cost=partial(_cost, prices, name),
+    )
+
+
+def _cost(prices: PriceTable, model: str, reply: Reply) -> float | None:
+    return prices.cost(model, reply.usage, reply.batch)
+
+
+def prices_and_budget(options: JudgeOptions) -> tuple[PriceTable, Budget | None]:
+    """Return the prices of models, and the budget if the options limit the cost.
+
+    Raises
+    ------
+    InputError
+        The file of prices can't be used, or the cost is limited and the model's price is unknown.
+    """
+    from graphkit.plugins.judging.llm.budget import Budget
+    from graphkit.plugins.judging.llm.prices import PriceTable
+
+    prices = PriceTable.read(options.prices)
+    budget = None if options.max_cost is None else Budget(options.max_cost, prices, [options.model_name])
+    return prices, budget
+
+
+@contextmanager
+def _replies(options: JudgeOptions) -> Iterator[ReplyCache | None]:
+    from graphkit.plugins.judging.llm.cache import ReplyCache
+
+    if options.cache is None:
+        if options.replay:
+            raise InputError("--replay reads recorded replies, and --no-cache forbids it")
+        yield None
+        return
+    with ReplyCache(options.cache, must_exist=options.replay) as replies:
+        yield replies
+
+
+def _sum(costs: list[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return None if len(known) < len(costs) else math.fsum(known)

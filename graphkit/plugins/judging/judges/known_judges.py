@@ -1,0 +1,91 @@
+"""The judges that ``--judge`` finds by name: the entry points of the group ``graphkit.judges``, built-in ones included.
+
+An entry point leads to a class or a function that returns a
+:class:`~graphkit.plugins.judging.judges.contract.Judge` when called without arguments, or to a :class:`ModelBackend`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from graphkit.errors import InputError, did_you_mean
+from graphkit.plugins.judging.judges.contract import Judge
+from graphkit.plugins.judging.llm.requests import Model
+from graphkit.records.references import imported
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "graphkit.judges"
+
+
+class ModelClient(Model, Protocol):
+    """A client of a model API that can be closed."""
+
+    async def close(self) -> None:
+        """Close the client's connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelBackend:
+    """A language model as a judge; graphkit adds the prompts, the cache of replies, the prices and the budget."""
+
+    client: Callable[[int], ModelClient]  # opens a client that sends at most so many requests at once
+    model: str  # the model that is asked for by default
+
+
+def _anthropic(concurrency: int) -> ModelClient:
+    from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
+
+    return AnthropicModel(concurrency=concurrency)
+
+
+ANTHROPIC = ModelBackend(_anthropic, "claude-sonnet-5-5")
+
+
+@cache
+def installed() -> dict[str, EntryPoint]:
+    """Return the entry points of all judges by name."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
+
+
+def _loaded(name: str) -> Any:
+    """Import what the entry point of a name leads to.
+
+    Raise an InputError if no judge has this name, or it can't be imported.
+    """
+    if (point := installed().get(name)) is None:
+        names = [*installed()]
+        remedy = f"{did_you_mean(name, names)}There are {', '.join(names)}, and your own as package.module:callable."
+        raise InputError(f"no judge is called {name!r}", remedy=remedy)
+    return imported(point.module, point.attr, "Reinstall the package that registers it.", here=False)
+
+
+def backend_of(name: str) -> ModelBackend | None:
+    """Return the model backend of a judge; None for a judge that asks no model.
+
+    Raise an InputError if no judge has this name, or it can't be imported.
+    """
+    found = None if ":" in name else _loaded(name)
+    return found if isinstance(found, ModelBackend) else None
+
+
+def open_judge(name: str) -> Judge:
+    """Return a judge by name or as ``package.module:callable``; for a model see :func:`backend_of`.
+
+    Raise an InputError if no judge has this name, or it can't be imported or made.
+    """
+    if ":" in name:
+        from graphkit.plugins.judging.judges.callable_judge import load_judge
+
+        return load_judge(name)
+    judge = _loaded(name)()
+    if not callable(getattr(judge, "judge", None)):
+        raise InputError(f"the entry point {name!r} of the group {GROUP} makes no judge: it has no method `judge`")
+    return judge  # type: ignore[no-any-return]

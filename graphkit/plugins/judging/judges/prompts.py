@@ -1,0 +1,155 @@
+"""Prompts: instructions from files, and the text under judgement between delimiters that it can't close.
+
+Each part of the materials stands between ``<answer-NONCE>`` and ``</answer-NONCE>``. The nonce is a hash of the text:
+the same text makes the same request. It occurs nowhere in the text, so that no text can close its delimiter.
+
+A file ``prompts/NAME.txt`` that begins with a JSON Schema and a line ``---`` is a whole grader: see ``own_rubric``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from graphkit.errors import InputError, did_you_mean
+from graphkit.plugins.judging.judges.materials import Materials
+
+#: The parts that a prompt may show, in order: the parts that most graders share come first.
+PARTS = ("question", "gold_answer", "facts", "conflicts", "answer", "context", "edges")
+
+#: The reason against an opinion that was cut off; a model gets more room for the next one.
+TRUNCATED = "the verdict was cut off before its end"
+
+_FOLDER = Path(__file__).parent / "prompts"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The question to a judge about one answer."""
+
+    #: The grader, and the SHA-256 of its words (without the text under judgement).
+    grader: str
+    digest: str
+    system: str  # the rules for every grader: the role of the judge, and that the text between delimiters is data
+    parts: tuple[tuple[str, str], ...]  # name and delimited text of each part, in front of the instruction
+    instruction: str
+    materials: Materials
+    #: Earlier opinions on the same prompt that couldn't be used, each with the reason.
+    unusable: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole prompt as one text."""
+        return "\n\n".join([self.system, *(text for _, text in self.parts), self.instruction])
+
+
+@lru_cache(maxsize=64)
+def text_of(name: str) -> str:
+    """Return the words of a prompt: those of a grader, or ``system``, with which every prompt begins.
+
+    Raise an InputError if there is no such prompt.
+    """
+    if name not in prompt_names():
+        known = prompt_names()
+        raise InputError(
+            f"no prompt is called {name!r}", remedy=f"{did_you_mean(name, known)}There are: {', '.join(known)}."
+        )
+    return _file(name)[1]
+
+
+def form_of(name: str) -> str | None:
+    """Return the JSON Schema at the head of a prompt's file; None if Python code holds the form."""
+    return _file(name)[0]
+
+
+def _file(name: str) -> tuple[str | None, str]:
+    text = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
+    head, line, words = text.partition("\n---\n")
+    return (head, words.strip()) if line and head.startswith("{") else (None, text)
+
+
+@lru_cache(maxsize=1)
+def prompt_names() -> tuple[str, ...]:
+    """Return the names of all prompts, in order."""
+    return tuple(sorted(file.stem for file in _FOLDER.glob("*.txt")))
+
+
+def parts_of(materials: Materials, shows: Container[str]) -> tuple[tuple[str, str], ...]:
+    """Return the name and the delimited text of each part that a prompt shows."""
+    nonce = nonce_of(materials)
+    return tuple((part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows)
+
+
+def nonce_of(materials: Materials) -> str:
+    """Return 16 hexadecimal characters that occur nowhere in the text under judgement, nor in its normalised form."""
+    texts = [text for text in _texts(materials) if text]
+    whole = "\n".join(texts)
+    folded = unicodedata.normalize("NFKC", whole).casefold()
+    state = hashlib.sha256()
+    for text in texts:  # with its length: the same characters cut otherwise are other texts
+        data = text.encode("utf-8", "surrogatepass")
+        state.update(b"%d:" % len(data) + data)
+    nonce, turn = state.hexdigest()[:16], 0
+    while nonce in folded or nonce in whole:
+        turn += 1
+        again = state.copy()
+        again.update(b"%d" % turn)
+        nonce = again.hexdigest()[:16]
+    return nonce
+
+
+def _texts(materials: Materials) -> Iterator[str]:
+    """Yield all text under judgement."""
+    yield from (materials.question, materials.gold_answer or "", *materials.facts, materials.answer)
+    yield from (service or "" for service in materials.services)
+    for between, resolution in materials.conflicts:
+        yield from (*between, resolution)
+    for chunk in materials.chunks:
+        yield from (chunk.id, chunk.text)
+    for edge in materials.edges:
+        yield from (edge.source, edge.relation or "", edge.target)
+
+
+def _shown(materials: Materials, nonce: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and content of each part; parts without gold answer, facts or conflicts are absent."""
+    yield "question", materials.question
+    if materials.gold_answer is not None:
+        yield "gold_answer", materials.gold_answer
+    if materials.facts:
+        services = materials.services or (None,) * len(materials.facts)
+        yield (
+            "facts",
+            "\n".join(
+                _delimited(f"f{number}", fact if service is None else f"{fact}\nservice: {service}", nonce)
+                for number, (fact, service) in enumerate(zip(materials.facts, services, strict=True), 1)
+            ),
+        )
+    if materials.conflicts:
+        yield (
+            "conflicts",
+            "\n".join(
+                _delimited(f"k{number}", f"between: {', '.join(between)}\nresolution: {resolution}", nonce)
+                for number, (between, resolution) in enumerate(materials.conflicts, 1)
+            ),
+        )
+    yield "answer", _sentences(materials, nonce)
+    yield "context", "\n".join(_delimited(chunk.key, f"{chunk.id}\n{chunk.text}", nonce) for chunk in materials.chunks)
+    yield "edges", "\n".join(_delimited(edge.key, edge.text, nonce) for edge in materials.edges)
+
+
+def _sentences(materials: Materials, nonce: str) -> str:
+    """Return the answer with each sentence between delimiters; without the delimiters it is exactly the answer."""
+    answer, place, pieces = materials.answer, 0, []
+    for sentence in materials.sentences:
+        pieces.append(answer[place : sentence.start])
+        pieces.append(f"<{sentence.key}-{nonce}>{sentence.text}</{sentence.key}-{nonce}>")
+        place = sentence.end
+    return "".join([*pieces, answer[place:]])
+
+
+def _delimited(name: str, text: str, nonce: str) -> str:
+    return f"<{name}-{nonce}>\n{text}\n</{name}-{nonce}>"

@@ -1,0 +1,123 @@
+"""Grading a run again with the judge that graded it: by the same graders and settings, without its cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from msgspec.structs import replace as with_fields
+
+from graphkit.errors import GateError, InputError
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.plugins.judging.grading.grade_run import GradingOptions
+from graphkit.plugins.judging.grading.judge_setup import JudgeOptions, opened, prices_and_budget
+from graphkit.plugins.judging.grading.verdict_job import RunToGrade
+from graphkit.plugins.judging.judges.catalogue import GRADERS
+from graphkit.plugins.judging.judges.citations import citation_pattern
+from graphkit.plugins.judging.judges.known_judges import backend_of
+from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS
+from graphkit.plugins.judging.llm.budget import Budget
+from graphkit.plugins.judging.trust.bias import Swapped, padded
+from graphkit.plugins.judging.trust.rejudge_contract import Variant
+from graphkit.plugins.judging.trust.subjects import Subject
+from graphkit.records.judge_versions import JudgeVersion
+from graphkit.records.scores import Score
+from graphkit.records.words import counted
+
+
+@dataclass(frozen=True)
+class RejudgeOptions:
+    """Settings for asking a judge again; None means as in the first grading."""
+
+    model: str | None = None
+    effort: str | None = None
+    context_tokens: int | None = None
+    citations: str | None = None
+    max_cost: float | None = None
+    prices: Path | None = None
+
+
+@dataclass
+class Rejudging:
+    """The judge of some scores, asked again; see :class:`graphkit.plugins.judging.trust.rejudge_contract.Rejudge`."""
+
+    run: RunToGrade
+    measures: set[str]
+    #: How the judge is asked, and by which graders; several if scores were given with different settings.
+    gradings: Sequence[tuple[JudgeOptions, GradingOptions]]
+    budget: Budget | None = None  # what all gradings together may spend; None without a limit
+    unpaid: int = field(default=0, init=False)  # how many verdicts the budget has refused so far
+
+    async def __call__(self, questions: Sequence[str] | None, *, variant: Variant) -> Sequence[Score]:
+        """Return the scores of these questions, or of all if there is None."""
+        run = self.run if questions is None else self.run.only(questions)
+        run = _padded(run) if variant == "padded" else run
+        found: list[Score] = []
+        for judge, options in self.gradings:
+            async with opened(judge, self.budget) as one:
+                if variant == "swapped":
+                    one = replace(one, judge=Swapped(one.judge))
+                graded = await options.job(one, judge.concurrency).grade(run)
+            self.unpaid += sum(verdict.failure == "over_budget" for verdict in graded.failed)
+            found += [score for score in graded.scores if score.measure in self.measures]
+        return found
+
+    def require_paid(self) -> None:
+        """Raise a GateError if the budget has refused verdicts."""
+        if self.budget is not None and self.unpaid:
+            raise GateError(
+                f"stopped at --max-cost {self.budget.limit:g}: {counted(self.unpaid, 'verdict')} not asked for",
+                remedy="The figures are of the verdicts that were paid for. Give a higher limit for the rest.",
+            )
+
+
+def rejudging(run_file: Path, dataset: Path | None, subject: Subject, options: RejudgeOptions) -> Rejudging:
+    """Return what has the judge of some scores grade the run again.
+
+    Raise an InputError if the judge can't be asked from here, or gave no measure of graphkit's graders.
+    """
+    measures = {score.measure for score in subject.scores}
+    graders = {name: grader.measures for name, grader in GRADERS.items() if measures >= set(grader.measures)}
+    if not graders:
+        remedy = "Have the run graded again by its own means, and name the scores by --graded."
+        raise InputError(f"{subject.judge} gave no measure of graphkit's graders", where=str(run_file), remedy=remedy)
+    gradings = _gradings(subject, graders, options)
+    budgets = [budget for judge, _ in gradings if (budget := prices_and_budget(judge)[1]) is not None]
+    run = RunToGrade.read(run_file, Dataset.of_run(run_file, dataset), Problems())
+    return Rejudging(run, measures, gradings, budgets[0] if budgets else None)
+
+
+def _gradings(
+    subject: Subject, graders: Mapping[str, Sequence[str]], options: RejudgeOptions
+) -> list[tuple[JudgeOptions, GradingOptions]]:
+    """Return how the judge is asked, and by which graders, for each of the settings of its scores."""
+    asked: dict[tuple[JudgeOptions, int, str | None], list[str]] = {}
+    for grader, measures in graders.items():
+        versions = (one.version for one in subject.scores if one.measure in measures and one.version is not None)
+        text = next(versions, None)
+        then = JudgeVersion.parse(text) or JudgeVersion(None if text is None else str(text), "")
+        judge = JudgeOptions(
+            subject.judge,
+            options.model or (None if backend_of(subject.judge) is None else then.judge),
+            options.effort or then.effort,
+            max_cost=options.max_cost,
+            prices=options.prices,
+        )
+        tokens = then.context_tokens if options.context_tokens is None else options.context_tokens
+        settings = (judge, CONTEXT_TOKENS if tokens is None else tokens, options.citations or then.citations)
+        asked.setdefault(settings, []).append(grader)
+    return [
+        (judge, GradingOptions(names, (), tokens, None if pattern is None else citation_pattern(pattern)))
+        for (judge, tokens, pattern), names in asked.items()
+    ]
+
+
+def _padded(run: RunToGrade) -> RunToGrade:
+    """Return a run whose answers are longer but say nothing else."""
+    answers = {
+        name: with_fields(answer, answer=padded(answer.answer)) if answer.answer is not None else answer
+        for name, answer in run.answers.items()
+    }
+    return replace(run, answers=answers)

@@ -1,0 +1,4 @@
+"""Traces of a running system, received on this machine, become a run."""
+
+#: The plug-ins that it imports.
+NEEDS = ("logs",)

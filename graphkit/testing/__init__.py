@@ -1,1 +1,0 @@
-"""graphkit inside pytest: a test for each question of a dataset, and one for each threshold."""

@@ -1,1 +1,0 @@
-"""Tests of forms and tools of others."""

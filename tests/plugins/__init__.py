@@ -1,0 +1,1 @@
+"""The plug-ins, a folder each."""

@@ -1,0 +1,1 @@
+"""Clusters of Dask and Ray as executors of shards."""

@@ -1,0 +1,1 @@
+"""The main job on the bundled storefront, from files to explained failures."""

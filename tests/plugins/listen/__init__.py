@@ -1,0 +1,1 @@
+"""Traces of a running system, received on this machine, become a run."""

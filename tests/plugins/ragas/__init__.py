@@ -1,0 +1,1 @@
+"""Data sets, scores and metrics of RAGAS."""
