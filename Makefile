@@ -73,7 +73,7 @@ test-versions: $(VENV)/.test
 # On the newest of them: the rooms that have depended on the version of Python, and the results of every command.
 test-newest: $(VENV)/.test
 	$(BIN)/python -m tests.versions --newest -m "not database and not process" \
-		tests/records tests/measures tests/files tests/execution tests/imports
+		tests/records tests/measures tests/files tests/plugins/sandbox tests/imports
 
 # The wheel and the source distribution.
 dist: $(VENV)/.run

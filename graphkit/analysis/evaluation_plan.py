@@ -29,17 +29,17 @@ from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate_pass
-from graphkit.scoring.evaluate_shards import ShardPlan
 from graphkit.scoring.export import gates_of
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, repeated_systems
 from graphkit.scoring.results import Evaluation, Label
 from graphkit.scoring.run_pass import RunPass
-from graphkit.scoring.run_shards import RunShards
-from graphkit.scoring.selection import Selection
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
+    from graphkit.scoring.evaluate_shards import ShardPlan
+    from graphkit.scoring.run_shards import RunShards
+    from graphkit.scoring.selection import Selection
 
 UNDIRECTED = "edges are compared without their direction: paths aren't judged right or wrong, failures ignore direction"
 
@@ -158,6 +158,8 @@ class EvaluationPlan:
     @cached_property
     def selection(self) -> Selection:
         """The rule by which questions are stored; an empty one if all are."""
+        from graphkit.scoring.selection import Selection
+
         return Selection.parse(self.options.keep)
 
     def _kept(self) -> list[str]:

@@ -20,9 +20,6 @@ from graphkit.analysis.broken_edges import (
     relation_key,
     single_edge,
 )
-from graphkit.graph.failures import failures
-from graphkit.graph.knowledge import known_places
-from graphkit.graph.known_names import require_run
 from graphkit.measures.matching import Edge
 from graphkit.records.ids import Places, distinct_names
 from graphkit.records.words import counted
@@ -137,6 +134,11 @@ def to_mend(results: Sequence[Evaluation]) -> tuple[MendingPlace, ...]:
 
 def mending_in_graph(store: Store, run: str) -> tuple[MendingPlace, ...]:
     """Return the first places to mend of a run in the graph, of the questions that it stores."""
+    # Scoring from files loads no code of the graph.
+    from graphkit.graph.failures import failures
+    from graphkit.graph.knowledge import known_places
+    from graphkit.graph.known_names import require_run
+
     missed: dict[str, dict[Edge, None]] = {}
     for row in failures(store, run, "missed-edges"):
         relation = None if row["relation"] is None else str(row["relation"])

@@ -201,7 +201,6 @@ def as_runs(
     """Yield the runs and their dataset; logs of other tools, and runs whose ids must be looked up, are imported."""
     from graphkit.files.dataset import Dataset
     from graphkit.files.run_files import RunSource
-    from graphkit.imports.imported_runs import imported_runs
 
     if format is None:
         if others := [option for option in logs.given() if option not in OF_OWN_RECORDS]:
@@ -219,6 +218,8 @@ def as_runs(
         raise InputError("a log needs the dataset of its questions", remedy="Name the dataset by --dataset.")
     else:
         dataset = given
+    from graphkit.imports.imported_runs import imported_runs
+
     options = {**logs.keywords(), "on_error": on_error, "as_is": not logs.given() and format is None}
     with imported_runs(files, dataset, format, run_name=run, notify=say, on_problems=print_problems, **options) as runs:
         yield runs, dataset

@@ -17,20 +17,18 @@ from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.progress import Progress, quiet
 from graphkit.scoring.clustering import with_clusters
-from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards, results_place, score_shards
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.run_pass import RunPass, known_from_files
-from graphkit.scoring.run_shards import RunShards
-from graphkit.scoring.selection import Selection
 from graphkit.scoring.stated_reasons import reasons_of_gold
-from graphkit.shards.executors import opened_executor
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
     from graphkit.records.scores import Score
-
+    from graphkit.scoring.evaluate_shards import ShardPlan
+    from graphkit.scoring.run_shards import RunShards
+    from graphkit.scoring.selection import Selection
 
 DEFAULTS = EvaluationOptions()
 
@@ -100,6 +98,9 @@ def evaluate(
             )
         if out is None and store is None:
             raise InputError("an executor needs a results folder", remedy='Give out="results", or a store.')
+        from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards, results_place
+        from graphkit.shards.executors import opened_executor
+
         with opened_executor(executor) as opened, results_place(out) as place:
             plan = ShardPlan(place, opened)
             with opened_shards(run, dataset, plan) as shards:
@@ -150,7 +151,7 @@ def evaluate_pass(
         judged = selection.by_outcome and all(getattr(measure, "directed", True) for measure in chosen)
         options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or judged)
     if options.cluster is not None:
-        if isinstance(run, RunShards):
+        if not isinstance(run, RunPass):
             raise InputError("questions are clustered in one process", remedy="Leave out the cluster, or the shards.")
         options = dataclasses.replace(options, keep_rows=True)
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
@@ -158,7 +159,9 @@ def evaluate_pass(
         from graphkit.scoring.graph_scoring import GraphScoring
 
         result = GraphScoring(store, options, chosen, found, progress, scores, selection, plan).score(run)
-    elif isinstance(run, RunShards):
+    elif not isinstance(run, RunPass):
+        from graphkit.scoring.evaluate_shards import score_shards
+
         assert plan is not None
         result = score_shards(run, options, chosen, plan, problems=found, progress=progress)
     else:
@@ -171,7 +174,7 @@ def evaluate_pass(
         warnings=(*result.warnings, *warnings),
         places=run.dataset.places(),
     )
-    if options.cluster is None or isinstance(run, RunShards):
+    if options.cluster is None or not isinstance(run, RunPass):
         return result
     return with_clusters(result, QuestionClusters.of_dataset(options.cluster, run.dataset))
 
@@ -183,6 +186,8 @@ def _keeping(
 
     Raise InputError if the options don't go together, or a measure is unknown.
     """
+    from graphkit.scoring.selection import Selection
+
     selection = Selection.parse(options.keep)
     if store is None:
         raise InputError("--keep says what to store, and nothing is stored", remedy="Give a store, or leave it out.")

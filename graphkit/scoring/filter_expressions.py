@@ -46,18 +46,16 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
 _WRITTEN = {"=": "==", "&&": "and", "&": "and", "||": "or", "|": "or", "!": "not", "<>": "!="}
 
 _LETTER = r"A-Za-z0-9_.:/\u00a1-\U0010ffff-"
-_NAME = re.compile(rf"[A-Za-z_\u00a1-\U0010ffff][{_LETTER}]*(?:\([^()]*\))?(?:@[A-Za-z0-9_]+)?")
-_TOKEN = re.compile(
-    rf"""[ \t\r\n\u00a0]*(?:
+# Compiled when a filter is read: that takes as long as scoring a small run.
+_NAME = rf"[A-Za-z_\u00a1-\U0010ffff][{_LETTER}]*(?:\([^()]*\))?(?:@[A-Za-z0-9_]+)?"
+_TOKEN = rf"""[ \t\r\n\u00a0]*(?:
     (?P<word>(?:{"|".join(_WORDS)})(?![@{_LETTER}]))
     |(?P<number>-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![A-Za-z0-9_.]))
-    |(?P<name>{_NAME.pattern})
+    |(?P<name>{_NAME})
     |`(?P<backquoted>[^`]+)`
     |(?P<quote>["'])(?P<text>(?:\\["'\\]|\\(?!["'\\])|(?!(?P=quote))[^\\])*)(?P=quote)
     |(?P<sign><=|>=|==|!=|<>|&&|\|\||[<>=!&|(),])
-    |(?P<end>\Z))""",
-    re.VERBOSE,
-)
+    |(?P<end>\Z))"""
 
 
 class FilterError(InputError):
@@ -250,7 +248,7 @@ def written(name: str) -> str:
     >>> written("nDCG@10"), written("answer relevance"), written("any")
     ('nDCG@10', '`answer relevance`', '`any`')
     """
-    plain = _NAME.fullmatch(name) is not None and name.partition("(")[0] not in _WORDS
+    plain = re.fullmatch(_NAME, name) is not None and name.partition("(")[0] not in _WORDS
     return name if plain else f"`{name}`"
 
 
@@ -316,8 +314,8 @@ def _check_values(part: _FlagName | _ComparedName, name: str, known: Sequence[st
 
 
 def _tokens(text: str) -> Iterator[_FilterToken]:
-    at = 0
-    while (found := _TOKEN.match(text, at)) is not None:
+    at, token = 0, re.compile(_TOKEN, re.VERBOSE)
+    while (found := token.match(text, at)) is not None:
         kind, start = found.lastgroup or "", found.end() - len(found[0].lstrip(" \t\r\n\u00a0"))
         whole, at = text[start : found.end()], found.end()
         if kind == "number":

@@ -185,9 +185,12 @@ class Evaluation:
         InputError
             A question is unknown, or the result has the measure already.
         """
+        given = [score for score in scores if score.run == self.run]
+        if not given:
+            return self
         said = [(row.question, value) for row in self.rows for value in row.values if isinstance(value, str)]
         stated = known_reasons([*said, *self.invalid.items(), *of_gold])
-        own = tuple(confirmed((score for score in scores if score.run == self.run), stated))
+        own = tuple(confirmed(given, stated))
         values: dict[str, dict[str, float | str]] = {}
         known = {row.question for row in self.rows}
         for score in own:
