@@ -17,10 +17,10 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.graph.bulk import bulk_load, embedded_importer
-from graphkit.graph.bulk_neo4j import bulk_load_neo4j
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.runs import load_run
+from graphkit.plugins.bulk.bulk_load import bulk_load, embedded_importer
+from graphkit.plugins.bulk.bulk_neo4j import bulk_load_neo4j
 from tests.helpers.engines import LTS_VERSION, Neo4jInstallation, Neo4jServer
 
 #: Nobody listens here: the server of an import is stopped.

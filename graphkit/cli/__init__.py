@@ -11,6 +11,7 @@ __all__ = [
     "compare",
     "evaluate",
     "gold",
+    "load",
     "main",
     "options",
     "pair_tables",

@@ -24,6 +24,7 @@ __all__ = [
     "reading",
     "run_files",
     "score_files",
+    "stale_gold",
     "tables",
     "texts",
     "verdict_files",

@@ -2,13 +2,19 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
+    "checked",
+    "commit_names",
     "datasets",
     "digests",
     "execution_nodes",
     "failures",
+    "finishing",
+    "import_sheets",
     "known_names",
     "queries",
+    "rows",
     "runs",
+    "schema_version",
     "score_nodes",
     "verdict_nodes",
     "writing",

@@ -5,6 +5,8 @@ __all__ = [
     "aliases",
     "bounds",
     "code_tests",
+    "collector",
+    "commits",
     "definitions",
     "diffs",
     "doubts",

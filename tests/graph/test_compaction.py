@@ -23,18 +23,18 @@ from graphkit.errors import DatabaseError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import first_run
-from graphkit.graph.bulk import bulk_load, embedded_importer
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.opening import open_store
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.removal import remove_run
 from graphkit.graph.runs import load_run
+from graphkit.plugins.bulk.bulk_load import bulk_load, embedded_importer
 from graphkit.plugins.judging.grading.grade_run import grade
-from tests.graph.test_bulk import odd_dataset
 from tests.helpers import ROOT
 from tests.helpers.cli import inside
 from tests.helpers.engines import child_environment
 from tests.helpers.loading import RUN, whole
+from tests.plugins.bulk.test_bulk import odd_dataset
 
 
 def compacted(folder: Path) -> Compacted:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from graphkit.graph import rows as to_rows
-from graphkit.graph.bulk_numbers import Numbers
+from graphkit.plugins.bulk.bulk_numbers import Numbers
 from graphkit.records.ids import Places
 
 #: A type of relationships with the labels of its ends.

@@ -19,10 +19,9 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.graph.bulk_neo4j import Neo4jBulkLoad, bulk_load_neo4j
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.opening import open_store, prepared
-from tests.graph.test_bulk import mixed_dataset, odd_dataset, through_bolt
+from graphkit.plugins.bulk.bulk_neo4j import Neo4jBulkLoad, bulk_load_neo4j
 from tests.helpers import ROOT
 from tests.helpers.absent import absent
 from tests.helpers.engines import (
@@ -36,6 +35,7 @@ from tests.helpers.engines import (
     empty,
 )
 from tests.helpers.loading import whole
+from tests.plugins.bulk.test_bulk import mixed_dataset, odd_dataset, through_bolt
 
 COMMAND = [sys.executable, "-m", "graphkit"]
 

@@ -13,10 +13,10 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.graph.bulk import BulkLoad, bulk_load
 from graphkit.graph.datasets import reservation_of
 from graphkit.graph.finishing import finish_import, refuse_unfinished_import, unfinished_import
-from graphkit.graph.import_files import ARGUMENTS, holds_import, import_files, source_of
+from graphkit.plugins.bulk.bulk_load import BulkLoad, bulk_load
+from graphkit.plugins.bulk.import_files import ARGUMENTS, holds_import, import_files, source_of
 from graphkit.records.progress import Progress, quiet
 
 

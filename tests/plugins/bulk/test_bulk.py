@@ -24,11 +24,11 @@ from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import first_run
-from graphkit.graph.bulk import BulkLoad, bulk_load, embedded_importer
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.opening import open_store
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import load_run
+from graphkit.plugins.bulk.bulk_load import BulkLoad, bulk_load, embedded_importer
 from tests.helpers import ROOT
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment

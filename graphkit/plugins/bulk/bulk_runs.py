@@ -13,11 +13,11 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph import rows as to_rows
 from graphkit.graph import schema_version
-from graphkit.graph.bulk_datasets import DatasetElements
 from graphkit.graph.commit_names import CommitNames
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.runs import RECORDS, RunLoad
 from graphkit.graph.writing import batched
+from graphkit.plugins.bulk.bulk_datasets import DatasetElements
 from graphkit.records.progress import expect
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 

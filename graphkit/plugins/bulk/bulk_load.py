@@ -12,15 +12,15 @@ from graphkit.database.embedded.bulk_client import BulkImport
 from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.graph.bulk_datasets import DatasetElements
-from graphkit.graph.bulk_elements import TIMES, Elements, Importer
-from graphkit.graph.bulk_numbers import numbers
-from graphkit.graph.bulk_runs import RunElements
 from graphkit.graph.checked import CheckedDataset
 from graphkit.graph.datasets import LoadSummary
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import RunLoad
 from graphkit.graph.schema_version import SCHEMA_VERSION
+from graphkit.plugins.bulk.bulk_datasets import DatasetElements
+from graphkit.plugins.bulk.bulk_elements import TIMES, Elements, Importer
+from graphkit.plugins.bulk.bulk_numbers import numbers
+from graphkit.plugins.bulk.bulk_runs import RunElements
 from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, quiet
 

@@ -10,12 +10,12 @@ from graphkit.files.jsonl import find_file
 from graphkit.files.stale_gold import invalid_reason
 from graphkit.graph import rows as to_rows
 from graphkit.graph import schema_version
-from graphkit.graph.bulk_elements import Elements
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
 from graphkit.graph.commit_names import GRAPH
 from graphkit.graph.datasets import RECORDS, LoadSummary
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.writing import BATCH, batched
+from graphkit.plugins.bulk.bulk_elements import Elements
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number
 from graphkit.records.progress import Progress, expect
