@@ -27,8 +27,8 @@ from graphkit.plugins.judging.judges.forms import occurs
 from graphkit.plugins.judging.judges.sentences import sentences_of
 from graphkit.plugins.logs.graphrag_tables import tables_of_text
 from graphkit.plugins.logs.lightrag_contexts import is_context, tables_of
+from graphkit.plugins.logs.triples import edges_of_lines
 from graphkit.readers.reprs import parse_repr
-from graphkit.readers.triples import edges_of_lines
 from graphkit.records.diffs import changed_files
 
 #: What a text repeats, by its name.

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy
 
-from graphkit.analysis.agreement import alpha, gwet, kappa
-from graphkit.analysis.calibration import prediction_powered, rogan_gladen
 from graphkit.analysis.estimates import Estimate
+from graphkit.plugins.judging.trust.agreement import alpha, gwet, kappa
+from graphkit.plugins.judging.trust.calibration import prediction_powered, rogan_gladen
 from graphkit.scoring.score_intervals import normal_quantile, student_quantile
 
 SAMPLES = 1_000

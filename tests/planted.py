@@ -140,10 +140,10 @@ DEFECTS = (
     ),
     Defect(
         "kappa",
-        "graphkit/analysis/agreement.py",
+        "graphkit/plugins/judging/trust/agreement.py",
         "float((agreeing * shares).sum()), float(rows @ agreeing @ columns)",
         "float((agreeing * shares).sum()), float(rows @ agreeing @ rows)",
-        ("tests/analysis/test_agreement.py",),
+        ("tests/plugins/judging/trust/test_agreement.py",),
     ),
     Defect(
         "repository of a node",

@@ -90,15 +90,14 @@ MAY_IMPORT = {
     "database": {"errors", "records"},
     "readers": {"errors", "records", "files"},
     "imports": {"errors", "records", "files", "shards", "database", "readers"},
-    "gold": {"errors", "records", "files"},
     "systems": {"errors", "records", "files", "shards"},
     "graph": {"errors", "records", "files", "measures", "database"},
     "scoring": {"errors", "records", "files", "shards", "measures", "database", "graph"},
-    "analysis": {"errors", "records", "files", "shards", "measures", "database", "gold", "graph", "scoring"},
+    "analysis": {"errors", "records", "files", "shards", "measures", "database", "graph", "scoring"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "cli": {
         *("errors", "records", "files", "measures", "database", "shards", "readers", "imports"),
-        *("gold", "systems", "graph", "scoring", "analysis", "report"),
+        *("systems", "graph", "scoring", "analysis", "report"),
     },
 }
 
@@ -213,7 +212,11 @@ POINTS = [(group, name, point) for group in ("", "import") for name, point in pl
 
 #: The modules of the core's commands, and the functions that declare those of plug-ins.
 CORE = {f"graphkit.cli.{module_of(name)}" for names in SECTIONS.values() for name in names}
-ADDED = {point.module for _, _, point in POINTS} | {point.module for point in installed("graphkit.conditions").values()}
+OPTIONS = [point for group in ("graphkit.conditions", "graphkit.fillings") for point in installed(group).values()]
+ADDED = {point.module for point in [*(point for _, _, point in POINTS), *OPTIONS]}
+
+#: Those that ``graphkit --help`` doesn't show.
+WITHIN = {point.module for group, _, point in POINTS if group}
 
 
 @pytest.mark.parametrize(
@@ -236,7 +239,7 @@ def test_help_is_quick(command: tuple[str, ...], commands: set[str]) -> None:
         parts = one.split(".")
         allowed |= {".".join(parts[:length]) for length in range(2, len(parts))}
     assert {name for name in modules if name.startswith("graphkit")} <= allowed
-    assert commands - {"graphkit.plugins.exports.import_scores", "graphkit.plugins.gold.commands"} <= modules
+    assert commands - WITHIN <= modules
 
 
 def test_each_command_has_its_file() -> None:

@@ -2,12 +2,9 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
-    "agreement",
-    "calibration",
     "compare_runs",
     "comparison_plan",
     "config",
-    "correlation",
     "estimates",
     "evaluation_plan",
     "explain",
@@ -16,12 +13,14 @@ __all__ = [
     "findings",
     "gate_outcomes",
     "gates",
+    "gold_names",
     "judge_cost",
     "layers",
     "mending",
     "own_family",
     "pair_verdict",
     "paired",
+    "recorded_renames",
     "run_comparisons",
     "run_gates",
     "scales",

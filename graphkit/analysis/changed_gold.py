@@ -15,14 +15,14 @@ import msgspec
 from msgspec.structs import replace
 
 from graphkit.analysis.findings import listed
+from graphkit.analysis.gold_names import gold_names, renamed
+from graphkit.analysis.recorded_renames import recorded_renames
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
 from graphkit.files.known_ids import read_known
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.gold.gold_names import gold_names, renamed
-from graphkit.gold.recorded_renames import recorded_renames
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, is_walked
 from graphkit.records.gold import NOT_GOLD

@@ -10,7 +10,6 @@ __all__ = [
     "briefs",
     "compare",
     "evaluate",
-    "gold",
     "load",
     "main",
     "options",

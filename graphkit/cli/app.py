@@ -32,7 +32,6 @@ SECTIONS = {
     "start": ("init", "import", "check", "run"),
     "score": ("evaluate", "load-scores", "baseline"),
     "understand": ("why", "failures", "compare", "history", "summarize", "report", "view"),
-    "gold": ("gold",),
     "graph": ("load", "git", "query", "queries", "db"),
     "more": ("measures", "schema", "completion"),
 }

@@ -1,4 +1,4 @@
 """Reaching a database: the store, its settings, values and messages, and the embedded server."""
 
 #: The modules that plug-ins may import.
-__all__ = ["embedded", "neo4j_admin", "settings", "store"]
+__all__ = ["embedded", "settings", "store"]

@@ -11,6 +11,7 @@ __all__ = [
     "dataset_settings",
     "execution_files",
     "file_locks",
+    "git",
     "intake",
     "json_stream",
     "jsonl",

@@ -9,7 +9,7 @@ __all__ = [
     "execution_nodes",
     "failures",
     "finishing",
-    "import_sheets",
+    "knowledge",
     "known_names",
     "queries",
     "rows",

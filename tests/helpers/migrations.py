@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.git import open_repository
-from graphkit.gold.migration import Migration, migration
+from graphkit.plugins.gold.migration import Migration, migration
 from tests.graph.test_git_history import git
 from tests.helpers.cli import Done, Row, inside, write_lines
 

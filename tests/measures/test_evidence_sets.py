@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from graphkit.analysis.gold_names import renamed
 from graphkit.files.known_ids import gold_ids
-from graphkit.gold.gold_names import renamed
 from graphkit.measures.ranking import RetrievedF1, Rprec
 from graphkit.measures.registry import parse_measure
 from graphkit.records.structs import QuestionStruct

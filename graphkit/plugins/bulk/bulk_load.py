@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphkit import __version__
-from graphkit.database.embedded.bulk_client import BulkImport
 from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
@@ -17,6 +16,7 @@ from graphkit.graph.datasets import LoadSummary
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import RunLoad
 from graphkit.graph.schema_version import SCHEMA_VERSION
+from graphkit.plugins.bulk.bulk_client import BulkImport
 from graphkit.plugins.bulk.bulk_datasets import DatasetElements
 from graphkit.plugins.bulk.bulk_elements import TIMES, Elements, Importer
 from graphkit.plugins.bulk.bulk_numbers import numbers

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphkit.database.neo4j_admin import OVERWRITE, import_command, listens, run_import
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
@@ -17,6 +16,7 @@ from graphkit.graph.datasets import reservation_of
 from graphkit.graph.finishing import finish_import, refuse_unfinished_import, unfinished_import
 from graphkit.plugins.bulk.bulk_load import BulkLoad, bulk_load
 from graphkit.plugins.bulk.import_files import ARGUMENTS, holds_import, import_files, source_of
+from graphkit.plugins.bulk.neo4j_admin import OVERWRITE, import_command, listens, run_import
 from graphkit.records.progress import Progress, quiet
 
 

@@ -78,7 +78,7 @@ class BulkOptions:
 
 def _show_step(dataset: str, step: Neo4jBulkLoad) -> None:
     """Print what a step of a bulk load into Neo4j did, and the next one."""
-    from graphkit.database.neo4j_admin import OVERWRITE
+    from graphkit.plugins.bulk.neo4j_admin import OVERWRITE
 
     if step.finished:
         print_line(f"{dataset}: the import is finished, and the graph is complete")

@@ -21,8 +21,8 @@ from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.file_locks import locked
 from graphkit.graph import schema_version
-from graphkit.graph.import_sheets import SEPARATOR, Apart, Sheet
 from graphkit.plugins.bulk.bulk_elements import TIMES, Kind, Properties
+from graphkit.plugins.bulk.import_sheets import SEPARATOR, Apart, Sheet
 
 #: The argument file of neo4j-admin, and the file that describes the folder.
 ARGUMENTS = "import.args"

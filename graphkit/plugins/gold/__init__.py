@@ -1,1 +1,1 @@
-"""Published gold, one file a format: their rows as questions, what each format lacks, and the graphs of queries."""
+"""Gold of others, one file a format, and changes of a dataset's gold: proposals, decisions, migration."""

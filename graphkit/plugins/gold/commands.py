@@ -64,7 +64,7 @@ def import_gold(
 
 def _with_checkouts(form: GoldFormat, given: list[str]) -> GoldFormat:
     """Return a format that reads the symbols of a diff in local clones."""
-    from graphkit.cli.gold import named_repository
+    from graphkit.plugins.gold.gold_commands import named_repository
     from graphkit.plugins.gold.qualified import Checkouts
     from graphkit.plugins.gold.swe_bench import SweBench
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError
-from graphkit.gold.renames import Between
+from graphkit.plugins.gold.renames import Between
 from graphkit.records.diffs import ChangedFile
 
 if TYPE_CHECKING:

@@ -17,6 +17,15 @@ from graphkit.plugins.logs.documents import CYPHER, Document, content_of_rows, r
 from graphkit.plugins.logs.llama_index_events import is_event, without_events
 from graphkit.plugins.logs.logged_rankings import distinct
 from graphkit.plugins.logs.tool_calls import Trail
+from graphkit.plugins.logs.triples import (
+    KEYS,
+    NOT_AN_EDGE,
+    UNSPLIT,
+    SplitText,
+    edges_of_metadata,
+    parts_of,
+    split_text,
+)
 from graphkit.readers.logged import (
     LoggedAnswer,
     LoggedChunk,
@@ -38,15 +47,6 @@ from graphkit.readers.payloads import (
     text,
 )
 from graphkit.readers.reprs import printed
-from graphkit.readers.triples import (
-    KEYS,
-    NOT_AN_EDGE,
-    UNSPLIT,
-    SplitText,
-    edges_of_metadata,
-    parts_of,
-    split_text,
-)
 
 _LONGEST_PRINTED = 10_000
 _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")

@@ -15,6 +15,12 @@ from graphkit.plugins.logs.langchain_outputs import usage_of
 from graphkit.plugins.logs.model_messages import Message, cut_short, parse_message, plain_message
 from graphkit.plugins.logs.spans import MORE_ATTRIBUTES, SDK_LIMIT, Operation, Span, ToolUse, holds_spans, nested
 from graphkit.plugins.logs.traces import TracedRetrieval, Tree, read_traces
+from graphkit.plugins.logs.triples import (
+    KEYS,
+    SplitText,
+    edges_of_metadata,
+    split_text,
+)
 from graphkit.readers.logged import (
     LoggedAnswer,
     LoggedChunk,
@@ -24,12 +30,6 @@ from graphkit.readers.logged import (
     Values,
 )
 from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
-from graphkit.readers.triples import (
-    KEYS,
-    SplitText,
-    edges_of_metadata,
-    split_text,
-)
 from graphkit.records.usage import added
 
 _KIND = "openinference.span.kind"

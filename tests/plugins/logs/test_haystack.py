@@ -10,8 +10,8 @@ import pytest
 
 from graphkit.plugins.logs.haystack import SEVERAL
 from graphkit.plugins.logs.tool_calls import FAILED
+from graphkit.plugins.logs.triples import NOT_AN_EDGE
 from graphkit.readers.known_formats import reader_of
-from graphkit.readers.triples import NOT_AN_EDGE
 from tests.live.small_graph import ANSWER, QUESTION, retrieved, walked
 from tests.plugins.logs.recorded_logs import recorded, scores, town
 from tests.plugins.logs.shared_logs import edges, names, read, survives

@@ -14,9 +14,9 @@ from graphkit.plugins.logs.graph_values import (
     UNREAD_EDGES,
 )
 from graphkit.plugins.logs.neo4j_graphrag import NO_COLUMNS, NO_CONTEXT, UNPARSED
+from graphkit.plugins.logs.triples import JOINED_EDGES
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedChunk, ReadOptions, UnreadableLogError
-from graphkit.readers.triples import JOINED_EDGES
 from graphkit.records.doubts import NAMELESS, NO_NAMES
 from tests.helpers.datasets import SharedLog
 from tests.plugins.logs.shared_logs import edges, names, read, survives

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graphkit.measures.judged import TESTED
+from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.citations import pattern_text
 from graphkit.plugins.judging.judges.claims import CLAIMS, SEPARATE_QUESTIONS
 from graphkit.plugins.judging.judges.contract import Finding, Grader, Judge, effort_of, model_of
@@ -20,7 +21,6 @@ from graphkit.plugins.judging.judges.forms import unscored
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS, materials_of
 from graphkit.plugins.judging.judges.verdict_request import ask, prompt_hash
 from graphkit.records.gold import gold_hash
-from graphkit.records.judge_versions import JudgeVersion
 from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.verdicts import Verdict, answer_hash

@@ -21,9 +21,9 @@ from graphkit.files.verdict_files import (
 )
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.plugins.judging.grading.verdict_job import Graded, RunToGrade
+from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.catalogue import GRADERS
 from graphkit.plugins.judging.judges.contract import Grader
-from graphkit.records.judge_versions import JudgeVersion
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import is_failure
 from graphkit.records.verdicts import Verdict, answer_hash

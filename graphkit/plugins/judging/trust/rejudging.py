@@ -14,6 +14,7 @@ from graphkit.files.problems import Problems
 from graphkit.plugins.judging.grading.grade_run import GradingOptions
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions, opened, prices_and_budget
 from graphkit.plugins.judging.grading.verdict_job import RunToGrade
+from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.catalogue import GRADERS
 from graphkit.plugins.judging.judges.citations import citation_pattern
 from graphkit.plugins.judging.judges.known_judges import backend_of
@@ -22,7 +23,6 @@ from graphkit.plugins.judging.llm.budget import Budget
 from graphkit.plugins.judging.trust.bias import Swapped, padded
 from graphkit.plugins.judging.trust.rejudge_contract import Variant
 from graphkit.plugins.judging.trust.subjects import Subject
-from graphkit.records.judge_versions import JudgeVersion
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 

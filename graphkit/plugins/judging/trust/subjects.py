@@ -13,7 +13,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.files.score_files import read_scores
 from graphkit.files.verdict_files import SCORES, graded_files
-from graphkit.records.judge_versions import JudgeVersion
+from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
 

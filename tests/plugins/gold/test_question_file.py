@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.gold.question_file import QuestionFile
+from graphkit.plugins.gold.question_file import QuestionFile
 from tests.helpers.cli import QUESTIONS, write_lines
 
 STEP = {"source": "a:x", "relation": "R", "target": "a:y"}

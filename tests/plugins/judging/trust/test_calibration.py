@@ -8,7 +8,7 @@ import random
 import pytest
 from scipy import stats
 
-from graphkit.analysis.calibration import prediction_powered, rogan_gladen, sensitivity, specificity
+from graphkit.plugins.judging.trust.calibration import prediction_powered, rogan_gladen, sensitivity, specificity
 
 # Prediction-powered inference ----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from graphkit.errors import InputError
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
-    from graphkit.gold.migration import Candidate, GoldChange, Migration
+    from graphkit.plugins.gold.migration import Candidate, GoldChange, Migration
 
 #: The answers to a proposed change.
 _ANSWERS = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
@@ -39,14 +39,14 @@ def propose(
     ),
 ) -> None:
     """Propose paths of the loaded graph as gold; write those that you accept to questions.jsonl."""
-    from graphkit.cli import proposing
     from graphkit.cli.asking import require_terminal
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
-    from graphkit.gold.decisions import AcceptedPaths
-    from graphkit.gold.question_file import QuestionFile
-    from graphkit.graph.proposals import parameters_of, proposed_paths
+    from graphkit.plugins.gold import proposing
+    from graphkit.plugins.gold.decisions import AcceptedPaths
+    from graphkit.plugins.gold.proposals import parameters_of, proposed_paths
+    from graphkit.plugins.gold.question_file import QuestionFile
     from graphkit.records.progress import expect
 
     if decisions is None:
@@ -101,7 +101,7 @@ def migrate(
 
     from graphkit.files.dataset import Dataset
     from graphkit.files.git import open_repository
-    from graphkit.gold.migration import migration
+    from graphkit.plugins.gold.migration import migration
 
     if dry_run and yes:
         raise InputError("--dry-run and --yes exclude each other", remedy="Give only one of them.")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.citations import citation_pattern, pattern_text
-from graphkit.records.judge_versions import JudgeVersion
 
 VERSIONS = st.builds(
     JudgeVersion,

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from graphkit.analysis.gold_names import place
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.gold.gold_names import place
-from graphkit.gold.renames import SHORT, Between
+from graphkit.plugins.gold.renames import SHORT, Between
 from graphkit.records.ids import Places
 from graphkit.records.structs import StepStruct
 

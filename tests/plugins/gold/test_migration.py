@@ -10,8 +10,8 @@ import pytest
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.git import open_repository
-from graphkit.gold import renames
-from graphkit.gold.migration import migration
+from graphkit.plugins.gold import renames
+from graphkit.plugins.gold.migration import migration
 from tests.graph.test_git_history import git
 from tests.helpers.cli import Row, inside
 from tests.helpers.migrations import CODE, Clone, data, found, migrate, proposed, question, rows

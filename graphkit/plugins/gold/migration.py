@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from graphkit.analysis.gold_names import Placed, gold_names, names_in, renamed
+from graphkit.analysis.recorded_renames import record_renames
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import together
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.gold.gold_names import Placed, gold_names, names_in, renamed
-from graphkit.gold.question_file import QuestionLines
-from graphkit.gold.recorded_renames import record_renames
-from graphkit.gold.renames import SHORT, Between, commit_of
-from graphkit.gold.unproven import MovedEdge, UnprovenEdge, unproven_edges
+from graphkit.plugins.gold.question_file import QuestionLines
+from graphkit.plugins.gold.renames import SHORT, Between, commit_of
+from graphkit.plugins.gold.unproven import MovedEdge, UnprovenEdge, unproven_edges
 from graphkit.records.ids import Places
 from graphkit.records.structs import ArtifactStruct
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from graphkit.analysis.correlation import GROUPS, pearson, spearman
 from graphkit.analysis.estimates import Estimate
+from graphkit.plugins.judging.trust.correlation import GROUPS, pearson, spearman
 from tests.helpers.properties import examples
 
 Figure = Callable[[Sequence[float], Sequence[float]], Estimate]

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from graphkit.analysis.agreement import Metric, Weights, alpha, gwet, kappa, raw_agreement
 from graphkit.analysis.estimates import Estimate, needed, proportion
+from graphkit.plugins.judging.trust.agreement import Metric, Weights, alpha, gwet, kappa, raw_agreement
 from graphkit.scoring.score_intervals import wilson_interval
 from tests.helpers.properties import examples
 

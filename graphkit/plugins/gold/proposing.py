@@ -10,8 +10,15 @@ from typing import Any
 
 from graphkit.cli.asking import ask
 from graphkit.cli.base import present, say
-from graphkit.gold.decisions import CHOICES, AcceptedPaths, ProposedPath, decided, read_decisions, write_decisions
-from graphkit.graph.proposals import Proposal, Proposals
+from graphkit.plugins.gold.decisions import (
+    CHOICES,
+    AcceptedPaths,
+    ProposedPath,
+    decided,
+    read_decisions,
+    write_decisions,
+)
+from graphkit.plugins.gold.proposals import Proposal, Proposals
 from graphkit.records.models import Question
 from graphkit.records.path_texts import text_of_steps
 from graphkit.records.words import counted

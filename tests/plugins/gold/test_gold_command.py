@@ -14,10 +14,10 @@ import pytest
 import graphkit as package
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
-from tests.graph.test_proposals import ARTIFACTS, COMMITS, EDGES
 from tests.helpers.cli import Done, Graph, Row, inside, tiny
 from tests.helpers.engines import EngineSettings
 from tests.helpers.terminals import Terminal
+from tests.plugins.gold.test_proposals import ARTIFACTS, COMMITS, EDGES
 
 PROMPT = "q quit): "
 #: From w and from x over y to the table: two whole paths. Their beginnings, which match too, aren't proposed.

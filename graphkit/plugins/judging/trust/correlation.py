@@ -1,7 +1,7 @@
 """Correlation of two raters' numbers: Pearson's and Spearman's.
 
 It shows whether two raters order the items alike, not whether they agree: a judge that gives half of each grade has a
-correlation of 1. :mod:`graphkit.analysis.agreement` has the figures of agreement.
+correlation of 1. :mod:`graphkit.plugins.judging.trust.agreement` has the figures of agreement.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from graphkit.analysis.agreement import NO_ITEM
 from graphkit.analysis.estimates import Estimate, bounded
+from graphkit.plugins.judging.trust.agreement import NO_ITEM
 
 #: The jackknife leaves out one of so many groups of items at a time; up to this number, one item.
 GROUPS = 200

@@ -10,7 +10,7 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph.opening import prepared
-from graphkit.graph.proposals import proposed_paths
+from graphkit.plugins.gold.proposals import proposed_paths
 from tests.helpers.cli import Row, tiny
 
 #: x calls y, y queries the table t of another repository, whose commit isn't known; y was called by w, too.
