@@ -17,7 +17,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 LOG = "LOOPBACK_ONLY_LOG"
 
 #: The interpreter of the sandbox has no environment, and its children no sockets: tests/plugins/sandbox proves both.
-_BEHIND_A_WALL = os.path.join("graphkit", "execution", "inside", "warm.py")  # noqa: PTH118
+_BEHIND_A_WALL = os.path.join("graphkit", "plugins", "sandbox", "inside", "warm.py")  # noqa: PTH118
 
 _LOCAL = ("localhost", "localhost.", "ip6-localhost", "::1", "::", "0.0.0.0", "")
 
