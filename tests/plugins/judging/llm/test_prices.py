@@ -60,12 +60,8 @@ def test_price_of_a_name(model: str, prompt: float | None) -> None:
 
 def test_shipped_table_is_dated() -> None:
     """The table says of which day it is, and each price has its parts; no price in a batch is missing."""
-    assert (
-        tomllib.loads((ROOT / "graphkit" / "plugins" / "judging" / "llm" / "prices.toml").read_text())[
-            "as_of"
-        ].isoformat()
-        == TABLE.as_of
-    )
+    file = ROOT / "graphkit" / "plugins" / "judging" / "llm" / "prices.toml"
+    assert tomllib.loads(file.read_text())["as_of"].isoformat() == TABLE.as_of
     for prices in TABLE.models.values():
         assert prices.batch == 0.5
         assert prices.cache_read is not None
