@@ -29,7 +29,7 @@ from tests.helpers.pages import Page
 from tests.test_imports import MAY_IMPORT, PLUGINS
 
 #: The README and the pages of the documentation.
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 
 @pytest.mark.parametrize("name", ["measures.md", "queries.md", "graph.md", "importing.md", "failure.svg"])

@@ -20,7 +20,7 @@ from graphkit.scoring.intervals import DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, 
 from graphkit.scoring.score_intervals import CONFIDENCE, unseen_share
 
 #: With fewer questions than these, or fewer that differ, an interval covers the true difference in less than 95%:
-#: see the simulation in docs/decisions.md.
+#: see the simulation in docs/decisions/analysis.md.
 FEW_QUESTIONS = 20
 FEW_DIFFERENT = 6
 
