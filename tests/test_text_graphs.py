@@ -306,7 +306,7 @@ def test_missed_passages_and_failed_groups(tmp_path: Path, store: Store) -> None
     assert "p2 was not retrieved (1 of 2 relevant ids were)" in inside("failures", run, cwd=tmp_path).out
     assert "not retrieved: 'p2'" in inside("why", run, "x", cwd=tmp_path).out.replace('"', "'")
     comment = inside("compare", other, run, "-m", "Recall@5", "--format", "github", cwd=tmp_path).out
-    assert "`Recall@5` 1.00 to 0.50; 1 of 2 relevant ids is not retrieved: `p2`" in comment
+    assert "`Recall@5` 1.00 to 0.50; right answer; 1 of 2 relevant ids is not retrieved: `p2`" in comment
     # Recall 1/2 for x, and y counts as the worst value.
     done = inside("evaluate", run, "--no-store", "--by", "category", "-m", "EdgeRecall", "-m", "Recall@5", cwd=tmp_path)
     assert "r: Recall@5 by category: y 0.00, x 0.50" in done.out
