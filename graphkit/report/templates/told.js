@@ -21,7 +21,7 @@ const saidOf = (one) => (lucky(one) ? "luck" : one.answer === "undecided" ? "ope
 export const tellAnswers = (place, data, n) => {
   const said = data.runs.map((run) => saidOf(run.questions[n]));
   const silent = said.every((one) => one === "open");
-  for (const one of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("ul.told > li"))) {
+  for (const one of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("ul.told:not(.todo) > li"))) {
     const runs = (one.dataset.runs || "").split(" ").map(Number);
     const words = silent ? [] : [...new Set(runs.map((run) => said[run]))];
     for (const old of one.querySelectorAll(".answer")) old.remove();
