@@ -243,7 +243,14 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'graphkit' has no attribute {name!r}")
-    return getattr(importlib.import_module(home), name)
+    try:
+        return getattr(importlib.import_module(home), name)
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("graphkit.plugins"):
+            raise
+        plugin = str(error.name).split(".")[2]
+        what = f"graphkit.{name} needs the plug-in {plugin}, which isn't there: install graphkit-eval again"
+        raise ImportError(what) from None
 
 
 def __dir__() -> list[str]:

@@ -138,7 +138,7 @@ def test_the_core_imports_no_plugin() -> None:
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_plugins_come_through_the_doors(plugin: str) -> None:
     """A plug-in imports modules that the ``__all__`` of a core's room names, and of other plug-ins those it needs."""
-    needed = {plugin, *getattr(import_module(f"graphkit.plugins.{plugin}"), "NEEDS", ())}
+    needed = needed_by(plugin)
     for module in MODULES:
         if module.split(".")[1:3] != ["plugins", plugin]:
             continue
@@ -260,6 +260,11 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def needed_by(plugin: str) -> set[str]:
+    """Return a plug-in with those that it needs."""
+    return {plugin, *getattr(import_module(f"graphkit.plugins.{plugin}"), "NEEDS", ())}
+
+
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_the_core_works_without(plugin: str, copied: Path, tmp_path: Path) -> None:
     """Without a plug-in's folder a run is scored, the help has none of its commands, and these say what is missing."""
@@ -274,7 +279,11 @@ def test_the_core_works_without(plugin: str, copied: Path, tmp_path: Path) -> No
         file = copied / "fixtures" / "storefront" / "runs" / "storefront-graph.jsonl"
         scored = run("evaluate", "--no-store", "--json", str(file), "-m", "EdgeRecall")
         assert (scored.returncode, json.loads(scored.stdout)["run"]) == (0, "storefront-graph"), scored.stderr
-        added = [(*group.split(), name) for group, name, point in POINTS if plugin_of(point) == plugin]
+        added = [(*group.split(), name) for group, name, point in POINTS if plugin in needed_by(plugin_of(point))]
+        note = tmp_path / "note.json"
+        note.write_text('{"a": 1}')
+        read = run("import", "auto", str(note), "-d", str(file.parents[1]), "-o", str(tmp_path / "run.jsonl"))
+        assert read.returncode == 2, read.stderr
         helped = run("--help")
         assert helped.returncode == 0, helped.stderr
         for words in added:

@@ -76,7 +76,7 @@ class MendingPlace:
 
     @property
     def suffix(self) -> str:
-        """What stands behind its label."""
+        """The word that follows its label in a sentence."""
         return " edges" if self.kind == "relation" else ""
 
     @property

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from graphkit.cli.base import Commands, made_command, made_group, refused_by_system, say
-from graphkit.cli.plugin_commands import is_there, plugin_command, plugin_commands, plugin_of
+from graphkit.cli.plugin_commands import lacking, plugin_command, plugin_commands, plugin_of
 from graphkit.cli.streams import prepare_streams
 from graphkit.records.words import shortened
 
@@ -80,7 +80,7 @@ class RootCommands(Commands):
         """Write a line for each command: by what a person wants, then those of each plug-in under its name."""
         sections = {section: list(names) for section, names in SECTIONS.items()}
         for name, point in plugin_commands().items():
-            if is_there(point):
+            if lacking(point) is None:
                 sections.setdefault(plugin_of(point), []).append(name)
         rows = [
             (f"{section if place == 0 else '':<10} {name}", one.get_short_help_str(limit=200))

@@ -101,11 +101,13 @@ class Added:
 
     def families(self) -> dict[str, Any]:
         """Return the dataclasses by the names of their entry points, but for plug-ins that aren't there."""
-        from graphkit.cli.plugin_commands import is_there
+        from graphkit.cli.plugin_commands import lacking
         from graphkit.errors import InputError
         from graphkit.records.plugins import installed, load
 
-        return {name: load(point, InputError) for name, point in installed(self.group).items() if is_there(point)}
+        return {
+            name: load(point, InputError) for name, point in installed(self.group).items() if lacking(point) is None
+        }
 
 
 def added(group: str) -> Any:

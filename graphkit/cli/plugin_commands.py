@@ -7,6 +7,7 @@ dot, such as ``import.scores``, adds to a group of the core.
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
@@ -39,12 +40,24 @@ def plugin_of(point: EntryPoint) -> str:
     return parts[2] if parts[:2] == ["graphkit", "plugins"] else parts[0]
 
 
-def is_there(point: EntryPoint) -> bool:
-    """Return whether the plug-in of a command is installed: its package may have been removed."""
+def lacking(point: EntryPoint) -> str | None:
+    """Return the name of a plug-in without which an entry point can't be used, and which isn't there; None if all are.
+
+    That is the plug-in of the entry point, or one that it needs: their folders may have been removed.
+    """
+    if not _found(point.module):
+        return plugin_of(point)
+    if not point.module.startswith("graphkit.plugins."):
+        return None
+    needs: tuple[str, ...] = getattr(import_module(f"graphkit.plugins.{plugin_of(point)}"), "NEEDS", ())
+    return next((name for name in needs if not _found(f"graphkit.plugins.{name}")), None)
+
+
+def _found(module: str) -> bool:
     from importlib.util import find_spec
 
     try:
-        return find_spec(point.module) is not None
+        return find_spec(module) is not None
     except ModuleNotFoundError:
         return False
 
@@ -57,12 +70,12 @@ def plugin_command(name: str, group: str = "") -> Any:
     KeyError
         No plug-in adds a command of this name.
     InputError
-        The plug-in isn't there, or its command can't be imported.
+        The plug-in, or one that it needs, isn't there; or its command can't be imported.
     """
     point = plugin_commands(group)[name]
-    if not is_there(point):
+    if (missing := lacking(point)) is not None:
         words = f"{group} {name}" if group else name
-        what = f"`graphkit {words}` needs the plug-in {plugin_of(point)}, which isn't there"
+        what = f"`graphkit {words}` needs the plug-in {missing}, which isn't there"
         raise InputError(what, remedy="Install graphkit-eval again.")
     from graphkit.records.plugins import load
 

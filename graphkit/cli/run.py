@@ -148,8 +148,8 @@ def _condition(text: str, baselines: Mapping[str, Condition], limits: Limits) ->
     if text in baselines:
         return baselines[text].system(limits)
     if ":" not in text:
-        names = " or ".join([*baselines, "name=package.module:callable"])
-        raise InputError(f"{text!r} is no condition", remedy=f"A condition is {names}.")
+        known = "".join(f"{name}, or " for name in baselines)
+        raise InputError(f"{text!r} is no condition", remedy=f"A condition is {known}name=package.module:callable.")
     return load_system(text)
 
 

@@ -92,7 +92,11 @@ def refuse_other(path: Path) -> None:
     They are functions of the path, registered in the entry-point group ``graphkit.refusals``.
     """
     for point in entry_points(group=REFUSALS):
-        point.load()(path)
+        try:
+            refuse = point.load()
+        except ImportError:  # the plug-in may have been removed; then nobody knows such files
+            continue
+        refuse(path)
 
 
 def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple[Reader, str]:

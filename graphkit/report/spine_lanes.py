@@ -145,7 +145,7 @@ def clashes_of(column: Column) -> list[str]:
 
 
 class Cell(NamedTuple):
-    """What a lane shows at a node: the halves of its line, its dot, its rank, and the mark of the step there.
+    """A node in a lane: both halves of the line, the dot, the rank, and the mark of the step that leads there.
 
     ``rank`` is empty where a node stands a second time, ``ranks`` are those of the lane's runs, and ``clashes`` the
     reasons with the places of the runs among them.

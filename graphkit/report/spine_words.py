@@ -11,7 +11,7 @@ from graphkit.report.spine import NAME, Column, Spine
 #: The verdict on a right answer whose path lacks a step.
 LUCK = "right answer over a missed path: luck"
 
-#: The most paths of which each is told. Of more the first cause is told, and they are counted.
+#: Up to so many paths get a sentence each. If there are more, only the first cause is stated and the paths are counted.
 PATHS_TOLD = 3
 
 

@@ -33,7 +33,7 @@ from graphkit.systems.runner import Limits, Runner, Task
 
 @dataclass(frozen=True)
 class Served:
-    """What the driver does for a system on workers: it answers their calls, until a question is done."""
+    """The calls of workers that the driver answers for a system, and what it does once a question is done."""
 
     handlers: Mapping[str, Handler]
     done: Callable[[str], None]

@@ -402,7 +402,7 @@ def test_a_version_that_was_read_beside_the_right_one_is_no_cause() -> None:
 
 
 def test_questions_are_counted_by_their_causes_in_any_run() -> None:
-    """Of four questions q1 is lost by both runs for two reasons, q2 by both for one, q3 by one run, and q4 by none.
+    """Both runs fail on q1, each for its own reason, and on q2 for the same one; one run fails on q3, and none on q4.
 
     Three have "not walked" in some run, one has "failed" and one "unknown": equals stand in the order of the causes.
     """

@@ -109,7 +109,7 @@ def test_of_files_and_of_the_graph(tmp_path: Path, any_graph: Graph) -> None:
 
 
 def test_page_and_comment_say_which_questions_are_compared(tmp_path: Path) -> None:
-    """Of three questions the baseline t fails on two: the comment leaves them out, the page counts them, both say so.
+    """The baseline fails on two of three questions: the comment leaves them out, the page counts them; both say so.
 
     s fails on q3 as well, which is left out.
     """

@@ -33,7 +33,7 @@ def test_a_results_folder_beside_the_usual_output(tmp_path: Path, how: tuple[str
 
 
 def test_rows_of_a_results_folder_hold_missed_edges(tmp_path: Path) -> None:
-    """Of two edges q1 misses that without a relation, whose name is odd; q2 misses nothing."""
+    """One of two questions misses an edge that has no relation and an oddly named end; the other misses nothing."""
     odd = 'b:n.py#"z",\u2028'
     paths = [[["a:m.py#x", "CALLS", "a:m.py#y"], {"source": "a:m.py#y", "target": odd}]]
     run = tiny(tmp_path, questions=[{**QUESTIONS[0], "paths": paths}, QUESTIONS[1]])
@@ -43,7 +43,7 @@ def test_rows_of_a_results_folder_hold_missed_edges(tmp_path: Path) -> None:
 
 
 def test_without_directions_a_results_folder_has_the_places_to_mend(tmp_path: Path) -> None:
-    """Of q1 the first edge is walked backwards and the second not at all: the folder prints what one process prints."""
+    """One edge is walked backwards and one isn't walked: a results folder prints the same as a single process."""
     back = [["a:m.py#y", "CALLS", "a:m.py#x"]]
     run = tiny(tmp_path, answers=[{**ANSWERS[0], "traversal": back}, ANSWERS[1]])
     arguments = ("evaluate", "--no-store", "--undirected", run)

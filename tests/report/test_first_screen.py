@@ -139,7 +139,7 @@ def test_three_places_to_mend_stand_below_the_verdict(tmp_path: Path) -> None:
 
 
 def test_questions_are_grouped_by_the_cause(tmp_path: Path) -> None:
-    """Of r, q1 lacks z, which it didn't retrieve; of s, q1 didn't walk to y, and q2 didn't retrieve x.
+    """In run r, q1 fails because z wasn't retrieved; in s, q1 never walks to y, and x isn't retrieved for q2.
 
     So two questions have the cause "not retrieved" in some run, and one has "not walked"; in r alone it is one.
     """

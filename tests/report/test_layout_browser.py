@@ -136,7 +136,7 @@ def test_narrow_windows_and_large_text(
 @in_each_browser
 @pytest.mark.parametrize("width", [390, 1280])
 def test_targets_of_ten_runs_are_as_large_as_a_finger(opened: Opened, ten_runs: Path, width: int) -> None:
-    """Where ten runs share 390 pixels or 1,280, what is clicked has 24 in each direction, save links within sentences.
+    """With ten runs at widths of 390 and 1,280 pixels, click targets are at least 24 by 24, except links in sentences.
 
     In tables nothing else lies in these pixels. On a desktop a label stands for its box to tick.
     """

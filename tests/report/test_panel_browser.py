@@ -66,7 +66,7 @@ def test_the_cause_and_the_answer_stand_near_the_top(
 
 @in_each_browser
 def test_what_to_do_is_that_of_the_chosen_run(opened: Opened, tmp_path: Path) -> None:
-    """In sf-27 graph read another version, and graph-v2 and bm25 miss the first step: each is told its own remedy.
+    """In sf-27, graph read another version while graph-v2 and bm25 miss the first step: each run gets its own remedy.
 
     Nothing is lost: the line that stood first is folded, once.
     """
@@ -121,7 +121,7 @@ def test_a_conflict_stands_within_its_lane(opened: Opened, tmp_path: Path, width
 
 
 def test_the_tenth_run_has_a_key(opened: Opened, tmp_path: Path) -> None:
-    """Of ten runs, 1 chooses the first one, and 0 the tenth."""
+    """With ten runs, key 1 chooses the first one and key 0 the tenth."""
     for number in range(10):
         file = cli.tiny(tmp_path, cli.QUESTIONS, [{**one, "run": f"r{number}"} for one in cli.ANSWERS])
         file.rename(file.with_name(f"r{number}.jsonl"))
