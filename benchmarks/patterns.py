@@ -25,11 +25,11 @@ from graphkit.plugins.gold.public_rows import UnusableRowError
 from graphkit.plugins.judging.judges.citations import find_citations
 from graphkit.plugins.judging.judges.forms import occurs
 from graphkit.plugins.judging.judges.sentences import sentences_of
+from graphkit.plugins.logs.diffs import changed_files
 from graphkit.plugins.logs.graphrag_tables import tables_of_text
 from graphkit.plugins.logs.lightrag_contexts import is_context, tables_of
+from graphkit.plugins.logs.reprs import parse_repr
 from graphkit.plugins.logs.triples import edges_of_lines
-from graphkit.readers.reprs import parse_repr
-from graphkit.records.diffs import changed_files
 
 #: What a text repeats, by its name.
 KINDS: dict[str, str] = {

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphkit.analysis.compare_runs import compare_runs
     from graphkit.analysis.config import load_config
-    from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.analysis.explanations import Explanation
     from graphkit.analysis.file_failures import file_failures
     from graphkit.analysis.layers import Scorecard, score_layers
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from graphkit.measures.outcome import two_by_two
     from graphkit.measures.paths import Divergence, first_divergences
     from graphkit.measures.registry import MEASURES, parse_measure, register
+    from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
     from graphkit.plugins.judging.grading.grade_run import GradingOptions, grade
     from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
     from graphkit.plugins.logs.neo4j_graphrag_searches import answering, neo4j_graphrag_formatter, record_searches
@@ -89,7 +89,7 @@ _HOMES = {
     "graphkit.plugins.logs.neo4j_graphrag_searches": ("answering", "neo4j_graphrag_formatter", "record_searches"),
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),
-    "graphkit.analysis.dataset_checks": ("check_dataset",),
+    "graphkit.plugins.gold.datasets.dataset_checks": ("check_dataset",),
     "graphkit.analysis.explanations": ("Explanation",),
     "graphkit.analysis.file_failures": ("file_failures",),
     "graphkit.analysis.run_comparisons": ("RunComparison",),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.imports.new_dataset import _GATES
+from graphkit.plugins.gold.datasets.new_dataset import _GATES
 from tests.helpers import ROOT
 from tests.helpers.cli import inside, write_lines
 

@@ -19,11 +19,11 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.imports.importer import import_log
-from graphkit.imports.question_fields import fields_of
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import UNDECIDABLE, Decision, right_answer
 from graphkit.measures.paths import first_divergences
 from graphkit.plugins.agents.workspace import Workspace
+from graphkit.plugins.gold.datasets.question_fields import fields_of
 from graphkit.records.models import Answer, Question
 from graphkit.report import PageOptions, write_report
 from tests.helpers import ROOT

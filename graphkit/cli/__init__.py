@@ -10,6 +10,7 @@ __all__ = [
     "briefs",
     "compare",
     "evaluate",
+    "import_graph",
     "load",
     "main",
     "options",

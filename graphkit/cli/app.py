@@ -26,12 +26,14 @@ INTERRUPTED = 130
 #: The environment variable that makes graphkit print the traceback of such an error.
 DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 
-#: The commands of the core by what a person wants, in the order of the help. Plug-ins add theirs
+#: The commands of the core by what a person wants, in the order of the help. Plug-ins add theirs,
+#: to a section of their name or to one of their own
 #: (:mod:`graphkit.cli.plugin_commands`).
 SECTIONS = {
-    "start": ("init", "import", "check", "run"),
+    "start": ("import", "run"),
     "score": ("evaluate", "load-scores", "baseline"),
     "understand": ("why", "failures", "compare", "history", "summarize", "report", "view"),
+    "gold": (),
     "graph": ("load", "git", "query", "queries", "db"),
     "more": ("measures", "schema", "completion"),
 }

@@ -21,7 +21,7 @@ from graphkit.cli.options import (
     LogOptions,
     OnError,
 )
-from graphkit.cli.plugin_commands import plugin_command, plugin_commands
+from graphkit.cli.plugin_commands import lacking, plugin_command, plugin_commands
 from graphkit.errors import InputError
 from graphkit.records.words import counted
 
@@ -93,7 +93,6 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         workers: ExecutorOptions,
     ) -> None:
         from graphkit.cli.progress import shown_progress
-        from graphkit.cli.proposed_maps import accepted_mapping
         from graphkit.imports.importer import import_log, paths_of, refuse_runs
         from graphkit.readers.known_formats import refuse_other
         from graphkit.readers.logged import UnrecognisedLogError
@@ -113,9 +112,10 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
             except UnrecognisedLogError as error:
                 for file in files:
                     refuse_other(file)
-                if not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
+                accept = _mapping_finder()
+                if accept is None or not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
                     raise
-                more["map"] = accepted_mapping(error, files, dataset or Path(), logs, on_error)
+                more["map"] = accept(error, files, dataset or Path(), logs, on_error)
                 made = import_log(files, format, dataset or ".", **more)
             kept = _keep_scores(made, [*_graded(made, files, dataset), *made.scores])
         print_problems(made.problems)
@@ -124,6 +124,20 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
 
     run_import.__annotations__["logs"] = AutoLogOptions if format == "auto" else LogOptions
     return command()(run_import)
+
+
+def _mapping_finder() -> Callable[..., list[str | Path]] | None:
+    """Return the function of the first plug-in that finds a mapping for a log that no reader knows, None for none.
+
+    Raises
+    ------
+    InputError
+        It can't be imported, though its plug-in is there.
+    """
+    from graphkit.records.plugins import installed, load
+
+    points = (point for point in installed("graphkit.mappings").values() if lacking(point) is None)
+    return next((load(point, InputError) for point in points), None)
 
 
 def _graded(made: ImportedLog, files: Sequence[Path], dataset: Path | None) -> list[Score]:

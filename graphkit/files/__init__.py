@@ -16,6 +16,7 @@ __all__ = [
     "json_stream",
     "jsonl",
     "judgements",
+    "known_ids",
     "leftovers",
     "loopback",
     "outputs",

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from graphkit.files.problems import Problems
 from graphkit.files.tables import columns_of, is_table, meant, read_table
 from graphkit.imports.field_maps import STEP, FieldMap
-from graphkit.imports.question_rows import json_rows
-from graphkit.imports.sources import is_json, text_of
+from graphkit.imports.sources import is_json, text_of, values_of
 from graphkit.records.aliases import ANSWER, EDGE, QUESTION
 from graphkit.records.ids import id_of
 
@@ -99,6 +98,25 @@ def log_rows(path: Path, fields: FieldMap | None = None, problems: Problems | No
         yield from ((where, {"line": line}) for where, line in text_of(path))
     else:
         yield from json_rows(path, (lambda _: None) if fields is None else fields.rows, problems)
+
+
+def json_rows(
+    path: Path, rows_in: Callable[[Any], list[Any] | None] = lambda _: None, problems: Problems | None = None
+) -> Iterator[tuple[str, Any]]:
+    """Yield (``file:line``, row) of each value of JSON; a list alone in an object holds rows, too.
+
+    ``rows_in`` returns the rows in a value, or None where that is for its form to say.
+    """
+    for where, value in values_of(path, problems):
+        if (rows := rows_in(value)) is not None:
+            yield from ((f"{where} (item {number})", item) for number, item in enumerate(rows, 1))
+            continue
+        [inner] = value.values() if isinstance(value, dict) and len(value) == 1 else [None]
+        if isinstance(inner, list) and all(isinstance(item, dict) for item in inner):
+            for number, item in enumerate(inner, 1):
+                yield f"{where} (item {number})", item
+        else:
+            yield where, value
 
 
 def _cells(row: dict[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphkit.readers.reprs import DEEPEST, LONGEST_PRINTED, Described, Opaque, ReprError, parse_repr, printed
+from graphkit.plugins.logs.reprs import DEEPEST, LONGEST_PRINTED, Described, Opaque, ReprError, parse_repr, printed
 
 
 def plain(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphkit.plugins.gold.formats import GoldFormat
 from graphkit.plugins.gold.public_rows import GoldRow, UnusableRowError, decoded
-from graphkit.records.definitions import definition
+from graphkit.plugins.logs.definitions import definition
 
 #: The folders of the repository in the annotators' containers.
 _ROOTS = re.compile(r"(?:/testbed/|/workspace/[^/]+/|\./|/)")

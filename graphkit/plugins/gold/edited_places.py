@@ -7,7 +7,7 @@ from typing import Any
 
 from graphkit.plugins.gold.formats import GoldFormat
 from graphkit.plugins.gold.public_rows import GoldRow, UnusableRowError, decoded
-from graphkit.records.written_places import location_id
+from graphkit.plugins.logs.written_places import location_id
 
 
 class LocAgent(GoldFormat):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError
 from graphkit.plugins.gold.renames import Between
-from graphkit.records.diffs import ChangedFile
+from graphkit.plugins.logs.diffs import ChangedFile
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo

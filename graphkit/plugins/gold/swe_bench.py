@@ -7,7 +7,7 @@ from typing import Any
 from graphkit.plugins.gold.formats import GoldFormat
 from graphkit.plugins.gold.public_rows import GoldRow, UnusableRowError
 from graphkit.plugins.gold.qualified import Checkouts, qualified_symbols
-from graphkit.records.diffs import ChangedFile, changed_files
+from graphkit.plugins.logs.diffs import ChangedFile, changed_files
 
 
 class SweBench(GoldFormat):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from graphkit.plugins.logs.graph_objects import is_relationship
 from graphkit.plugins.logs.graph_values import UNREAD_EDGES, Gathered
+from graphkit.plugins.logs.reprs import Described
 from graphkit.plugins.logs.triples import JOINED_EDGES, edges_of_lines
 from graphkit.readers.graph_names import (
     EDGES,
@@ -29,7 +30,6 @@ from graphkit.readers.graph_names import (
 )
 from graphkit.readers.logged import LoggedEdge, ReadOptions
 from graphkit.readers.payloads import identifier, text
-from graphkit.readers.reprs import Described
 
 #: How deep a graph may lie within a result.
 DEPTH = 6

@@ -14,6 +14,7 @@ from typing import Any
 
 from graphkit.plugins.logs.graph_objects import GraphObjects, is_relationship
 from graphkit.plugins.logs.logged_rankings import Ranking, distinct, ends
+from graphkit.plugins.logs.reprs import Described
 from graphkit.plugins.logs.triples import JOINED_EDGES, edges_of_lines
 from graphkit.readers.graph_names import (
     EDGES,
@@ -35,7 +36,6 @@ from graphkit.readers.graph_names import (
 )
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
 from graphkit.readers.payloads import number
-from graphkit.readers.reprs import Described
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.doubts import NAMELESS, NO_NAMES
 

@@ -18,6 +18,7 @@ from graphkit.plugins.logs.model_messages import (
     plain_message,
     tokens_of,
 )
+from graphkit.plugins.logs.reprs import Described, ReprError, parse_repr
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.plugins.logs.triples import JOINED_EDGES, edges_in, facts_in, relations_in, split_text
 from graphkit.readers.graph_names import (
@@ -34,7 +35,6 @@ from graphkit.readers.graph_names import (
 )
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
 from graphkit.readers.payloads import UUID, at, identifier, number, object_of, text
-from graphkit.readers.reprs import Described, ReprError, parse_repr
 
 #: The keys of a chain's output that hold documents, the earlier one is believed; and, as plain keys, answers.
 DOCUMENTS = (

@@ -16,6 +16,7 @@ from typing import Any
 from graphkit.plugins.logs.documents import CYPHER, Document, content_of_rows, ranked_documents, rows_in
 from graphkit.plugins.logs.llama_index_events import is_event, without_events
 from graphkit.plugins.logs.logged_rankings import distinct
+from graphkit.plugins.logs.reprs import printed
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.plugins.logs.triples import (
     KEYS,
@@ -46,7 +47,6 @@ from graphkit.readers.payloads import (
     object_of,
     text,
 )
-from graphkit.readers.reprs import printed
 
 _LONGEST_PRINTED = 10_000
 _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")

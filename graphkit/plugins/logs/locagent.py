@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.plugins.logs.written_places import location_id, repository_of_instance
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import count_unread, object_of, texts
 from graphkit.records.words import shortened
-from graphkit.records.written_places import location_id, repository_of_instance
 
 #: The stages of Agentless below files, the last first: each names classes, functions and lines of the found files.
 _STAGES = ("found_edit_locs", "found_related_locs")

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphkit.plugins.logs.graph_values import Gathered, InOrder
+from graphkit.plugins.logs.reprs import Described, ReprError, parse_fields, parse_repr
 from graphkit.readers.graph_names import EDGES, ELEMENT_IDS, NAMES, chunk_of, edge_of, is_element_id, name_of, plain
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within, text
-from graphkit.readers.reprs import Described, ReprError, parse_fields, parse_repr
 
 #: The key under which graphkit's formatter keeps the whole record of an item's metadata.
 RECORD = "record"

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.plugins.logs.diffs import changed_files
+from graphkit.plugins.logs.written_places import repository_of_instance
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import count_unread, identifier, text
-from graphkit.records.diffs import changed_files
-from graphkit.records.written_places import repository_of_instance
 
 PATCH = "model_patch"
 

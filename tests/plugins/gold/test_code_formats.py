@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.records.diffs import changed_files
+from graphkit.plugins.logs.diffs import changed_files
 from tests.helpers.gold_rows import Row, mistake, one, unused
 
 #: Changes a method (with its heading), a signature, and adds a function; adds a file; renames one; removes one.

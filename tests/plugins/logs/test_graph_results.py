@@ -9,9 +9,9 @@ import pytest
 
 from graphkit.plugins.logs.graph_results import graph_of_result
 from graphkit.plugins.logs.graph_values import UNREAD_EDGES
+from graphkit.plugins.logs.reprs import parse_repr
 from graphkit.plugins.logs.tool_calls import Trail, is_error
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.reprs import parse_repr
 from tests.plugins.logs.shared_logs import spoiled
 
 #: An edge as (source, relation, target), with whether it has a direction.

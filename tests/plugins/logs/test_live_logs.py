@@ -9,8 +9,8 @@ import pytest
 
 from graphkit.files.assets import storefront_folder
 from graphkit.imports.importer import ImportedLog, import_log
-from graphkit.imports.proposed_fields import propose
 from graphkit.measures.base import Unscored
+from graphkit.plugins.mapping.proposed_fields import propose
 from graphkit.records.doubts import ONLY_ELEMENT_IDS
 from graphkit.records.models import Answer, Question
 from graphkit.scoring.evaluate import evaluate

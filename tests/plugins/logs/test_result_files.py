@@ -12,8 +12,8 @@ import pytest
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.imports.importer import ImportedLog, import_log
-from graphkit.imports.new_dataset import create_dataset
 from graphkit.plugins.gold.conversion import import_gold
+from graphkit.plugins.gold.datasets.new_dataset import create_dataset
 from graphkit.plugins.gold.formats import gold_format
 from graphkit.plugins.logs.deepeval import DeepevalReader
 from graphkit.plugins.logs.promptfoo import CACHED, FROM_TEST, PromptfooReader

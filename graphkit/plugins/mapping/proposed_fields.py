@@ -14,7 +14,11 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import gold_ids, read_known
 from graphkit.files.problems import OnError, Problems
 from graphkit.imports.field_maps import FieldMap
-from graphkit.imports.field_values import (
+from graphkit.imports.log_rows import is_log_table, json_rows, log_rows, mapping_file
+from graphkit.imports.mapped_records import joined_rows
+from graphkit.imports.names import Names, id_sources
+from graphkit.imports.sources import is_json, text_of
+from graphkit.plugins.mapping.field_values import (
     ITEM,
     KNOWN,
     FieldPath,
@@ -22,13 +26,8 @@ from graphkit.imports.field_values import (
     Vocabulary,
     expression_of,
 )
-from graphkit.imports.line_patterns import line_forms, sessions_of, step_forms
-from graphkit.imports.log_rows import is_log_table, log_rows, mapping_file
-from graphkit.imports.mapped_records import joined_rows
-from graphkit.imports.names import Names, id_sources
-from graphkit.imports.question_rows import json_rows
-from graphkit.imports.sources import is_json, text_of
-from graphkit.imports.walk_fields import WalkField, measured, walk_fields
+from graphkit.plugins.mapping.line_patterns import line_forms, sessions_of, step_forms
+from graphkit.plugins.mapping.walk_fields import WalkField, measured, walk_fields
 from graphkit.readers.logged import UnreadableLogError
 from graphkit.records.aliases import ANSWER
 from graphkit.records.models import Answer

@@ -19,8 +19,8 @@ from graphkit.files.run_files import refuse_run
 from graphkit.files.stale_gold import stale_gold
 from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.names import IdPattern, Names
-from graphkit.imports.question_fields import field_of, fields_of, gold_kinds
-from graphkit.imports.question_rows import question_rows
+from graphkit.plugins.gold.datasets.question_fields import field_of, fields_of, gold_kinds
+from graphkit.plugins.gold.datasets.question_rows import question_rows
 from graphkit.records.models import Question
 from graphkit.records.path_texts import FORM, SecondNames, SecondNamesOf, WrittenPath, chained, text_of_steps
 from graphkit.records.structs import QuestionStruct, struct_of

@@ -11,8 +11,9 @@ from graphkit.files.intake import is_pipe
 from graphkit.files.judgements import is_qrels, judged_questions
 from graphkit.files.problems import Problems
 from graphkit.files.tables import is_table, meant, read_table
-from graphkit.imports.question_fields import field_of
-from graphkit.imports.sources import is_json, values_of
+from graphkit.imports.log_rows import json_rows
+from graphkit.imports.sources import is_json
+from graphkit.plugins.gold.datasets.question_fields import field_of
 
 
 def question_rows(
@@ -21,7 +22,7 @@ def question_rows(
     """Yield (``file:line``, row) of each question: a table, YAML by its ending, else JSON or JSON Lines.
 
     Relevance judgements are questions, too, whose texts stand in a file beside them; ``problems`` collects what is
-    wrong with them. ``rows_in`` is that of :func:`json_rows`.
+    wrong with them. ``rows_in`` is that of :func:`graphkit.imports.log_rows.json_rows`.
 
     Raises
     ------
@@ -46,29 +47,10 @@ def question_rows(
 
 
 def _yaml(path: Path) -> Iterator[tuple[str, Any]]:
-    from graphkit.imports.yaml_rows import yaml_records
+    from graphkit.plugins.gold.datasets.yaml_rows import yaml_records
 
     for line, value in yaml_records(path):
         yield f"{path}:{line}", value
-
-
-def json_rows(
-    path: Path, rows_in: Callable[[Any], list[Any] | None] = lambda _: None, problems: Problems | None = None
-) -> Iterator[tuple[str, Any]]:
-    """Yield (``file:line``, row) of each value of JSON; a list alone in an object holds rows, too.
-
-    ``rows_in`` returns the rows in a value, or None where that is for its form to say.
-    """
-    for where, value in values_of(path, problems):
-        if (rows := rows_in(value)) is not None:
-            yield from ((f"{where} (item {number})", item) for number, item in enumerate(rows, 1))
-            continue
-        [inner] = value.values() if isinstance(value, dict) and len(value) == 1 else [None]
-        if isinstance(inner, list) and all(isinstance(item, dict) for item in inner):
-            for number, item in enumerate(inner, 1):
-                yield f"{where} (item {number})", item
-        else:
-            yield where, value
 
 
 def _table(path: Path) -> Iterator[tuple[str, Any]]:

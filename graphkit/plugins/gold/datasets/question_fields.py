@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphkit.readers.reprs import printed
+from graphkit.plugins.logs.reprs import printed
 from graphkit.records.aliases import QUESTION
 from graphkit.records.gold import LONGEST_ANSWER
 from graphkit.records.models import Question

@@ -13,7 +13,7 @@ from graphkit.files.assets import command_text, option_text
 
 if TYPE_CHECKING:
     from graphkit.cli.options import AutoLogOptions, OnError
-    from graphkit.imports.proposed_fields import ProposedMap
+    from graphkit.plugins.mapping.proposed_fields import ProposedMap
     from graphkit.readers.logged import UnrecognisedLogError
 
 
@@ -29,7 +29,7 @@ def accepted_mapping(
     InputError
         No mapping is found, it is accepted by nobody, or something in it is for a person to decide.
     """
-    from graphkit.imports.proposed_fields import mapping_beside, propose
+    from graphkit.plugins.mapping.proposed_fields import mapping_beside, propose
 
     path = next((file for file in files if str(file) == error.where), files[0])
     edited = mapping_beside(path)

@@ -19,17 +19,17 @@ from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.imports.field_maps import FieldMap
-from graphkit.imports.given_questions import GivenQuestions, GraphNames, note_stale, with_relevant
 from graphkit.imports.graph_importer import ImportedGraph, import_graph
 from graphkit.imports.names import id_sources
-from graphkit.imports.placing import place_folder
-from graphkit.imports.question_fields import GOLD_KINDS, gold_kinds
 from graphkit.imports.repository_sources import (
     RepositorySource,
     repository_counts,
     repository_line,
     repository_notes,
 )
+from graphkit.plugins.gold.datasets.given_questions import GivenQuestions, GraphNames, note_stale, with_relevant
+from graphkit.plugins.gold.datasets.placing import place_folder
+from graphkit.plugins.gold.datasets.question_fields import GOLD_KINDS, gold_kinds
 from graphkit.records.models import Question
 from graphkit.records.path_texts import (
     SecondNames,

@@ -42,7 +42,7 @@ def init(
     A knowledge graph is taken along if you have one. It prints what to run next.
     """
     from graphkit.files.problems import Problems
-    from graphkit.imports.new_dataset import create_dataset
+    from graphkit.plugins.gold.datasets.new_dataset import create_dataset
 
     problems = Problems(on_error)
     if update:
@@ -82,7 +82,7 @@ def _update(
 ) -> None:
     """Correct the questions of a dataset, and print what changed."""
     from graphkit.errors import InputError
-    from graphkit.imports.question_update import update_questions
+    from graphkit.plugins.gold.datasets.question_update import update_questions
 
     if questions is None:
         raise InputError("--update needs the file of the questions", remedy="Name it behind the dataset.")

@@ -15,7 +15,7 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.imports.bounded_jmespath import searched, steps_between
 from graphkit.imports.field_maps import MOST, FieldMap, compiled
-from graphkit.imports.field_values import (
+from graphkit.plugins.mapping.field_values import (
     ITEM,
     KNOWN,
     SOME_KNOWN,
@@ -652,7 +652,7 @@ def _texts(values: RowValues, vocabulary: Vocabulary, path: FieldPath, joined: b
                 yield one
                 return
     if item or ITEM not in path:
-        from graphkit.imports.line_patterns import step_patterns
+        from graphkit.plugins.mapping.line_patterns import step_patterns
 
         for pattern in step_patterns(texts, vocabulary):
             call = f"groups(@, {_literal(pattern)})"

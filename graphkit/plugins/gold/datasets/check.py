@@ -10,7 +10,7 @@ from graphkit.cli.briefs import FULL, lines_of_error, print_brief
 from graphkit.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from graphkit.analysis.dataset_checks import Checked, Flaw
+    from graphkit.plugins.gold.datasets.dataset_checks import Checked, Flaw
 
 #: How many questions of a finding are printed.
 NAMED = 3
@@ -29,9 +29,9 @@ def check(
 
     Exit codes: 0 if each question is valid, 1 if one is not, 2 if there is no dataset.
     """
-    from graphkit.analysis.check_findings import check_brief
-    from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.cli.progress import shown_progress
+    from graphkit.plugins.gold.datasets.check_findings import check_brief
+    from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
 
     with shown_progress(f"checking {dataset}"):
         checked = check_dataset(dataset, baseline)
@@ -47,7 +47,7 @@ def check(
 
 
 def _show(checked: Checked) -> None:
-    from graphkit.analysis.check_findings import check_summary
+    from graphkit.plugins.gold.datasets.check_findings import check_summary
 
     if checked.findings:
         print_table(None, ["kind", "level", "question", "count", "what"], [_row(group) for group in checked.groups()])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from graphkit.imports.field_values import TOKEN, Vocabulary
+from graphkit.plugins.mapping.field_values import TOKEN, Vocabulary
 
 #: A key before a name, as in ``source=web:a.ts``, and signs that end a sentence.
 _KEY, _STOPS = re.compile(r"^\w+[=:](?=.)"), ".:;,!?"

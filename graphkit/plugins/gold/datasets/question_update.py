@@ -18,7 +18,8 @@ from graphkit.files.jsonl import create_binary, find_file, read_lines, stem_of
 from graphkit.files.problems import Problems
 from graphkit.files.reading import parse_record
 from graphkit.imports.field_maps import FieldMap
-from graphkit.imports.given_questions import (
+from graphkit.imports.names import id_sources
+from graphkit.plugins.gold.datasets.given_questions import (
     GivenQuestions,
     GraphNames,
     free_ids,
@@ -26,9 +27,8 @@ from graphkit.imports.given_questions import (
     note_stale,
     with_relevant,
 )
-from graphkit.imports.names import id_sources
-from graphkit.imports.new_dataset import gate_command
-from graphkit.imports.question_fields import gold_kinds
+from graphkit.plugins.gold.datasets.new_dataset import gate_command
+from graphkit.plugins.gold.datasets.question_fields import gold_kinds
 from graphkit.records.aliases import QUESTION
 from graphkit.records.gold import as_hash, gold_hash_of, gold_number
 from graphkit.records.models import Question
@@ -147,7 +147,7 @@ def update_questions(
     Parameters
     ----------
     questions, second_names, problems, ids, id_pattern, map
-        As in :func:`graphkit.imports.new_dataset.create_dataset`.
+        As in :func:`graphkit.plugins.gold.datasets.new_dataset.create_dataset`.
 
     Raises
     ------

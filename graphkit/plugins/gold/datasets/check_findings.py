@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from graphkit.analysis.dataset_checks import KINDS, Checked, Flaw
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, listed
 from graphkit.errors import one_line
+from graphkit.plugins.gold.datasets.dataset_checks import KINDS, Checked, Flaw
 from graphkit.records.words import counted
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from graphkit.records.definitions import definition, indent_of
+from graphkit.plugins.logs.definitions import definition, indent_of
 
 _HUNK = re.compile(r"@@ -(?P<start>\d+)(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@ ?(?P<heading>.*)")
 #: The folders that git puts before the two states of a file: a and b, or of the index, worktree, commit or object.

@@ -11,7 +11,7 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.imports.importer import import_log
-from graphkit.imports.proposed_fields import ProposedMap, propose
+from graphkit.plugins.mapping.proposed_fields import ProposedMap, propose
 from graphkit.readers.logged import UnreadableLogError
 from tests.helpers.cli import inside
 from tests.helpers.datasets import read_jsonl, write_jsonl

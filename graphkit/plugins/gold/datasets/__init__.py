@@ -1,0 +1,1 @@
+"""Questions of any table become a dataset, whose gold is checked: ``graphkit init`` and ``graphkit check``."""

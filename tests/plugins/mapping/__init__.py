@@ -1,0 +1,1 @@
+"""A new database filled by its batch importer, which is faster than Bolt."""
