@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from graphkit.plugins.judging.grading.grade_run import GradingOptions, grade
     from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
     from graphkit.plugins.logs.neo4j_graphrag_searches import answering, neo4j_graphrag_formatter, record_searches
+    from graphkit.plugins.notebook.fragments import QuestionSpine, RunBoard, board, spine, why
     from graphkit.records.executions import Execution
     from graphkit.records.models import (
         Answer,
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from graphkit.records.usage import Prices
     from graphkit.records.verdicts import Verdict
     from graphkit.report.data import PageOptions
-    from graphkit.report.notebook import QuestionSpine, RunBoard, board, spine, why
     from graphkit.report.page import write_report
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.measure_summaries import Summary
@@ -140,7 +140,7 @@ _HOMES = {
     "graphkit.graph.verdict_nodes": ("load_verdicts",),
     "graphkit.records.verdicts": ("Verdict",),
     "graphkit.report.data": ("PageOptions",),
-    "graphkit.report.notebook": ("QuestionSpine", "RunBoard", "board", "spine", "why"),
+    "graphkit.plugins.notebook.fragments": ("QuestionSpine", "RunBoard", "board", "spine", "why"),
     "graphkit.report.page": ("write_report",),
     "graphkit.scoring.evaluate": ("evaluate",),
     "graphkit.plugins.judging.grading.grade_run": ("GradingOptions", "grade"),

@@ -3,9 +3,11 @@
 #: The modules that plug-ins may import.
 __all__ = [
     "compare_runs",
+    "comparison_findings",
     "comparison_plan",
     "config",
     "estimates",
+    "evaluation_findings",
     "evaluation_plan",
     "explain",
     "explanations",
@@ -21,9 +23,10 @@ __all__ = [
     "pair_verdict",
     "paired",
     "recorded_renames",
+    "result_pairs",
     "run_comparisons",
     "run_gates",
     "scales",
     "spot_check_files",
-    "story",
+    "standings",
 ]

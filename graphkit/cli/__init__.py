@@ -16,6 +16,7 @@ __all__ = [
     "options",
     "pair_tables",
     "progress",
+    "report",
     "tables",
 ]
 

@@ -32,7 +32,7 @@ DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 SECTIONS = {
     "start": ("import", "run"),
     "score": ("evaluate", "load-scores", "baseline"),
-    "understand": ("why", "failures", "compare", "history", "summarize", "report", "view"),
+    "understand": ("why", "failures", "compare", "history", "summarize", "report"),
     "gold": (),
     "graph": ("load", "git", "query", "queries", "db"),
     "more": ("measures", "schema", "completion"),

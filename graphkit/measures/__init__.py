@@ -7,6 +7,7 @@ __all__ = [
     "integration",
     "judged",
     "matching",
+    "missed",
     "outcome",
     "owners",
     "registry",

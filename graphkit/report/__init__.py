@@ -3,4 +3,18 @@
 from graphkit.report.data import PageOptions
 from graphkit.report.page import write_described, write_report
 
-__all__ = ["PageOptions", "comparison_comment", "markdown", "write_described", "write_report"]
+__all__ = [
+    "PageOptions",
+    "board_view",
+    "comparison_comment",
+    "contents",
+    "escaping",
+    "markdown",
+    "page_inputs",
+    "rendering",
+    "spine",
+    "spine_view",
+    "spine_words",
+    "write_described",
+    "write_report",
+]

@@ -23,11 +23,11 @@ from graphkit.graph.opening import prepared
 from graphkit.measures.case import Case
 from graphkit.plugins.agents.workspace import Workspace
 from graphkit.plugins.exports.exported_run import with_explanations
+from graphkit.plugins.notebook.fragments import spine
 from graphkit.plugins.testing.question_verdicts import question_verdicts
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit
 from graphkit.records.scores import Score
-from graphkit.report.notebook import spine
 from graphkit.report.page import write_report
 from graphkit.report.spine import Spine, backbone_of, column_of
 from graphkit.report.spine_view import fragment

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graphkit.plugins.view.page_server import PageServer
+from graphkit.plugins.view.served_page import ServedPage
 from graphkit.report import PageOptions, write_described
 from graphkit.report.contents import PageContents
 from graphkit.report.page_inputs import RunFiles, page_sources
-from graphkit.report.page_server import PageServer
-from graphkit.report.served_page import ServedPage
 
 JSON = {"Content-Type": "application/json"}
 

@@ -12,10 +12,10 @@ import pytest
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible, visible_text
 from tests.helpers import cli
+from tests.helpers.browsers import Opened, in_each_browser
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.verdicts import plausible, verdict
-from tests.report.conftest import Opened, in_each_browser
 from tests.report.test_verdict_view import SAID, hostile_verdicts
 
 if TYPE_CHECKING:

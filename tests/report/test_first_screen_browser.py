@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from graphkit.report import write_report
+from tests.helpers.browsers import Opened
 from tests.helpers.datasets import STOREFRONT, read_jsonl
-from tests.report.conftest import Opened
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from graphkit.report import write_report
+from tests.helpers.browsers import Opened, in_each_browser
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
-from tests.report.conftest import Opened, in_each_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -13,9 +13,9 @@ from graphkit.files.assets import storefront_code_folder
 from graphkit.report import write_report
 from graphkit.report.escaping import visible
 from tests.helpers import cli
+from tests.helpers.browsers import Opened
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
-from tests.report.conftest import Opened
 
 WIDTHS = (390, 1280, 1600)
 

@@ -15,9 +15,9 @@ import pytest
 
 from graphkit.report import write_report
 from graphkit.report.escaping import visible
+from tests.helpers.browsers import BROWSERS, Browsers, Opened, opening
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.pages import HOSTILE, hostile_dataset
-from tests.report.conftest import BROWSERS, Browsers, Opened, opening
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -13,9 +13,9 @@ from graphkit import evaluate
 from graphkit.records.verdicts import answer_hash
 from graphkit.report import PageOptions, write_report
 from tests.helpers import cli
+from tests.helpers.browsers import Opened, in_each_browser
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.executions import result
-from tests.report.conftest import Opened, in_each_browser
 from tests.report.test_execution_view import execution
 
 if TYPE_CHECKING:

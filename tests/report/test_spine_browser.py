@@ -10,9 +10,9 @@ import pytest
 
 from graphkit.report import write_report
 from tests.helpers import cli
+from tests.helpers.browsers import Opened, in_each_browser
 from tests.helpers.datasets import STOREFRONT, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
-from tests.report.conftest import Opened, in_each_browser
 
 LONG = "Extremely.long_name-of/a.function_" * 4
 

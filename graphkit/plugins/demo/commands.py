@@ -72,9 +72,9 @@ def demo(full: bool = FULL) -> None:
 def _tell_story(files: Sequence[Path], dataset: Dataset) -> None:
     """Print who won once the files are scored, while the database starts; then a failure and what fell with it."""
     from graphkit.analysis.findings import Brief, BriefLine
-    from graphkit.analysis.story import scores_brief, wrong_turn
     from graphkit.cli.progress import shown_progress
     from graphkit.graph.failures import failures
+    from graphkit.plugins.demo.story import scores_brief, wrong_turn
 
     with _opening() as opened:
         with shown_progress("scoring two runs from their files"):

@@ -84,8 +84,8 @@ def view(
     Ctrl-C ends the command.
     """
     from graphkit.cli.progress import shown_progress
-    from graphkit.report.page_server import PageServer
-    from graphkit.report.served_page import ServedPage, follow
+    from graphkit.plugins.view.page_server import PageServer
+    from graphkit.plugins.view.served_page import ServedPage, follow
 
     graded_by = _grader(grader)
     asked, found = _asked(runs or [])

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from graphkit.report.served_page import ServedPage, follow
+from graphkit.plugins.view.served_page import ServedPage, follow
 from tests.helpers import cli
+from tests.helpers.browsers import BROWSERS, Browsers
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.served import served
-from tests.report.conftest import BROWSERS, Browsers
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible, visible_text
 from graphkit.report.execution_view import AROUND, LINES, TESTS
 from tests.helpers import cli
+from tests.helpers.browsers import Opened
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.executions import result as one
 from tests.helpers.pages import HOSTILE, hostile_dataset
-from tests.report.conftest import Opened
 from tests.report.test_execution_view import RIGHT, WRONG, execution, hostile_executions
 
 

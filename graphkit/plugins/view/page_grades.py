@@ -9,10 +9,10 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.files.loopback import RefusedError
 from graphkit.files.person_grades import keep_grade, read_grades
+from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.scores import NOTED, PERSON_GRADE, Score
 from graphkit.report.contents import PageContents, ShownAnswer
 from graphkit.report.escaping import visible
-from graphkit.report.served_page import ServedPage
 
 #: The keys of a grade that a page sends. The version is that of the page; without it, the answer is the current one.
 KEYS = ("run", "question", "value", "note", "version")

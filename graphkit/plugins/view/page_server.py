@@ -10,9 +10,9 @@ from http import HTTPStatus
 from typing import Any
 
 from graphkit.files.loopback import LOOPBACK, LoopbackHandler, LoopbackServer, RefusedError, SeldomReported, too_late
+from graphkit.plugins.view.page_grades import PageGrades
+from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.json_once import each_key_once
-from graphkit.report.page_grades import PageGrades
-from graphkit.report.served_page import ServedPage
 
 #: The longest grade that a page sends, in bytes.
 LONGEST = 64 << 10

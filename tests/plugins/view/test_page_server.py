@@ -18,12 +18,12 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.files.person_grades import grades_file, read_grades
+from graphkit.plugins.view import served_page as module
+from graphkit.plugins.view.page_server import PageServer
+from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.gold import gold_hash
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.verdicts import answer_hash
-from graphkit.report import served_page as module
-from graphkit.report.page_server import PageServer
-from graphkit.report.served_page import ServedPage
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.served import JSON, ask, served, served_page, serving

@@ -13,10 +13,10 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.files.person_grades import keep_grade
+from graphkit.plugins.view import served_page as module
+from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.scores import PERSON_GRADE, Score
-from graphkit.report import served_page as module
 from graphkit.report import write_report
-from graphkit.report.served_page import ServedPage
 from tests.helpers.cli import ANSWERS, QUESTIONS, tiny, write_lines
 from tests.helpers.invocations import VERDICT
 from tests.helpers.pages import Page
@@ -174,7 +174,7 @@ import threading, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from types import SimpleNamespace
-from graphkit.report.served_page import follow
+from graphkit.plugins.view.served_page import follow
 
 def look():
     begun.set()

@@ -1,0 +1,1 @@
+"""The page, served on this machine: it follows the files of its runs, and keeps a person's grades."""

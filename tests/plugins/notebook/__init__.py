@@ -1,0 +1,1 @@
+"""The board and the spine in a notebook."""

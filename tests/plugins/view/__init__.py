@@ -1,0 +1,1 @@
+"""The served page, and the grades that it keeps."""
