@@ -10,7 +10,6 @@ from pathlib import Path
 from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
-from graphkit.database.embedded.place import HEAP_VARIABLE
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
@@ -19,6 +18,7 @@ from graphkit.graph.knowledge import commit_graph
 from graphkit.graph.queries import Query, named_queries
 from graphkit.graph.runs import load_run
 from graphkit.measures.registry import resolve_measures
+from graphkit.plugins.embedded.place import HEAP_VARIABLE
 from graphkit.scoring.cypher_scoring import score_run
 from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.scorer import Job

@@ -20,11 +20,11 @@ from statistics import median
 from benchmarks.processes import measure
 from benchmarks.results import spaced
 from benchmarks.world import RUNS, world
-from graphkit.database.embedded.place import HEAP_VARIABLE
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.graph.queries import failure_queries
 from graphkit.measures.registry import resolve_measures
+from graphkit.plugins.embedded.place import HEAP_VARIABLE
 from graphkit.scoring.cypher_scoring import score_run
 from tests.helpers.engines import LTS_VERSION, Neo4jInstallation
 

@@ -23,12 +23,12 @@ from typing import Any
 
 import pytest
 
-from graphkit.database.embedded import client as embedded
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.reading import RecordReader
 from graphkit.graph.queries import schema_statements
 from graphkit.measures import registry
+from graphkit.plugins.embedded import client as embedded
 from graphkit.plugins.sandbox.languages import JAVASCRIPT
 from graphkit.plugins.sandbox.walls import NO_WALL, Wall
 from tests.helpers import FAST, engines
@@ -435,7 +435,7 @@ def pytest_runtest_call() -> Generator[None]:
         except BaseException:
             for process in started:
                 # The server of the embedded database serves other tests, and ends by itself.
-                if process.poll() is None and "graphkit.database.embedded.server" not in str(process.args):
+                if process.poll() is None and "graphkit.plugins.embedded.server" not in str(process.args):
                     _end(process)
             raise
 

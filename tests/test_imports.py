@@ -75,7 +75,7 @@ def importers(package: str) -> set[str]:
 
 def test_there_are_modules() -> None:
     """The tests below look at something."""
-    assert {"graphkit", "graphkit.records.models", "graphkit.cli.app", "graphkit.database.embedded.server"} <= set(
+    assert {"graphkit", "graphkit.records.models", "graphkit.cli.app", "graphkit.plugins.embedded.server"} <= set(
         MODULES
     )
 
@@ -176,8 +176,8 @@ def test_one_door_to_each_database() -> None:
     assert driver <= {
         f"graphkit.database.{name}" for name in ("store", "driver", "dialects", "foreign", "messages", "values")
     }
-    assert importers("arcadedb_embedded") == {"graphkit.database.embedded.server"}
-    assert importers("jpype") <= {"graphkit.database.embedded.server"}
+    assert importers("arcadedb_embedded") == {"graphkit.plugins.embedded.server"}
+    assert importers("jpype") <= {"graphkit.plugins.embedded.server"}
 
 
 def test_one_door_to_the_models() -> None:
@@ -208,7 +208,7 @@ def loaded(*command: str) -> set[str]:
 
 
 #: Each command that a plug-in adds, with the group to which it adds it.
-POINTS = [(group, name, point) for group in ("", "import") for name, point in plugin_commands(group).items()]
+POINTS = [(group, name, point) for group in ("", "import", "db") for name, point in plugin_commands(group).items()]
 
 #: The modules of the core's commands, and the functions that declare those of plug-ins.
 CORE = {f"graphkit.cli.{module_of(name)}" for names in SECTIONS.values() for name in names}

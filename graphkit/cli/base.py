@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import ArgumentInfo, ParameterInfo
 
+from graphkit.cli.plugin_commands import lacking, plugin_command, plugin_commands
 from graphkit.cli.terminal import folded, masked, width_of
 from graphkit.cli.terminal import say as say
 from graphkit.cli.terminal import say_text as say_text
@@ -101,7 +102,6 @@ class Added:
 
     def families(self) -> dict[str, Any]:
         """Return the dataclasses by the names of their entry points, but for plug-ins that aren't there."""
-        from graphkit.cli.plugin_commands import lacking
         from graphkit.errors import InputError
         from graphkit.records.plugins import installed, load
 
@@ -323,6 +323,21 @@ class Commands(TyperGroup):
             raise typer.Exit(error.exit_code) from None
         except OSError as error:
             raise typer.Exit(refused_by_system(error)) from None
+
+
+class ExtendedCommands(Commands):
+    """A group of the core, to which plug-ins add commands by entry points ``GROUP.NAME``."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands; of plug-ins, those that can be used."""
+        added = [name for name, point in plugin_commands(self.name or "").items() if lacking(point) is None]
+        return [*super().list_commands(ctx), *added]
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """Return a command, or None if there is none of this name."""
+        if name in plugin_commands(self.name or ""):
+            return made_command(name, plugin_command(name, self.name or ""))
+        return super().get_command(ctx, name)
 
 
 def _first_paragraph(command: Any) -> str:

@@ -1,53 +1,16 @@
-"""``graphkit db`` with its commands, such as ``start``, ``status``, ``sizes``, ``rename`` and ``remove``."""
+"""``graphkit db`` with its commands, such as ``status``, ``sizes``, ``rename`` and ``remove``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from graphkit.cli.base import argument, command, group, open_graph, present, say, settings
+from graphkit.cli.base import ExtendedCommands, argument, command, group, open_graph, present, say, settings
 from graphkit.cli.tables import cell
-from graphkit.errors import InputError
 from graphkit.records.words import counted
 
-if TYPE_CHECKING:
-    from graphkit.database.settings import Settings
-
-db = group("Keep the embedded database running; look into it.")
-
-
-@db.command()
-@command(graph=True)
-def start() -> None:
-    """Start the embedded database and keep it running, so that each command responds at once."""
-    from graphkit.cli.progress import shown_progress
-    from graphkit.database.embedded import client
-    from graphkit.database.settings import Settings
-    from graphkit.files.assets import option_text
-
-    chosen = _embedded_settings()
-    named = "" if chosen.data == Settings.resolve().data else option_text("data", chosen.data)
-    with shown_progress(f"starting the database in {chosen.data}"):
-        endpoint = client.ensure_running(chosen.data, keep=True, waiting=shown_progress)
-    try:
-        folder = str(chosen.data.resolve())
-        text = f"running at {endpoint.uri} on {folder}; `graphkit db stop{named}` ends it"
-        present(text, {"uri": endpoint.uri, "path": folder})
-    finally:
-        endpoint.release()
-
-
-@db.command()
-@command(graph=True)
-def stop() -> None:
-    """Stop the embedded database."""
-    from graphkit.cli.progress import shown_progress
-    from graphkit.database.embedded import client
-
-    with shown_progress("stopping the database"):
-        stopped = client.stop(_embedded_settings().data)
-    present("stopped" if stopped else "it was not running", {"stopped": stopped})
+db = group("Keep the database running; look into it.", ExtendedCommands)
 
 
 @db.command()
@@ -56,7 +19,7 @@ def status() -> None:
     """Show which database is used, whether it runs, and what it contains."""
     import dataclasses
 
-    from graphkit.database.embedded import client
+    from graphkit.database.access import embedded_database
     from graphkit.database.store import Store
     from graphkit.graph.content import graph_content
 
@@ -64,9 +27,8 @@ def status() -> None:
     facts: dict[str, Any] = {}
     running = True
     if chosen.uri is None:
-        state = client.status(chosen.data)
-        running = state.running
-        facts = {name: value for name, value in dataclasses.asdict(state).items() if value is not None}
+        facts = embedded_database().status(chosen.data)
+        running = facts["running"]
     if running:
         with Store.open(chosen) as store:
             facts |= dataclasses.asdict(graph_content(store))
@@ -157,29 +119,6 @@ def _note_records(files: Mapping[str, Path]) -> None:
 
 @db.command()
 @command(graph=True)
-def compact() -> None:
-    """Give the disk space of removed records back: copy the stopped embedded database into new files."""
-    import dataclasses
-
-    from graphkit.cli.progress import shown_progress
-    from graphkit.database.embedded.compact_client import compact
-    from graphkit.graph.queries import schema_statements
-
-    chosen = settings()
-    if chosen.uri is not None:
-        raise InputError(
-            "a Neo4j server is named, and graphkit compacts the embedded database only",
-            remedy="A server uses the space of removed records again. On its machine, `neo4j-admin database copy` "
-            "(Enterprise Edition) writes a smaller copy of the stopped database.",
-        )
-    with shown_progress("compacting the database") as progress:
-        found = compact(chosen.data, schema_statements(), lambda count: progress("records", count))
-    text = f"{found.before} bytes before, {found.after} after"
-    present(text, dataclasses.asdict(found))
-
-
-@db.command()
-@command(graph=True)
 def migrate() -> None:
     """Bring what an earlier graphkit loaded into the form of this one, from the files that the graph names."""
     import dataclasses
@@ -194,17 +133,6 @@ def migrate() -> None:
     lines += [f"left: {one}" for one in found.left]
     lines += [f"note: {one}" for one in found.notes]
     present(lines or "everything is in the form of this version", dataclasses.asdict(found))
-
-
-def _embedded_settings() -> Settings:
-    """Return the settings of the running command; refuse a Neo4j server."""
-    chosen = settings()
-    if chosen.uri is not None:
-        raise InputError(
-            "a Neo4j server is named, and graphkit doesn't start or stop it",
-            remedy="Unset NEO4J_URI to use the embedded database.",
-        )
-    return chosen
 
 
 def _text(value: Any) -> str:

@@ -8,7 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphkit.cli.base import Commands, argument, command, group, made_command, option, present, print_problems, say
+from graphkit.cli.base import (
+    ExtendedCommands,
+    argument,
+    command,
+    group,
+    made_command,
+    option,
+    present,
+    print_problems,
+    say,
+)
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import (
     NEW_RUN,
@@ -21,7 +31,7 @@ from graphkit.cli.options import (
     LogOptions,
     OnError,
 )
-from graphkit.cli.plugin_commands import lacking, plugin_command, plugin_commands
+from graphkit.cli.plugin_commands import lacking
 from graphkit.errors import InputError
 from graphkit.records.words import counted
 
@@ -49,17 +59,15 @@ def formats() -> list[str]:
     return formats()
 
 
-class FormatCommands(Commands):
+class FormatCommands(ExtendedCommands):
     """The commands of ``graphkit import``; those of formats are made on demand, since listing readers takes time."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
-        return ["auto", *formats(), *super().list_commands(ctx), *plugin_commands("import")]
+        return ["auto", *formats(), *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Return a command, or None if there is none of this name."""
-        if name in plugin_commands("import"):
-            return made_command(name, plugin_command(name, "import"))
         if name in self.commands or name not in ("auto", *formats()):
             return super().get_command(ctx, name)
         title = "Recognise the format of each file." if name == "auto" else _title(name)

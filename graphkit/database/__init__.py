@@ -1,4 +1,4 @@
-"""Reaching a database: the store, its settings, values and messages, and the embedded server."""
+"""Reaching a database: the store, its settings, values and messages."""
 
 #: The modules that plug-ins may import.
-__all__ = ["embedded", "settings", "store"]
+__all__ = ["access", "dialects", "settings", "store"]

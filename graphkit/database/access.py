@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol
 
-from graphkit.database.dialects import ArcadeDB, Dialect
-from graphkit.database.embedded.client import Waiting, ensure_running, unseen
-from graphkit.database.embedded.folder import bytes_by_kind, disk_is_full
-from graphkit.database.embedded.place import DEFAULT_HEAP, HEAP_VARIABLE, Layout
+from graphkit.database.dialects import Dialect
 from graphkit.database.settings import Settings, hide_password
-from graphkit.errors import DatabaseError
+from graphkit.errors import DatabaseError, InputError
+from graphkit.records.plugins import installed, load
 
 Login = tuple[str, str]
 
-EMBEDDED_RETRY_SECONDS = 1.0  # a local server that doesn't answer has died
+#: Shows a sentence while its block waits.
+Waiting = Callable[[str], AbstractContextManager[object]]
+
+#: The entry-point group of the embedded database.
+GROUP = "graphkit.embedded"
+
 DIRECT_RETRY_SECONDS = 5.0
 ROUTED_RETRY_SECONDS = 30.0
 
@@ -83,77 +86,48 @@ class Access:
         """Release the server. May be called twice."""
 
 
-class EmbeddedAccess(Access):
-    """Access to the embedded server of a folder, which it starts and holds until the release."""
+class EmbeddedDatabase(Protocol):
+    """The embedded database, which a plug-in adds: the object that an entry point of ``graphkit.embedded`` names."""
 
-    dialect = ArcadeDB()
+    def access(self, folder: Path, waiting: Waiting) -> Access:
+        """Return access to the database in a folder, whose server is started; ``waiting`` shows what is awaited."""
 
-    def __init__(self, folder: Path, waiting: Waiting) -> None:
-        endpoint = ensure_running(folder, waiting=waiting)
-        super().__init__(
-            endpoint.uri,
-            endpoint.database,
-            (endpoint.user, endpoint.password),
-            (endpoint.reader_user, endpoint.reader_password),
-        )
-        self.retry_seconds = EMBEDDED_RETRY_SECONDS
-        self.disk = str(endpoint.directory)
-        self.memory_remedy = f"Raise {_heap('; it applies from the next start of the server')}"
-        self._endpoint = endpoint
-        self._layout = Layout(endpoint.directory)
-        self._held = True
+    def status(self, folder: Path) -> dict[str, Any]:
+        """Return facts of the database in a folder by name, of which ``running`` is one, without starting it."""
 
-    def disk_is_full(self) -> bool:
-        """Check the disk of the folder."""
-        return disk_is_full(self._endpoint.directory)
 
-    def bytes_by_kind(self) -> Mapping[str, int]:
-        """Look at the files of the folder."""
-        return bytes_by_kind(self._layout.database)
+def unseen(sentence: str) -> AbstractContextManager[object]:
+    """Show nothing of a sentence."""
+    return nullcontext()
 
-    def login_remedy(self, code: str) -> str:
-        """Name the file with the passwords; graphkit makes new ones."""
-        return f"Stop the server (graphkit db stop), delete {self._layout.credentials} and try again."
 
-    def stopped(self) -> DatabaseError | None:
-        """Return the reason from the server's log; None after the release."""
-        if not self._held:
-            return None
-        what = "The embedded database stopped answering"
-        remedy = (
-            f"Run the command again: it starts the database. See: graphkit db status, and its log {self._layout.log}"
-        )
-        if "OutOfMemoryError" in _tail(self._layout.log):
-            what, remedy = "The embedded database ran out of memory and stopped", f"Raise {_heap()} and run it again."
-        return DatabaseError(f"{what}; what was committed is safe", where=self.disk, remedy=remedy)
+def embedded_database() -> EmbeddedDatabase:
+    """Return the embedded database.
 
-    def release(self) -> None:
-        """Release the server, which stops after its last client."""
-        if self._held:
-            self._held = False
-            self._endpoint.release()
+    Raises
+    ------
+    DatabaseError
+        Its plug-in isn't there.
+    """
+    for point in installed(GROUP).values():
+        try:
+            found: EmbeddedDatabase = load(point, InputError)
+        except InputError:  # its folder may have been removed
+            continue
+        return found
+    raise DatabaseError(
+        "The embedded database needs the plug-in embedded, which isn't there",
+        remedy="Set NEO4J_URI to a Neo4j server, or install graphkit-eval again.",
+    )
 
 
 def access_to(settings: Settings, waiting: Waiting = unseen) -> Access:
     """Return access to the database that the settings name, and start the embedded server for it.
 
-    ``waiting`` shows what is awaited before that: see :func:`ensure_running`.
+    ``waiting`` shows what is awaited before that. Raise DatabaseError if there is no embedded database.
     """
     if settings.uri is None:
-        return EmbeddedAccess(settings.data, waiting)
+        return embedded_database().access(settings.data, waiting)
     # Without a password, the server is asked without an account.
     login = (settings.username, settings.password) if settings.password else None
     return Access(settings.uri, settings.database, login)
-
-
-def _heap(further: str = "") -> str:
-    return f"{HEAP_VARIABLE} (now {os.environ.get(HEAP_VARIABLE) or DEFAULT_HEAP}{further})"
-
-
-def _tail(path: Path, size: int = 4000) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - size))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from graphkit.database.access import Access
 from graphkit.database.dialects import Dialect
-from graphkit.database.embedded.place import TIMEOUT_VARIABLE
-from graphkit.database.settings import hide_password
+from graphkit.database.settings import TIMEOUT_VARIABLE, hide_password
 from graphkit.errors import DatabaseError, GraphkitError, InputError, ServerLimitError
 
 _LONGEST_MESSAGE = 300  # characters shown of a server's message

@@ -8,9 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from graphkit.database.embedded.place import DATABASE, DEFAULT_DIRECTORY, HOME_VARIABLE, TIMEOUT_VARIABLE
 from graphkit.errors import InputError
 from graphkit.records.secrets import remember
+
+DEFAULT_DIRECTORY = ".graphkit"
+HOME_VARIABLE = "GRAPHKIT_HOME"
+#: The database of a server, and of the embedded one.
+DATABASE = "neo4j"
+TIMEOUT_VARIABLE = "GRAPHKIT_QUERY_TIMEOUT"
 
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from graphkit.database.access import Access, access_to
+from graphkit.database.access import Access, Waiting, access_to, unseen
 from graphkit.database.dialects import KnownDialect, recognized
 from graphkit.database.driver import agent_of, connected, driver_errors, session_of
-from graphkit.database.embedded.client import Waiting, unseen
 from graphkit.database.messages import translated, write_refused
 from graphkit.database.outside import explaining, refuse_outside
 from graphkit.database.settings import Settings, query_timeout

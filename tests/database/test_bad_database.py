@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.database import access, driver
-from graphkit.database.embedded.place import Layout
+from graphkit.plugins.embedded.place import Layout
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, Process, inside, tiny
 from tests.helpers.fakebolt import bolt_server, silent_server

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphkit.database.embedded import client as embedded
-from graphkit.database.embedded.locks import wait_until
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.execution_files import write_executions
@@ -28,6 +26,8 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.verdict_nodes import judgings
 from graphkit.measures.judged import TESTED
 from graphkit.measures.outcome import RIGHT_ANSWER
+from graphkit.plugins.embedded import client as embedded
+from graphkit.plugins.embedded.locks import wait_until
 from graphkit.records.executions import Execution
 from graphkit.records.scores import EXECUTION, GRAPHKIT, Score
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import pytest
 
 import graphkit as package
-from graphkit.database.embedded.place import Layout
 from graphkit.database.foreign import ForeignAccess, read_rows
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.problems import Problems
 from graphkit.graph.rows import artifact_row
 from graphkit.imports.graph_importer import ImportedGraph
+from graphkit.plugins.embedded.place import Layout
 from tests.helpers import ROOT
 from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl

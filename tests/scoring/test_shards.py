@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 import graphkit
 from graphkit.analysis.comparison_plan import ComparisonPlan
 from graphkit.analysis.result_pairs import compare_files
-from graphkit.database.embedded.locks import wait_until
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
+from graphkit.plugins.embedded.locks import wait_until
 from graphkit.scoring import evaluate_shards, results_folder, shard_join, shard_scoring
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.shard_parts import ShardPart, unpacked_table

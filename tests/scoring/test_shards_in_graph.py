@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.database.embedded.locks import wait_until
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
@@ -23,6 +22,7 @@ from graphkit.graph.content import graph_content
 from graphkit.graph.known_names import run_source
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.schema_migration import migrate
+from graphkit.plugins.embedded.locks import wait_until
 from graphkit.scoring import evaluate_shards
 from tests.helpers import ROOT
 from tests.helpers.datasets import STOREFRONT, generate

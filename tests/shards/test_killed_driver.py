@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.database.embedded.locks import wait_until
+from graphkit.plugins.embedded.locks import wait_until
 from tests.helpers import ROOT
 from tests.shards.driver import COUNT
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.database.embedded.locks import wait_until
+from graphkit.plugins.embedded.locks import wait_until
 from tests.helpers.api import Api, limited, message, served
 from tests.helpers.cli import COMMAND, Row, environment, tiny
 from tests.helpers.datasets import read_jsonl

@@ -17,12 +17,12 @@ from typing import IO, Any, Self
 
 import msgspec
 
-from graphkit.database.embedded.folder import os_errors, prepared
-from graphkit.database.embedded.import_batches import TOGETHER
-from graphkit.database.embedded.leases import work_error
-from graphkit.database.embedded.place import Layout
-from graphkit.database.embedded.starting import server_environment
 from graphkit.errors import DatabaseError
+from graphkit.plugins.embedded.folder import os_errors, prepared
+from graphkit.plugins.embedded.import_batches import TOGETHER
+from graphkit.plugins.embedded.leases import work_error
+from graphkit.plugins.embedded.place import Layout
+from graphkit.plugins.embedded.starting import server_environment
 
 #: Relationships of one kind: their ends by label and number, and their properties.
 Kind = tuple[str, str, str]
@@ -70,7 +70,7 @@ class BulkImport:
     def _start(self, together: int) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
         theirs, ours = os.pipe()
         replies, answering = os.pipe()
-        module = "graphkit.database.embedded.bulk_server"
+        module = "graphkit.plugins.embedded.bulk_server"
         arguments = [str(self._layout.directory), str(theirs), str(answering), str(together)]
         command = [sys.executable, "-P", "-m", module, *arguments]
         try:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphkit import __version__
-from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.graph.checked import CheckedDataset
@@ -21,6 +20,7 @@ from graphkit.plugins.bulk.bulk_datasets import DatasetElements
 from graphkit.plugins.bulk.bulk_elements import TIMES, Elements, Importer
 from graphkit.plugins.bulk.bulk_numbers import numbers
 from graphkit.plugins.bulk.bulk_runs import RunElements
+from graphkit.plugins.embedded.import_batches import TOGETHER
 from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, quiet
 

@@ -16,8 +16,6 @@ import pytest
 
 import graphkit
 from benchmarks.world import world
-from graphkit.database.embedded.client import ensure_running, stop
-from graphkit.database.embedded.import_batches import TOGETHER
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
@@ -29,6 +27,8 @@ from graphkit.graph.opening import open_store
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import load_run
 from graphkit.plugins.bulk.bulk_load import BulkLoad, bulk_load, embedded_importer
+from graphkit.plugins.embedded.client import ensure_running, stop
+from graphkit.plugins.embedded.import_batches import TOGETHER
 from tests.helpers import ROOT
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment

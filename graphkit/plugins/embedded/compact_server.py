@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from graphkit.database.embedded.alone import reply, work_alone
-from graphkit.database.embedded.exchange import place
-from graphkit.database.embedded.folder import bytes_by_kind
-from graphkit.database.embedded.import_batches import ImportBatches
-from graphkit.database.embedded.place import Layout
-from graphkit.database.embedded.server import start_jvm
+from graphkit.plugins.embedded.alone import reply, work_alone
+from graphkit.plugins.embedded.exchange import place
+from graphkit.plugins.embedded.folder import bytes_by_kind
+from graphkit.plugins.embedded.import_batches import ImportBatches
+from graphkit.plugins.embedded.place import Layout
+from graphkit.plugins.embedded.server import start_jvm
 
 #: Records that are reported, and nodes that are created, together.
 _PACK = 2000

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, NoReturn
 
-from graphkit.database.embedded.exchange import settle
-from graphkit.database.embedded.locks import held_lock, running_work
-from graphkit.database.embedded.place import Layout
-from graphkit.database.embedded.server import GRACE_SECONDS, reason
+from graphkit.plugins.embedded.exchange import settle
+from graphkit.plugins.embedded.locks import held_lock, running_work
+from graphkit.plugins.embedded.place import Layout
+from graphkit.plugins.embedded.server import GRACE_SECONDS, reason
 
 #: Seconds to wait for a server that stops after its last client.
 _PATIENCE = GRACE_SECONDS + 15.0

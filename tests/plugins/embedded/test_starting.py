@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from graphkit.database.embedded import starting
-from graphkit.database.embedded.place import Layout
 from graphkit.errors import DatabaseError
+from graphkit.plugins.embedded import starting
+from graphkit.plugins.embedded.place import Layout
 from tests.helpers import ROOT
 
 #: A server that is killed before it has said a word, behind a line of its log that is no reason, so many times.
@@ -81,7 +81,7 @@ def test_only_a_reason_of_its_own_is_a_cause(tmp_path: Path, log: str, reason: s
 #: The server's program, whose first choice of ports holds one that is taken: of Bolt, or of HTTP.
 _TAKEN = """
 import socket, sys
-from graphkit.database.embedded import server
+from graphkit.plugins.embedded import server
 place, folder = int(sys.argv[1]), sys.argv[2]
 listener = socket.socket()
 listener.bind(("127.0.0.1", 0))

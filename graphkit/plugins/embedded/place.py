@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-DEFAULT_DIRECTORY = ".graphkit"
-HOME_VARIABLE = "GRAPHKIT_HOME"
-DATABASE = "neo4j"
+from graphkit.database.settings import DATABASE
+
 ADMIN = "root"
 READER = "reader"
 HEAP_VARIABLE = "GRAPHKIT_JVM_HEAP"
 #: Java's own default, also within a container.
 DEFAULT_HEAP = "a quarter of the memory"
-TIMEOUT_VARIABLE = "GRAPHKIT_QUERY_TIMEOUT"
 
 
 class Layout:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 
-from graphkit.database.embedded.place import Layout
+from graphkit.plugins.embedded.place import Layout
 
 
 def place(layout: Layout) -> None:

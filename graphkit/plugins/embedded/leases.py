@@ -9,9 +9,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphkit.database.embedded.locks import lock_file, lock_within, locking_pid, running_work
-from graphkit.database.embedded.place import Layout
 from graphkit.errors import DatabaseError
+from graphkit.plugins.embedded.locks import lock_file, lock_within, locking_pid, running_work
+from graphkit.plugins.embedded.place import Layout
 
 if sys.platform != "win32":
     import fcntl

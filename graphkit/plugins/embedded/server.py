@@ -1,4 +1,4 @@
-"""The embedded database's server process: ``python -m graphkit.database.embedded.server FOLDER``.
+"""The embedded database's server process: ``python -m graphkit.plugins.embedded.server FOLDER``.
 
 Only this module imports ``arcadedb_embedded``. It runs in a separate process because a Java virtual machine breaks
 fork, writes to standard output, catches signals and can't start twice. ``embedded.client`` explains its locks.
@@ -21,10 +21,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graphkit.database.embedded.exchange import settle
-from graphkit.database.embedded.folder import few_files
-from graphkit.database.embedded.locks import held_lock, lock_file, lock_within
-from graphkit.database.embedded.place import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
+from graphkit.database.settings import DATABASE, TIMEOUT_VARIABLE
+from graphkit.plugins.embedded.exchange import settle
+from graphkit.plugins.embedded.folder import few_files
+from graphkit.plugins.embedded.locks import held_lock, lock_file, lock_within
+from graphkit.plugins.embedded.place import ADMIN, HEAP_VARIABLE, READER, Layout
 
 GRACE_SECONDS = 1.5  # without a client; bridges the gap between two commands of a script
 POLL_SECONDS = 0.5
@@ -64,7 +65,7 @@ _JVM_OPTIONS = (
 def main(arguments: list[str] | None = None) -> int:
     """Run the server until it gets a signal or has no clients."""
     parser = argparse.ArgumentParser(
-        prog="graphkit.database.embedded.server", description="The embedded database's server."
+        prog="graphkit.plugins.embedded.server", description="The embedded database's server."
     )
     parser.add_argument("directory", type=Path)
     parser.add_argument("--detach", type=int, metavar="FD", help="leave the parent; report the start to this pipe")

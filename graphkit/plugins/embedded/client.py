@@ -13,30 +13,26 @@ even if a process dies, rule its life:
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphkit.database.embedded.folder import os_errors, other_owner, prepared
-from graphkit.database.embedded.leases import alone_starting, held_error, join, leave, work_error
-from graphkit.database.embedded.locks import is_held, locking_pid, running_work, wait_until, written_pid
-from graphkit.database.embedded.place import ADMIN, DATABASE, READER, Layout
-from graphkit.database.embedded.starting import START_SECONDS, State, read_state, start
+from graphkit.database.access import Waiting, unseen
+from graphkit.database.settings import DATABASE
 from graphkit.errors import DatabaseError
+from graphkit.plugins.embedded.folder import os_errors, other_owner, prepared
+from graphkit.plugins.embedded.leases import alone_starting, held_error, join, leave, work_error
+from graphkit.plugins.embedded.locks import is_held, locking_pid, running_work, wait_until, written_pid
+from graphkit.plugins.embedded.place import ADMIN, READER, Layout
+from graphkit.plugins.embedded.starting import START_SECONDS, State, read_state, start
 
 HOLDER_SECONDS = 15.0  # how long a server that holds the folder may take to answer
 STOP_SECONDS = 60.0
 WORK_SECONDS = 600.0  # how long to wait for a compaction or a bulk load
-
-#: Shows a sentence while its block waits.
-Waiting = Callable[[str], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -69,11 +65,6 @@ class Status:
     started_at: str | None = None
     keep: bool = False
     work: str | None = None
-
-
-def unseen(sentence: str) -> AbstractContextManager[object]:
-    """Show nothing of a sentence."""
-    return contextlib.nullcontext()
 
 
 def ensure_running(directory: Path, *, keep: bool = False, waiting: Waiting = unseen) -> Endpoint:

@@ -20,14 +20,14 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.database.embedded import client as embedded
-from graphkit.database.embedded.client import ensure_running, status, stop
-from graphkit.database.embedded.folder import os_error
-from graphkit.database.embedded.locks import held_lock
-from graphkit.database.embedded.place import Layout
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
+from graphkit.plugins.embedded import client as embedded
+from graphkit.plugins.embedded.client import ensure_running, status, stop
+from graphkit.plugins.embedded.folder import os_error
+from graphkit.plugins.embedded.locks import held_lock
+from graphkit.plugins.embedded.place import Layout
 from tests.helpers import ROOT
 from tests.helpers.engines import clean_environment
 
@@ -66,7 +66,7 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60.0) 
 
 def client(script: str, *arguments: object, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
     """Start a process that uses the database, with its arguments in ``sys.argv``."""
-    prelude = "import sys\nfrom pathlib import Path\nfrom graphkit.database.embedded.client import *\n"
+    prelude = "import sys\nfrom pathlib import Path\nfrom graphkit.plugins.embedded.client import *\n"
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", prelude + script, *map(str, arguments)],
         stdin=stdin,

@@ -14,10 +14,6 @@ import pytest
 
 import graphkit
 from benchmarks.world import world
-from graphkit.database.embedded.client import ensure_running, stop
-from graphkit.database.embedded.compact_client import Compacted, compact
-from graphkit.database.embedded.folder import bytes_by_kind
-from graphkit.database.embedded.place import Layout
 from graphkit.database.settings import Settings
 from graphkit.errors import DatabaseError
 from graphkit.files.dataset import Dataset
@@ -29,6 +25,10 @@ from graphkit.graph.queries import schema_statements
 from graphkit.graph.removal import remove_run
 from graphkit.graph.runs import load_run
 from graphkit.plugins.bulk.bulk_load import bulk_load, embedded_importer
+from graphkit.plugins.embedded.client import ensure_running, stop
+from graphkit.plugins.embedded.compact_client import Compacted, compact
+from graphkit.plugins.embedded.folder import bytes_by_kind
+from graphkit.plugins.embedded.place import Layout
 from graphkit.plugins.judging.grading.grade_run import grade
 from tests.helpers import ROOT
 from tests.helpers.cli import inside

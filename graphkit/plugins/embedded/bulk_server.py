@@ -1,4 +1,4 @@
-"""The process that fills a new embedded database: ``python -m graphkit.database.embedded.bulk_server FOLDER FD FD N``.
+"""The process that fills a new embedded database: ``python -m graphkit.plugins.embedded.bulk_server FOLDER FD FD N``.
 
 It holds the server's lock, so no server runs meanwhile, and uses ArcadeDB's batch importer without a network. The new
 database takes the place of the empty one when it is complete; until then nothing of it can be seen.
@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from graphkit.database.embedded.alone import reply, work_alone
-from graphkit.database.embedded.exchange import place, settle
-from graphkit.database.embedded.import_batches import ImportBatches
-from graphkit.database.embedded.place import Layout
-from graphkit.database.embedded.server import start_jvm
+from graphkit.plugins.embedded.alone import reply, work_alone
+from graphkit.plugins.embedded.exchange import place, settle
+from graphkit.plugins.embedded.import_batches import ImportBatches
+from graphkit.plugins.embedded.place import Layout
+from graphkit.plugins.embedded.server import start_jvm
 
 
 def main(arguments: list[str]) -> NoReturn:

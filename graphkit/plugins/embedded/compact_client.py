@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphkit.database.embedded.folder import disk_is_full, os_errors, prepared
-from graphkit.database.embedded.leases import work_error
-from graphkit.database.embedded.place import Layout
-from graphkit.database.embedded.starting import server_environment
 from graphkit.errors import DatabaseError
+from graphkit.plugins.embedded.folder import disk_is_full, os_errors, prepared
+from graphkit.plugins.embedded.leases import work_error
+from graphkit.plugins.embedded.place import Layout
+from graphkit.plugins.embedded.starting import server_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def compact(directory: Path, schema: Sequence[str], done: Callable[[int], None])
     Raise DatabaseError if a server uses the database, the disk has no room for the copy, or the copy fails.
     """
     layout = Layout(prepared(directory))
-    module = "graphkit.database.embedded.compact_server"
+    module = "graphkit.plugins.embedded.compact_server"
     reading, writing = os.pipe()
     with os_errors(layout.directory), os.fdopen(reading, "rb") as replies:
         layout.log_directory.mkdir(mode=0o700, exist_ok=True)

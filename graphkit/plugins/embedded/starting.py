@@ -12,9 +12,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphkit.database.embedded.folder import disk_is_full
-from graphkit.database.embedded.place import HEAP_VARIABLE, Layout
 from graphkit.errors import DatabaseError, InputError
+from graphkit.plugins.embedded.folder import disk_is_full
+from graphkit.plugins.embedded.place import HEAP_VARIABLE, Layout
 
 START_SECONDS = 90.0  # a cold start takes about one second, on an overloaded machine many
 _HIDDEN_FROM_SERVER = ("ANTHROPIC_", "NEO4J_")
@@ -96,7 +96,7 @@ def _spawn(layout: Layout, ready: int, log: int) -> None:
         sys.executable,
         "-P",
         "-m",
-        "graphkit.database.embedded.server",
+        "graphkit.plugins.embedded.server",
         str(layout.directory),
         "--detach",
         str(ready),

@@ -1,0 +1,1 @@
+"""The embedded database: its life, its files, and what happens when either is damaged."""
