@@ -15,7 +15,6 @@ __all__ = [
     "intake",
     "json_stream",
     "jsonl",
-    "judgements",
     "known_ids",
     "leftovers",
     "loopback",

@@ -21,7 +21,6 @@ from graphkit.files.assets import command_text, option_text
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
 from graphkit.files.jsonl import find_file, folders_around, is_array
-from graphkit.files.judgements import JUDGEMENTS, as_gold, holds_gains
 from graphkit.files.known_ids import Known, gold_ids, read_known
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import OnError, Problems
@@ -52,9 +51,6 @@ from graphkit.shards.work import in_order
 
 #: Recognise the format of each file.
 AUTO = "auto"
-
-#: The formats of rankings, whose files judgements are mistaken for.
-OF_RANKINGS = ("trec", "beir")
 
 #: The number of values of a file that decide its format.
 SAMPLE = 50
@@ -292,8 +288,8 @@ def run_name_of(path: Path) -> str:
 def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader, str]:  # noqa: A002
     """Return the reader of a file, and a sentence that says how it was chosen."""
     refuse_database(path)
-    if format in (AUTO, *OF_RANKINGS) and not is_table(path) and not is_json(path) and holds_gains(path):
-        raise InputError(JUDGEMENTS, where=str(path), remedy=as_gold(path))
+    for reader in readers()[0] if format == AUTO else [reader_of(format)]:
+        reader.refuse(path)
     if format != AUTO:
         reader = reader_of(format)
         return reader, f"{path.name}: read as {reader.title}"

@@ -258,6 +258,10 @@ class Reader(ABC):
         """Return the values of an archive (.zip, of any ending) if its documents may be of this format, else None."""
         return None
 
+    def refuse(self, path: Path) -> None:
+        """Raise UnreadableLogError for a file that looks like a log of this format, and is something else."""
+        return
+
     @abstractmethod
     def recognises(self, value: Any) -> bool:
         """Return whether a value of a file (in a file of text, a line) has this format."""

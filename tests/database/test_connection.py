@@ -13,10 +13,11 @@ from pathlib import Path
 import neo4j
 import pytest
 
-from graphkit.database import access, driver
+from graphkit.database import driver
 from graphkit.database.settings import Settings, hide_password
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, GraphkitError, InputError
+from graphkit.plugins.embedded import embedded_access
 from tests.helpers import ROOT
 from tests.helpers.engines import ENGINES, EngineSettings, Neo4jServer
 
@@ -292,7 +293,7 @@ def test_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed commit on a full disk is reported as such, although the embedded engine gives no reason."""
     if store.engine != "embedded":
         pytest.skip("other servers say it themselves")
-    monkeypatch.setattr(access, "disk_is_full", lambda _: True)
+    monkeypatch.setattr(embedded_access, "disk_is_full", lambda _: True)
     with pytest.raises(DatabaseError, match="disk of the database is full") as caught:
         store.read("CALL nothing.like.this()")
     assert "Make room" in str(caught.value)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphkit.files.judgements import judged_questions
 from graphkit.files.problems import Problems
 from graphkit.plugins.gold.formats import GoldFormat
 from graphkit.plugins.gold.public_rows import GoldRow
+from graphkit.plugins.logs.judgements import judged_questions
 
 
 class Qrels(GoldFormat):

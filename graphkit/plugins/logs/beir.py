@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from graphkit.files.judgements import JUDGEMENTS, are_gains, as_gold
+from graphkit.plugins.logs.judgements import JUDGEMENTS, are_gains, as_gold, refuse_judgements
 from graphkit.plugins.logs.trec import ranking
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number, plain_key
@@ -33,6 +34,9 @@ class BeirReader(Reader):
         "Results are a ranking and nothing else: no traversal, no text, no answer, no times and no tokens.",
         "The order is that of trec_eval: by score in single precision, equal ones by the document's name backwards.",
     )
+
+    def refuse(self, path: Path) -> None:
+        refuse_judgements(path)
 
     def recognises(self, value: Any) -> bool:
         return _table(value) is not None or _of_question(value) is not None or _of_document(value) is not None

@@ -6,8 +6,10 @@ import math
 import struct
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from graphkit.plugins.logs.judgements import refuse_judgements
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import number, plain_key
 from graphkit.records.words import shortened
@@ -35,6 +37,9 @@ class TrecReader(Reader):
         "the rank that was written isn't used.",
         "A question without a line looks like one that retrieved nothing.",
     )
+
+    def refuse(self, path: Path) -> None:
+        refuse_judgements(path)
 
     def recognises(self, value: Any) -> bool:
         fields = value.split() if isinstance(value, str) else []

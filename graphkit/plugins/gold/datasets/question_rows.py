@@ -8,12 +8,12 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
-from graphkit.files.judgements import is_qrels, judged_questions
 from graphkit.files.problems import Problems
 from graphkit.files.tables import is_table, meant, read_table
 from graphkit.imports.log_rows import json_rows
 from graphkit.imports.sources import is_json
 from graphkit.plugins.gold.datasets.question_fields import field_of
+from graphkit.plugins.logs.judgements import is_qrels, judged_questions
 
 
 def question_rows(

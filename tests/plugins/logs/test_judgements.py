@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.judgements import are_gains, is_qrels, judged_questions
 from graphkit.files.problems import Problems
 from graphkit.imports.importer import import_log
 from graphkit.plugins.gold.datasets.new_dataset import create_dataset
+from graphkit.plugins.logs.judgements import are_gains, is_qrels, judged_questions
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import score
 from tests.helpers.cli import inside, write_lines

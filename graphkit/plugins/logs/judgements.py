@@ -17,6 +17,8 @@ from graphkit.files.jsonl import read_lines, whole
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.tables import columns_of, is_table, read_table
+from graphkit.imports.sources import is_json
+from graphkit.readers.logged import UnreadableLogError
 from graphkit.records.words import shortened
 
 #: The names of the columns: the query, the document and its gain, without their signs and in lower case.
@@ -78,6 +80,12 @@ def holds_gains(path: Path) -> bool:
         found = [one.gain for one in islice(_judgements(path), _LOOKED_AT)]
         return bool(found) and max(found) <= _LARGEST
     return False
+
+
+def refuse_judgements(path: Path) -> None:
+    """Raise UnreadableLogError if lines of text are judgements, in the place of a run."""
+    if not is_table(path) and not is_json(path) and holds_gains(path):
+        raise UnreadableLogError(JUDGEMENTS, where=str(path), remedy=as_gold(path))
 
 
 def are_gains(scores: Collection[Sequence[float]]) -> bool:
