@@ -2,7 +2,6 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
-    "archives",
     "assets",
     "atomic",
     "baseline_branches",

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from graphkit.errors import InputError
-from graphkit.files.archives import is_archive
 from graphkit.files.json_stream import LONGEST, json_documents, mistake, refused, whole_characters
 from graphkit.files.jsonl import MAX_LINE, first_block, is_array, open_binary, read_block, read_lines, text_lines
 from graphkit.files.parquet import parquet_rows
@@ -21,6 +20,15 @@ from graphkit.readers.known_formats import unpacked
 from graphkit.records.json_once import each_key_once, repeats_a_key
 
 _JSON = msgspec.json.Decoder()
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file is a zip archive, by its first bytes."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
+    except OSError:
+        return False
 
 
 def is_json(path: Path) -> bool:

@@ -13,11 +13,11 @@ import zstandard
 
 from graphkit.errors import InputError
 from graphkit.files import intake
-from graphkit.files.archives import Archive
 from graphkit.files.jsonl import open_binary, read_lines
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import KEPT, Problem, Problems
 from graphkit.files.reading import read_records
+from graphkit.plugins.logs.archives import Archive
 from graphkit.records.models import Commit
 from graphkit.records.scores import Score
 

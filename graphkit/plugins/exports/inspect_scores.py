@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from graphkit.errors import InputError
-from graphkit.files.archives import Archive, is_archive
-from graphkit.imports.sources import values_of
+from graphkit.imports.sources import is_archive, values_of
 from graphkit.plugins.exports.scored_samples import GivenScore, ScoredSample, number_of
+from graphkit.plugins.logs.archives import Archive
 from graphkit.readers.payloads import identifier, object_of, question_id, text
 
 #: The letters of Inspect's scorers, with their usual value and their meaning.

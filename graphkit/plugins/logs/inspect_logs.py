@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from graphkit.files.archives import Archive
+from graphkit.plugins.logs.archives import Archive
 from graphkit.plugins.logs.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation
 from graphkit.plugins.logs.model_messages import CUT, cut_short, parse_message
 from graphkit.plugins.logs.tool_calls import LACKS

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files import archives
-from graphkit.files.archives import Archive, is_archive
+from graphkit.imports.sources import is_archive
+from graphkit.plugins.logs import archives
+from graphkit.plugins.logs.archives import Archive
 from tests.helpers.archives import deflated, zstandard_archive
 
 Write = Callable[[Path, Mapping[str, bytes]], Path]

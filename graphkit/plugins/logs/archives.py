@@ -22,15 +22,6 @@ _LOCAL_HEADER = 30
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def is_archive(path: Path) -> bool:
-    """Return whether a file is a zip archive, by its first bytes."""
-    try:
-        with path.open("rb") as file:
-            return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
-    except OSError:
-        return False
-
-
 class Archive:
     """The JSON documents of a zip archive.
 
