@@ -16,8 +16,8 @@ from graphkit.files.tables import columns_of, is_table, read_table
 from graphkit.imports.graphml import read_graphml
 from graphkit.imports.sources import values_of
 from graphkit.readers.graph_names import NAMES, edge_of, is_relation_type, plain
+from graphkit.readers.json_values import identifier
 from graphkit.readers.logged import LoggedEdge
-from graphkit.readers.payloads import identifier
 from graphkit.records.graph_parts import GraphEdge, GraphNode
 
 Columns = tuple[str, str, str]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphkit.readers.graph_names import COMMITS, NAMES, is_element_id, plain
-from graphkit.readers.payloads import identifier
+from graphkit.readers.json_values import identifier
 from graphkit.records.graph_parts import GraphNode
 from graphkit.records.words import shortened
 

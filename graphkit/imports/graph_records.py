@@ -25,7 +25,7 @@ from graphkit.imports.graph_nodes import (
 from graphkit.imports.import_report import SHOWN, GraphReport
 from graphkit.imports.names import Names
 from graphkit.readers.graph_names import first_of, plain
-from graphkit.readers.payloads import identifier, whole
+from graphkit.readers.json_values import identifier, whole
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.graph_parts import GraphEdge, GraphNode
 from graphkit.records.ids import Places, RepositoryRules

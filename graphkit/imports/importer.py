@@ -34,10 +34,10 @@ from graphkit.imports.recorder import NO_QUESTION, Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, is_parquet, text_of, values_of, whole_text
 from graphkit.imports.trials import TrialRecord, Trials
 from graphkit.readers.accounting import Account
+from graphkit.readers.json_values import EMPTY
 from graphkit.readers.known_formats import reader_of, readers, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnrecognisedLogError
 from graphkit.readers.own_records import OwnRecordsReader, records_of_file
-from graphkit.readers.payloads import EMPTY
 from graphkit.readers.refused_forms import refuse_database
 from graphkit.readers.unrecognised import REMEDY
 from graphkit.records.directions import KnowledgeEdges

@@ -12,8 +12,8 @@ from graphkit.files.run_files import second_record
 from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
 from graphkit.readers.graph_names import is_element_id
+from graphkit.readers.json_values import UUID
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
-from graphkit.readers.payloads import UUID
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
 from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names

@@ -1,7 +1,7 @@
 """Accounts for the values of a log: which of their fields a reader took, and which nobody did.
 
 A reader takes a field by its key. Going through all fields of an object takes them all: whoever does so counts those
-that aren't read (:func:`graphkit.readers.payloads.count_unread`), or keeps the object as it is.
+that aren't read, or keeps the object as it is.
 """
 
 from __future__ import annotations

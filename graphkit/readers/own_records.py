@@ -15,8 +15,8 @@ from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
 from graphkit.files.run_files import trial_in, trial_of
+from graphkit.readers.json_values import identifier
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import identifier
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER
 from graphkit.records.shapes import traversal_steps, with_output
 from graphkit.records.structs import AnswerStruct, struct_of

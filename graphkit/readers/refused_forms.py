@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from graphkit.readers.json_values import object_of
 from graphkit.readers.logged import UnreadableLogError
-from graphkit.readers.payloads import object_of
 
 _SQLITE = b"SQLite format 3\0"
 

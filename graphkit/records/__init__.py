@@ -24,6 +24,7 @@ __all__ = [
     "progress",
     "question_texts",
     "references",
+    "repetition_names",
     "schemas",
     "scores",
     "secrets",

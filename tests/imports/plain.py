@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import EntryPoint
 from typing import Any
 
+from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, json_within
 from graphkit.readers.known_formats import GROUP
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
-from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within
 
 
 class PlainReader(Reader):

@@ -7,19 +7,9 @@ from typing import Any
 
 import pytest
 
+from graphkit.plugins.logs.payloads import ANSWER_ALONE, count_unread, each_unwrapped, holds, json_within, texts
+from graphkit.readers.json_values import EMPTY, identifier, number, whole
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import (
-    ANSWER_ALONE,
-    EMPTY,
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    json_within,
-    number,
-    texts,
-    whole,
-)
 from graphkit.records.doubts import NOTHING
 from tests.plugins.logs.shared_logs import unwrapped
 

@@ -10,7 +10,8 @@ from graphkit.errors import InputError
 from graphkit.imports.sources import is_archive, values_of
 from graphkit.plugins.exports.scored_samples import GivenScore, ScoredSample, number_of
 from graphkit.plugins.logs.archives import Archive
-from graphkit.readers.payloads import identifier, object_of, question_id, text
+from graphkit.plugins.logs.payloads import question_id
+from graphkit.readers.json_values import identifier, object_of, text
 
 #: The letters of Inspect's scorers, with their usual value and their meaning.
 LETTERS: Mapping[str, tuple[float, str]] = {

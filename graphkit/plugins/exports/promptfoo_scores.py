@@ -11,7 +11,7 @@ from graphkit.errors import InputError
 from graphkit.imports.sources import values_of
 from graphkit.plugins.exports.scored_samples import GivenScore, ScoredSample, number_of
 from graphkit.plugins.logs.promptfoo import error_of, question_of, results_of, variant_of
-from graphkit.readers.payloads import object_of, text
+from graphkit.readers.json_values import object_of, text
 from graphkit.records.unanswered import failed
 
 #: The measure of a test's own score, and the grader of all.

@@ -18,8 +18,9 @@ from graphkit.imports.sources import values_of
 from graphkit.plugins.exports.inspect_scores import InspectScores
 from graphkit.plugins.exports.promptfoo_scores import PromptfooScores
 from graphkit.plugins.exports.scored_samples import GivenScore, ScoredSample, ScoreFormat
+from graphkit.plugins.logs.payloads import question_id
+from graphkit.readers.json_values import identifier, object_of, text
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.payloads import identifier, object_of, question_id, text
 from graphkit.records.scores import PERSON, Score
 from graphkit.records.unanswered import failed
 from graphkit.records.words import counted, shortened

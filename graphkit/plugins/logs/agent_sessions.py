@@ -11,8 +11,8 @@ from typing import Any
 from graphkit.plugins.logs.conversations import Conversation, added
 from graphkit.plugins.logs.model_messages import Message, Result
 from graphkit.plugins.logs.tool_calls import WITHOUT_RESULT
+from graphkit.readers.json_values import identifier, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk
-from graphkit.readers.payloads import identifier, text
 from graphkit.records.usage import added as summed
 
 ABORTED = "the session was aborted"

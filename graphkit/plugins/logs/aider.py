@@ -15,8 +15,8 @@ from graphkit.plugins.logs.agent_sessions import AgentSession
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.model_messages import Call, Message, Result
 from graphkit.plugins.logs.tool_calls import Trail
+from graphkit.readers.json_values import number, whole
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.payloads import number, whole
 from graphkit.records.words import shortened
 
 CUT_FILE = "the history ends within a line: it was cut"

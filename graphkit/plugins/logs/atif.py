@@ -10,20 +10,11 @@ from typing import Any
 
 from graphkit.plugins.logs.conversations import MANY_QUESTIONS, Conversation
 from graphkit.plugins.logs.model_messages import Call, Message, Result
+from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, objects_of
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import LACKS, content_text
+from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    number,
-    object_of,
-    objects_of,
-    text,
-    whole,
-)
 
 #: How deep trajectories of agents that agents called may lie within each other.
 DEPTH = 8

@@ -9,10 +9,11 @@ from typing import Any
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.plugins.logs.model_messages import Call, Message, Result, tokens_of
+from graphkit.plugins.logs.payloads import count_unread, objects_of
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import content_text, found_in
+from graphkit.readers.json_values import object_of, text
 from graphkit.readers.logged import LoggedAnswer, UnreadableLogError
-from graphkit.readers.payloads import count_unread, object_of, objects_of, text
 
 #: The types by what they are.
 _WORDS = ("TextMessage", "MultiModalMessage", "UserMessage", "ToolCallSummaryMessage", "StructuredMessage")

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.plugins.logs.judgements import JUDGEMENTS, are_gains, as_gold, refuse_judgements
+from graphkit.plugins.logs.payloads import QUESTION_IDS, count_unread, plain_key
 from graphkit.plugins.logs.trec import ranking
+from graphkit.readers.json_values import identifier, number
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number, plain_key
 from graphkit.records.words import shortened
 
 #: How many questions, and documents of each, a value is recognised by.

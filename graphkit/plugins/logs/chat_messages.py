@@ -17,18 +17,10 @@ from graphkit.plugins.logs.model_messages import (
     reply,
     tokens_of,
 )
+from graphkit.plugins.logs.payloads import Wrapped, count_unread, each_unwrapped, holds
 from graphkit.plugins.logs.tool_calls import LACKS
+from graphkit.readers.json_values import number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    Wrapped,
-    count_unread,
-    each_unwrapped,
-    holds,
-    number,
-    object_of,
-    text,
-    whole,
-)
 from graphkit.records.doubts import NOTHING
 
 _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost_usd", "input", "output")

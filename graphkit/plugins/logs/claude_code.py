@@ -12,20 +12,11 @@ from typing import Any
 from graphkit.plugins.logs.atif import SUBAGENT, SUBAGENT_COSTS
 from graphkit.plugins.logs.conversations import ENDS_WITH_CALL, Conversation, added, refuse_unnamed, thread_of
 from graphkit.plugins.logs.model_messages import Message, parse_message, tokens_of
+from graphkit.plugins.logs.payloads import QUESTION_IDS, Wrapped, each_unwrapped, holds, texts
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import LACKS
+from graphkit.readers.json_values import identifier, number, object_of, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    QUESTION_IDS,
-    Wrapped,
-    each_unwrapped,
-    holds,
-    identifier,
-    number,
-    object_of,
-    text,
-    texts,
-)
 from graphkit.records.words import shortened
 
 #: The types of lines that are read, and of those that say nothing of a question.

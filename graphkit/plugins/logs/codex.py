@@ -11,10 +11,11 @@ from typing import Any
 
 from graphkit.plugins.logs.conversations import Conversation, added
 from graphkit.plugins.logs.model_messages import Call, Message, Result, parse_message, tokens_of
+from graphkit.plugins.logs.payloads import Wrapped, at, each_unwrapped, holds, json_within
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import LACKS
+from graphkit.readers.json_values import identifier, object_of, text
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.payloads import Wrapped, at, each_unwrapped, holds, identifier, json_within, object_of, text
 from graphkit.records.words import shortened
 
 #: The types of lines that are read, and of those that say nothing of a question.

@@ -10,9 +10,10 @@ from urllib.parse import unquote
 
 from graphkit.plugins.logs.framework_logs import SearchReader
 from graphkit.plugins.logs.logged_rankings import Ranking, distinct
+from graphkit.plugins.logs.payloads import count_unread, json_within, objects_of
 from graphkit.readers.accounting import renamed
+from graphkit.readers.json_values import identifier, object_of, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.payloads import count_unread, identifier, json_within, object_of, objects_of, text
 
 #: The keys of what was found in one dataset, by each of their names.
 _COMPLETION = ("text_result", "completion")

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphkit.plugins.logs.model_messages import CUT, KNOWN, Message, parse_message, plain_message, unread_blocks
+from graphkit.plugins.logs.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, plain_key
 from graphkit.plugins.logs.tagged_calls import has_tagged_calls, with_tagged_calls
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.readers.accounting import without
+from graphkit.readers.json_values import identifier
 from graphkit.readers.logged import LoggedAnswer, UnreadableLogError
-from graphkit.readers.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, identifier, plain_key
 from graphkit.records.doubts import UNREAD_PARTS
 from graphkit.records.words import shortened
 

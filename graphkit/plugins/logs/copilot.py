@@ -13,22 +13,12 @@ from typing import Any
 from graphkit.plugins.logs.agent_sessions import ABORTED, ENDED, AgentSession, as_inner, listed_files, shell_result
 from graphkit.plugins.logs.atif import SUBAGENT_COSTS
 from graphkit.plugins.logs.model_messages import Call, Message, Result, cut_short
+from graphkit.plugins.logs.payloads import Wrapped, at, count_unread, each_unwrapped, holds, objects_of
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import LACKS
 from graphkit.readers.accounting import kept
+from graphkit.readers.json_values import identifier, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    Wrapped,
-    at,
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    object_of,
-    objects_of,
-    text,
-    whole,
-)
 from graphkit.records.words import shortened
 
 #: How the types of events begin.

@@ -16,22 +16,12 @@ from typing import Any
 from graphkit.plugins.logs.agent_sessions import ABORTED, ENDED, AgentSession, chunks
 from graphkit.plugins.logs.conversations import Conversation, refuse_unnamed, thread_of
 from graphkit.plugins.logs.model_messages import Call, Message, Result, parse_message
+from graphkit.plugins.logs.payloads import QUESTION_IDS, Wrapped, count_unread, each_unwrapped, holds, objects_of
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import LACKS, Trail
 from graphkit.readers.accounting import kept
+from graphkit.readers.json_values import number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    QUESTION_IDS,
-    Wrapped,
-    count_unread,
-    each_unwrapped,
-    holds,
-    number,
-    object_of,
-    objects_of,
-    text,
-    whole,
-)
 from graphkit.records.words import shortened
 
 WITHOUT_RESULTS = "a transcript has no results of tools: whether a call failed, and what a search found, isn't known"

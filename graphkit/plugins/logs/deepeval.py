@@ -6,22 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphkit.plugins.logs.payloads import at, count_unread, objects_of, plain_key, question_id
 from graphkit.plugins.logs.text_contexts import chunks_of
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.readers.accounting import renamed
+from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import (
-    at,
-    count_unread,
-    identifier,
-    number,
-    object_of,
-    objects_of,
-    plain_key,
-    question_id,
-    text,
-    whole,
-)
 
 #: The keys of a test case that are read or hold gold and scores, in lower case and without signs.
 _READ = ("name", "input", "actualoutput", "retrievalcontext", "toolscalled", "completiontime", "tokencost")

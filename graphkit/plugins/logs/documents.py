@@ -11,8 +11,8 @@ from graphkit.plugins.logs.graph_values import Gathered
 from graphkit.plugins.logs.logged_rankings import Ranking
 from graphkit.plugins.logs.reprs import printed
 from graphkit.plugins.logs.triples import JOINED_EDGES, SplitText, edges_in, facts_in, relations_in, split_own_preambles
+from graphkit.readers.json_values import text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
-from graphkit.readers.payloads import text
 
 #: The beginning of a text that holds a query and its rows as LlamaIndex prints them, and what separates the two.
 CYPHER = "Generated Cypher query:"

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from graphkit.plugins.logs.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation
+from graphkit.plugins.logs.payloads import Wrapped, each_unwrapped, holds
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import LACKS
 from graphkit.readers.accounting import without
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
 
 #: The things that the log of no framework says.
 FRAMEWORK_LACKS = (

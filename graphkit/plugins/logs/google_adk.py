@@ -9,10 +9,11 @@ from typing import Any
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.plugins.logs.model_messages import Call, Message, Result, cut_short
+from graphkit.plugins.logs.payloads import count_unread, objects_of
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.readers.accounting import renamed
+from graphkit.readers.json_values import identifier, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.payloads import count_unread, identifier, object_of, objects_of, text, whole
 
 #: The keys of a session beside its events, and those of an event that are read or say nothing of a question.
 _SESSION = ("events", "id", "app_name", "user_id", "state", "last_update_time")

@@ -8,8 +8,8 @@ from typing import Any
 
 from graphkit.plugins.logs.reprs import DEEPEST, Described
 from graphkit.readers.graph_names import ELEMENT_IDS, first_of, name_of, plain
+from graphkit.readers.json_values import identifier
 from graphkit.readers.logged import LoggedEdge
-from graphkit.readers.payloads import identifier
 
 UNDIRECTED = "paths without the direction of their edges, as Record.data() gives them"
 SHORT_PATHS = "the text of a Path of one edge holds its ends, but neither relation nor direction"

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from graphkit.plugins.logs.graph_columns import EDGES, VARIABLES, variable
 from graphkit.plugins.logs.graph_objects import is_relationship
 from graphkit.plugins.logs.graph_values import UNREAD_EDGES, Gathered
 from graphkit.plugins.logs.reprs import Described
 from graphkit.plugins.logs.triples import JOINED_EDGES, edges_of_lines
 from graphkit.readers.graph_names import (
-    EDGES,
     ENDS,
-    VARIABLES,
     edge_of,
     end_of,
     first_of,
@@ -26,10 +25,9 @@ from graphkit.readers.graph_names import (
     is_relation_type,
     name_of,
     plain,
-    variable,
 )
+from graphkit.readers.json_values import identifier, text
 from graphkit.readers.logged import LoggedEdge, ReadOptions
-from graphkit.readers.payloads import identifier, text
 
 #: How deep a graph may lie within a result.
 DEPTH = 6

@@ -12,30 +12,24 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from graphkit.plugins.logs.graph_objects import GraphObjects, is_relationship
-from graphkit.plugins.logs.logged_rankings import Ranking, distinct, ends
-from graphkit.plugins.logs.reprs import Described
-from graphkit.plugins.logs.triples import JOINED_EDGES, edges_of_lines
-from graphkit.readers.graph_names import (
+from graphkit.plugins.logs.graph_columns import (
     EDGES,
     SCORES,
     arrows,
     chunk_of,
-    edge_of,
-    end_of,
-    first_of,
     guessed,
-    is_element_id,
     is_null_edge,
     is_relation,
-    is_relation_type,
-    name_of,
     named_by_properties,
-    plain,
     variables,
 )
+from graphkit.plugins.logs.graph_objects import GraphObjects, is_relationship
+from graphkit.plugins.logs.logged_rankings import Ranking, distinct, ends
+from graphkit.plugins.logs.reprs import Described
+from graphkit.plugins.logs.triples import JOINED_EDGES, edges_of_lines
+from graphkit.readers.graph_names import edge_of, end_of, first_of, is_element_id, is_relation_type, name_of, plain
+from graphkit.readers.json_values import number
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
-from graphkit.readers.payloads import number
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.doubts import NAMELESS, NO_NAMES
 

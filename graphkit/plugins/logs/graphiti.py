@@ -8,8 +8,9 @@ from typing import Any
 
 from graphkit.plugins.logs.framework_logs import SearchReader
 from graphkit.plugins.logs.logged_rankings import Ranking, distinct
+from graphkit.plugins.logs.payloads import count_unread, objects_of
+from graphkit.readers.json_values import identifier, number, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.payloads import count_unread, identifier, number, objects_of, text
 
 #: The keys of a list of edges in a result, and in one of graphiti's MCP server.
 _LISTS = ("edges", "facts", "results")

@@ -25,8 +25,9 @@ from graphkit.plugins.logs.graphrag_tables import (
     tables_of_text,
 )
 from graphkit.plugins.logs.logged_rankings import Ranking
+from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, json_within
+from graphkit.readers.json_values import identifier, number, text, whole
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, Values
-from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text, whole
 from graphkit.records.words import shortened
 
 _CONTEXTS = ("context_data", "context")

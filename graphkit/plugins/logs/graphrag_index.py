@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.parquet import parquet_rows
+from graphkit.readers.json_values import identifier, text
 from graphkit.readers.logged import UnreadableLogError
-from graphkit.readers.payloads import identifier, text
 
 #: Where the files lie below the folder that the user names: it may be the project's, or one of a run of the index.
 _BELOW = (".", "output", "artifacts", "output/artifacts", "output/*/artifacts")

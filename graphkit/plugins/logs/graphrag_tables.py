@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from graphkit.plugins.logs.payloads import json_within
 from graphkit.readers.logged import UnreadableLogError
-from graphkit.readers.payloads import json_within
 
 TABLES = ("entities", "relationships", "sources", "reports", "claims")
 

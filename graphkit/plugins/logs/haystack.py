@@ -12,12 +12,13 @@ from graphkit.plugins.logs.documents import Document, ranked_documents
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation
 from graphkit.plugins.logs.logged_rankings import distinct
 from graphkit.plugins.logs.model_messages import CUT, ROLES, Call, Message, Result, cut_short, tokens_of
+from graphkit.plugins.logs.payloads import count_unread, objects_of
 from graphkit.plugins.logs.tool_calls import found_in
 from graphkit.plugins.logs.triples import NOT_AN_EDGE, UNSPLIT, edges_of_metadata, split_text
 from graphkit.readers.accounting import renamed, without
 from graphkit.readers.graph_names import name_of
+from graphkit.readers.json_values import identifier, number, object_of, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk
-from graphkit.readers.payloads import count_unread, identifier, number, object_of, objects_of, text
 
 #: The fields of a document; those of its metadata stand beside them, or below ``meta``.
 _DOCUMENT = ("id", "content", "blob", "dataframe", "score", "embedding", "sparse_embedding", "meta")

@@ -12,9 +12,10 @@ from typing import Any
 from graphkit.plugins.logs.archives import Archive
 from graphkit.plugins.logs.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation
 from graphkit.plugins.logs.model_messages import CUT, cut_short, parse_message
+from graphkit.plugins.logs.payloads import at, count_unread
 from graphkit.plugins.logs.tool_calls import LACKS
+from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
 from graphkit.records.usage import added
 
 #: The depth in a message to which texts stored elsewhere are put back.

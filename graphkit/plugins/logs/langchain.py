@@ -9,8 +9,8 @@ from typing import Any
 from graphkit.plugins.logs.graph_values import Gathered, InOrder
 from graphkit.plugins.logs.langchain_outputs import add_output, continues, is_output
 from graphkit.plugins.logs.langchain_traces import Traces, is_event, is_run
+from graphkit.plugins.logs.payloads import Wrapped, each_unwrapped, holds
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
 
 
 class LangchainReader(Reader):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphkit.plugins.logs.conversations import conversation
+from graphkit.plugins.logs.graph_columns import SCORES, TEXTS, chunk_of
 from graphkit.plugins.logs.graph_values import Gathered
 from graphkit.plugins.logs.model_messages import (
     CUT,
@@ -18,23 +19,13 @@ from graphkit.plugins.logs.model_messages import (
     plain_message,
     tokens_of,
 )
+from graphkit.plugins.logs.payloads import at
 from graphkit.plugins.logs.reprs import Described, ReprError, parse_repr
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.plugins.logs.triples import JOINED_EDGES, edges_in, facts_in, relations_in, split_text
-from graphkit.readers.graph_names import (
-    COMMITS,
-    ELEMENT_IDS,
-    NAMES,
-    SCORES,
-    TEXTS,
-    chunk_of,
-    first_of,
-    is_element_id,
-    name_of,
-    plain,
-)
+from graphkit.readers.graph_names import COMMITS, ELEMENT_IDS, NAMES, first_of, is_element_id, name_of, plain
+from graphkit.readers.json_values import UUID, identifier, number, object_of, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.payloads import UUID, at, identifier, number, object_of, text
 
 #: The keys of a chain's output that hold documents, the earlier one is believed; and, as plain keys, answers.
 DOCUMENTS = (

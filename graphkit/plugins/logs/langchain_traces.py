@@ -10,13 +10,14 @@ from typing import Any
 from graphkit.plugins.logs.graph_values import Gathered
 from graphkit.plugins.logs.langchain_outputs import add_documents, add_output, question_in, sum_of_all, usage_of
 from graphkit.plugins.logs.model_messages import CUT, plain_message
+from graphkit.plugins.logs.payloads import QUESTION_IDS, Wrapped, at, json_within
 from graphkit.plugins.logs.reprs import printed
 from graphkit.plugins.logs.times import milliseconds_between
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.plugins.logs.traces import Tree
 from graphkit.readers.graph_names import first_of
+from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
-from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
 
 _CHUNKS = re.compile(r"on_\w+_stream")
 _EVENT = re.compile(r"on_(chain|retriever|chat_model|llm|tool|prompt|parser|custom)_?(\w+)")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.plugins.logs.openinference import ASKED
+from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, json_within, nothing_known, objects_of
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.traced_functions import (
     KINDS,
@@ -23,19 +24,8 @@ from graphkit.plugins.logs.traced_functions import (
     replied,
 )
 from graphkit.plugins.logs.traces import read_traces
+from graphkit.readers.json_values import number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    count_unread,
-    each_unwrapped,
-    holds,
-    json_within,
-    nothing_known,
-    number,
-    object_of,
-    objects_of,
-    text,
-    whole,
-)
 from graphkit.records.words import shortened
 
 #: The types of observations; those of a function whose kind isn't said come last.

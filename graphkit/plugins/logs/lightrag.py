@@ -13,17 +13,9 @@ from typing import Any
 
 from graphkit.plugins.logs.lightrag_contexts import chunks_of, is_context, is_prompt, is_refusal, tables_of
 from graphkit.plugins.logs.logged_rankings import Ranking
+from graphkit.plugins.logs.payloads import ANSWER_ALONE, count_unread, each_unwrapped, holds, objects_of
+from graphkit.readers.json_values import identifier, number, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    ANSWER_ALONE,
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    number,
-    objects_of,
-    text,
-)
 from graphkit.records.ids import id_of_text
 
 _TABLES = ("entities", "relationships", "chunks", "references")

@@ -16,6 +16,7 @@ from typing import Any
 from graphkit.plugins.logs.documents import CYPHER, Document, content_of_rows, ranked_documents, rows_in
 from graphkit.plugins.logs.llama_index_events import is_event, without_events
 from graphkit.plugins.logs.logged_rankings import distinct
+from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, json_within
 from graphkit.plugins.logs.reprs import printed
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.plugins.logs.triples import (
@@ -27,6 +28,7 @@ from graphkit.plugins.logs.triples import (
     parts_of,
     split_text,
 )
+from graphkit.readers.json_values import UUID, identifier, number, object_of, text
 from graphkit.readers.logged import (
     LoggedAnswer,
     LoggedChunk,
@@ -35,17 +37,6 @@ from graphkit.readers.logged import (
     ReadOptions,
     UnreadableLogError,
     Values,
-)
-from graphkit.readers.payloads import (
-    UUID,
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    json_within,
-    number,
-    object_of,
-    text,
 )
 
 _LONGEST_PRINTED = 10_000

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.plugins.logs.times import milliseconds_between
-from graphkit.readers.payloads import text
+from graphkit.readers.json_values import text
 from graphkit.records.words import shortened
 
 _RETRIEVED, _ANSWERED, _ASKED = "RetrievalEndEvent", "QueryEndEvent", "QueryStartEvent"

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.plugins.logs.payloads import count_unread, texts
 from graphkit.plugins.logs.written_places import location_id, repository_of_instance
+from graphkit.readers.json_values import object_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import count_unread, object_of, texts
 from graphkit.records.words import shortened
 
 #: The stages of Agentless below files, the last first: each names classes, functions and lines of the found files.

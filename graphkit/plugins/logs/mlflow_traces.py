@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.plugins.logs.openinference import ASKED
+from graphkit.plugins.logs.payloads import each_unwrapped, holds, json_within, nothing_known, objects_of
 from graphkit.plugins.logs.traced_functions import (
     KINDS,
     LACKS,
@@ -22,8 +23,8 @@ from graphkit.plugins.logs.traced_functions import (
     observed,
 )
 from graphkit.plugins.logs.traces import read_traces
+from graphkit.readers.json_values import object_of, text
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.payloads import each_unwrapped, holds, json_within, nothing_known, object_of, objects_of, text
 
 _OWN = "mlflow."
 _BESIDE = ("traceRequestId", "experimentId", "spanFunctionName", "spanType", "spanInputs", "spanOutputs", "chat.tools")

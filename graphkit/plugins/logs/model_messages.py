@@ -12,9 +12,10 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.plugins.logs.payloads import objects_of
 from graphkit.readers.accounting import kept
+from graphkit.readers.json_values import object_of, text, whole
 from graphkit.readers.logged import LoggedChunk
-from graphkit.readers.payloads import object_of, objects_of, text, whole
 
 #: Who speaks, by ``role`` or ``type``.
 ROLES = {

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphkit.plugins.logs.graph_columns import EDGES, chunk_of
 from graphkit.plugins.logs.graph_values import Gathered, InOrder
+from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, json_within
 from graphkit.plugins.logs.reprs import Described, ReprError, parse_fields, parse_repr
-from graphkit.readers.graph_names import EDGES, ELEMENT_IDS, NAMES, chunk_of, edge_of, is_element_id, name_of, plain
+from graphkit.readers.graph_names import ELEMENT_IDS, NAMES, edge_of, is_element_id, name_of, plain
+from graphkit.readers.json_values import text
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within, text
 
 #: The key under which graphkit's formatter keeps the whole record of an item's metadata.
 RECORD = "record"

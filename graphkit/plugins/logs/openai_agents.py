@@ -18,19 +18,11 @@ from graphkit.plugins.logs.model_messages import (
     parse_message,
     tokens_of,
 )
+from graphkit.plugins.logs.payloads import Wrapped, count_unread, each_unwrapped, objects_of
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import content_text
+from graphkit.readers.json_values import identifier, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, Values
-from graphkit.readers.payloads import (
-    Wrapped,
-    count_unread,
-    each_unwrapped,
-    identifier,
-    object_of,
-    objects_of,
-    text,
-    whole,
-)
 
 #: The keys of a run's items: those of its state, and those under which users log the others.
 _ITEMS = ("generated_items", "new_items", "items", "input_list", "to_input_list", "input_items")

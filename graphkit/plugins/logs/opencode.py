@@ -16,23 +16,12 @@ from graphkit.plugins.logs.agent_sessions import ABORTED, AgentSession, chunks, 
 from graphkit.plugins.logs.atif import SUBAGENT
 from graphkit.plugins.logs.conversations import added, refuse_unnamed
 from graphkit.plugins.logs.model_messages import Call, Message, Result, cut_short
+from graphkit.plugins.logs.payloads import Wrapped, at, count_unread, each_unwrapped, holds, objects_of
 from graphkit.plugins.logs.times import microseconds_of
 from graphkit.plugins.logs.tool_calls import LACKS
 from graphkit.readers.accounting import kept
+from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    Wrapped,
-    at,
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    number,
-    object_of,
-    objects_of,
-    text,
-    whole,
-)
 from graphkit.records.words import shortened
 
 #: The events that ``run`` prints: those with a part, and others.

@@ -10,23 +10,20 @@ from typing import Any
 
 from graphkit.plugins.logs.conversations import ENDS_WITH_CALL, Conversation, added, refuse_unnamed, thread_of
 from graphkit.plugins.logs.model_messages import Call, Message, Result, parse_message, tokens_of
-from graphkit.plugins.logs.times import microseconds_of
-from graphkit.plugins.logs.tool_calls import LACKS, content_text
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import (
+from graphkit.plugins.logs.payloads import (
     QUESTION_IDS,
     Wrapped,
     at,
     count_unread,
     each_unwrapped,
     holds,
-    identifier,
     json_within,
-    number,
-    object_of,
-    text,
     texts,
 )
+from graphkit.plugins.logs.times import microseconds_of
+from graphkit.plugins.logs.tool_calls import LACKS, content_text
+from graphkit.readers.json_values import identifier, number, object_of, text
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.records.words import shortened
 
 #: The kinds of events that are read, and those that say nothing of a question.

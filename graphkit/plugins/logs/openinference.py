@@ -13,6 +13,7 @@ from typing import Any
 from graphkit.plugins.logs.documents import CYPHER, Document, content_of_rows, ranked_documents, rows_in
 from graphkit.plugins.logs.langchain_outputs import usage_of
 from graphkit.plugins.logs.model_messages import Message, cut_short, parse_message, plain_message
+from graphkit.plugins.logs.payloads import count_unread, json_within
 from graphkit.plugins.logs.spans import MORE_ATTRIBUTES, SDK_LIMIT, Operation, Span, ToolUse, holds_spans, nested
 from graphkit.plugins.logs.traces import TracedRetrieval, Tree, read_traces
 from graphkit.plugins.logs.triples import (
@@ -21,6 +22,7 @@ from graphkit.plugins.logs.triples import (
     edges_of_metadata,
     split_text,
 )
+from graphkit.readers.json_values import UUID, identifier, number, object_of, text, whole
 from graphkit.readers.logged import (
     LoggedAnswer,
     LoggedChunk,
@@ -29,7 +31,6 @@ from graphkit.readers.logged import (
     UnreadableLogError,
     Values,
 )
-from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.records.usage import added
 
 _KIND = "openinference.span.kind"

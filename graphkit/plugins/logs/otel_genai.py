@@ -15,10 +15,11 @@ from graphkit.plugins.logs.graph_values import Gathered
 from graphkit.plugins.logs.langchain_outputs import add_documents, answer_in, question_in
 from graphkit.plugins.logs.logged_rankings import Ranking
 from graphkit.plugins.logs.model_messages import Message, cut_short, parse_message
+from graphkit.plugins.logs.payloads import count_unread, json_within
 from graphkit.plugins.logs.spans import MORE_ATTRIBUTES, Operation, Span, ToolUse, holds_spans
 from graphkit.plugins.logs.traces import TracedRetrieval, Tree, read_traces
+from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
 
 _OPERATION = "gen_ai.operation.name"
 _DOCUMENTS = "gen_ai.retrieval.documents"

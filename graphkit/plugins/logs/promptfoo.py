@@ -8,24 +8,20 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.plugins.logs.model_messages import CUT, cut_short
-from graphkit.plugins.logs.text_contexts import CONTEXT_KEYS, chunks_of
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import (
+from graphkit.plugins.logs.payloads import (
     ANSWERS,
     QUESTION_IDS,
     QUESTION_TEXTS,
     TASK_IDS,
     at,
     count_unread,
-    identifier,
     json_within,
-    number,
-    object_of,
     plain_key,
     question_id,
-    text,
-    whole,
 )
+from graphkit.plugins.logs.text_contexts import CONTEXT_KEYS, chunks_of
+from graphkit.readers.json_values import identifier, number, object_of, text, whole
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.records.words import counted, shortened
 
 #: The failure reason of a test that ended in an error rather than by an assertion.

@@ -8,9 +8,10 @@ from typing import Any
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.plugins.logs.model_messages import parse_message
+from graphkit.plugins.logs.payloads import count_unread, objects_of
 from graphkit.plugins.logs.times import microseconds_of
+from graphkit.readers.json_values import identifier, number, object_of
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.payloads import count_unread, identifier, number, object_of, objects_of
 from graphkit.records.usage import added
 
 _MESSAGE = (

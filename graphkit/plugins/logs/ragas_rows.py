@@ -8,10 +8,11 @@ from typing import Any
 
 from graphkit.plugins.logs.conversations import conversation
 from graphkit.plugins.logs.model_messages import is_conversation
+from graphkit.plugins.logs.payloads import at, count_unread, each_unwrapped, holds, json_within, texts
 from graphkit.plugins.logs.reprs import printed
 from graphkit.plugins.logs.text_contexts import UNNAMED
+from graphkit.readers.json_values import identifier, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, text, texts
 from graphkit.records.ids import id_of_text
 
 #: The columns that are read, each with its former name.

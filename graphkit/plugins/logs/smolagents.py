@@ -8,9 +8,10 @@ from typing import Any
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.plugins.logs.model_messages import Call, Message, Result, cut_short, tokens_of
+from graphkit.plugins.logs.payloads import count_unread, objects_of
 from graphkit.plugins.logs.tool_calls import SHELL, UNREAD_ARGUMENTS, Trail, content_text
+from graphkit.readers.json_values import object_of, text
 from graphkit.readers.logged import LoggedAnswer
-from graphkit.readers.payloads import count_unread, object_of, objects_of, text
 
 #: The tool of agents that write code.
 _INTERPRETER = "python_interpreter"

@@ -15,22 +15,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.plugins.logs.times import microseconds_of
-from graphkit.readers.accounting import EMPTY_VALUES
-from graphkit.readers.logged import ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import (
+from graphkit.plugins.logs.payloads import (
     QUESTION_IDS,
     at,
     each_unwrapped,
     holds,
-    identifier,
     json_within,
     nothing_known,
-    object_of,
     objects_of,
     plain_key,
-    whole,
 )
+from graphkit.plugins.logs.times import microseconds_of
+from graphkit.readers.accounting import EMPTY_VALUES
+from graphkit.readers.json_values import identifier, object_of, whole
+from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.records.words import shortened
 
 #: The SDKs' default limit of a span's attributes, and how to change it.

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.plugins.logs.diffs import changed_files
+from graphkit.plugins.logs.payloads import count_unread
 from graphkit.plugins.logs.written_places import repository_of_instance
+from graphkit.readers.json_values import identifier, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import count_unread, identifier, text
 
 PATCH = "model_patch"
 

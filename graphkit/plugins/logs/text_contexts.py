@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphkit.plugins.logs.payloads import json_within
+from graphkit.readers.json_values import identifier, number, text
 from graphkit.readers.logged import LoggedChunk
-from graphkit.readers.payloads import identifier, json_within, number, text
 from graphkit.records.ids import id_of_text
 
 #: The keys of contexts, in lower case and without signs.

@@ -18,11 +18,12 @@ from typing import Any
 from graphkit.plugins.logs.documents import content_of_rows
 from graphkit.plugins.logs.graph_results import graph_of_result
 from graphkit.plugins.logs.logged_rankings import distinct, ends
+from graphkit.plugins.logs.payloads import json_within, plain_key
 from graphkit.plugins.logs.reprs import printed
 from graphkit.plugins.logs.shell_commands import ShellReading, read_shell
 from graphkit.readers.accounting import EMPTY_VALUES, kept
+from graphkit.readers.json_values import identifier, number, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall, ReadOptions
-from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.doubts import UNREAD_PARTS
 

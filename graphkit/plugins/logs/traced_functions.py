@@ -8,20 +8,12 @@ from typing import Any
 
 from graphkit.plugins.logs.model_messages import Call, parse_message, plain_message, reply
 from graphkit.plugins.logs.openinference import OpenInferenceConventions
+from graphkit.plugins.logs.payloads import QUESTION_IDS, QUESTION_TEXTS, TASK_IDS, count_unread, objects_of, plain_key
 from graphkit.plugins.logs.spans import Span
 from graphkit.plugins.logs.tool_calls import searches
 from graphkit.plugins.logs.traces import TracedRetrieval, Tree
+from graphkit.readers.json_values import object_of, text
 from graphkit.readers.logged import ReadOptions
-from graphkit.readers.payloads import (
-    QUESTION_IDS,
-    QUESTION_TEXTS,
-    TASK_IDS,
-    count_unread,
-    object_of,
-    objects_of,
-    plain_key,
-    text,
-)
 
 #: The kinds of spans that OpenInference has, too.
 KINDS = ("LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "AGENT")

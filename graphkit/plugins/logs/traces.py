@@ -14,8 +14,8 @@ from graphkit.plugins.logs.logged_rankings import Ranking, distinct
 from graphkit.plugins.logs.model_messages import CUT
 from graphkit.plugins.logs.spans import Operation, Span, SpanReading, ToolUse
 from graphkit.plugins.logs.tool_calls import Trail
+from graphkit.readers.json_values import identifier
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import identifier
 from graphkit.records.usage import Number, added
 
 

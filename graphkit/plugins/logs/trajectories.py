@@ -12,22 +12,11 @@ from typing import Any
 
 from graphkit.plugins.logs.conversations import ENDS_WITH_CALL, Conversation
 from graphkit.plugins.logs.model_messages import ROLES, Call, Message, Result, cut_short, parse_message, tokens_of
+from graphkit.plugins.logs.payloads import at, count_unread, each_unwrapped, holds, json_within, objects_of
 from graphkit.plugins.logs.tool_calls import LACKS, Trail, content_text
 from graphkit.readers.accounting import joined
+from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    at,
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    json_within,
-    number,
-    object_of,
-    objects_of,
-    text,
-    whole,
-)
 from graphkit.records.words import shortened
 
 NO_PATCH = "the agent submitted no patch: its answer isn't known"

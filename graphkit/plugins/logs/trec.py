@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.plugins.logs.judgements import refuse_judgements
+from graphkit.plugins.logs.payloads import plain_key
+from graphkit.readers.json_values import number
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
-from graphkit.readers.payloads import number, plain_key
 from graphkit.records.words import shortened
 
 FIELDS = 6

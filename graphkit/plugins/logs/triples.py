@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.graph_names import EDGES, edge_of, is_null_edge
+from graphkit.plugins.logs.graph_columns import EDGES, is_null_edge
+from graphkit.readers.graph_names import edge_of
 from graphkit.readers.logged import LoggedEdge
 
 #: The keys of metadata that hold edges.

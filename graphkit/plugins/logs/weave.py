@@ -11,6 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.plugins.logs.openinference import ASKED
+from graphkit.plugins.logs.payloads import (
+    QUESTION_IDS,
+    TASK_IDS,
+    count_unread,
+    each_unwrapped,
+    holds,
+    nothing_known,
+    plain_key,
+)
 from graphkit.plugins.logs.traced_functions import (
     LACKS,
     OTHER,
@@ -22,20 +31,8 @@ from graphkit.plugins.logs.traced_functions import (
 )
 from graphkit.plugins.logs.traces import read_traces
 from graphkit.readers.accounting import kept
+from graphkit.readers.json_values import identifier, number, object_of, text
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.payloads import (
-    QUESTION_IDS,
-    TASK_IDS,
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    nothing_known,
-    number,
-    object_of,
-    plain_key,
-    text,
-)
 from graphkit.records.words import shortened
 
 _KINDS = {"llm": "LLM", "search": "RETRIEVER", "tool": "TOOL", "agent": "AGENT"}

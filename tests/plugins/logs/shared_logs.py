@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from graphkit.plugins.logs.payloads import Wrapped, each_unwrapped
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import Wrapped, each_unwrapped
 
 
 def read(

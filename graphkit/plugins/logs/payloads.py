@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from graphkit.readers.accounting import EMPTY_VALUES
+from graphkit.readers.json_values import EMPTY, identifier, number, object_of, text
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.records.doubts import NOTHING
 from graphkit.records.repetition_names import TRIALS
@@ -63,13 +64,9 @@ LATENCIES = {"latencyms": 1.0, "durationms": 1.0, "seconds": 1e3, "latency": 1.0
 _BESIDE = ("metadata", "extra", "inputs", "input", "question", "query")
 #: LangSmith's exports: a run has its example, or its own metadata, beside it.
 _LANGSMITH = ("example.metadata", "example.inputs", "example", "extra.metadata")
-#: An id that was drawn at random.
-UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
-
-EMPTY = "an empty list stands where others have what was found: nothing was"
 
 
 @dataclass(slots=True)
@@ -212,47 +209,6 @@ def count_unread(value: dict[str, Any], used: Iterable[str], unread: Counter[str
             unread[f"{prefix}{shortened(name)}"] += 1
 
 
-def number(value: Any) -> float | None:
-    """Return a finite number, also one written as text, or None.
-
-    >>> number("0.5"), number(True), number(float("nan")), number("x")
-    (0.5, None, None, None)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        given = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return given if math.isfinite(given) else None
-
-
-def whole(value: Any) -> int | None:
-    """Return a count, also one written as text or as ``3.0``, or None."""
-    given = number(value)
-    return int(given) if given is not None and given >= 0 and given == int(given) else None
-
-
-def text(value: Any) -> str | None:
-    """Return a text that isn't empty, or None."""
-    return value if isinstance(value, str) and value else None
-
-
-def identifier(value: Any) -> str | None:
-    """Return an id as text, also one that is a number.
-
-    >>> identifier(7), identifier(7.0), identifier(" q1 "), identifier(True)
-    ('7', '7', 'q1', None)
-    """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return str(value) if abs(value) < 10**30 else None
-    if isinstance(value, float):
-        return str(int(value)) if math.isfinite(value) and value == int(value) else None
-    return value.strip() or None if isinstance(value, str) else None
-
-
 def texts(value: Any) -> list[str] | None:
     """Return the texts and numbers of a list as texts, also of lists in it; None if there are none, or no list.
 
@@ -264,11 +220,6 @@ def texts(value: Any) -> list[str] | None:
     parts = [part for one in value for part in (one if isinstance(one, list | tuple) else [one])]
     found = [name for name in map(identifier, parts) if name is not None]
     return found if found or not value else None
-
-
-def object_of(value: Any) -> dict[str, Any]:
-    """Return an object, or an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
 
 
 def objects_of(value: Any) -> list[dict[str, Any]]:
