@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
     from graphkit.plugins.logs.neo4j_graphrag_searches import answering, neo4j_graphrag_formatter, record_searches
     from graphkit.plugins.notebook.fragments import QuestionSpine, RunBoard, board, spine, why
+    from graphkit.plugins.notebook.networks import comparison_graph, gold_graph, score_graphs, walked_graph
     from graphkit.records.executions import Execution
     from graphkit.records.models import (
         Answer,
@@ -73,7 +74,6 @@ if TYPE_CHECKING:
     from graphkit.report.page import write_report
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.measure_summaries import Summary
-    from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
     from graphkit.scoring.options import EvaluationOptions
     from graphkit.scoring.results import Evaluation
     from graphkit.scoring.results_folder import ResultsFolder, read_results
@@ -117,7 +117,7 @@ _HOMES = {
         "WalkStep",
     ),
     "graphkit.records.scores": ("Score",),
-    "graphkit.scoring.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
+    "graphkit.plugins.notebook.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
     "graphkit.scoring.measure_summaries": ("Summary",),
     "graphkit.scoring.results": ("Evaluation",),
     "graphkit.scoring.results_folder": ("ResultsFolder", "read_results"),

@@ -1,1 +1,1 @@
-"""The board of some results and the spine of a question, drawn in a notebook."""
+"""The board of some results, the spine of a question, and its graphs, for a notebook."""
