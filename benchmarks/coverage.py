@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from benchmarks.trust_coverage import drawn
+from graphkit.analysis.compared_runs import RunUsage
 from graphkit.analysis.cost_comparison import Draws, compare_cost
 from graphkit.analysis.estimates import Estimate
 from graphkit.analysis.paired import compare_pairs
@@ -30,6 +31,7 @@ from graphkit.scoring.clustered_intervals import (
     clustered_mean_interval,
 )
 from graphkit.scoring.intervals import mean_caution, mean_interval
+from tests.helpers.costs import spending
 
 SAMPLES = 400
 RESAMPLES = 299
@@ -150,8 +152,9 @@ QUALITY = compare_pairs("m", [0.0] * 6, [0.0] * 3 + [1.0] * 3, resamples=9)
 
 def cost_of(first: Any, second: Any) -> Found:
     """Return the interval of the logarithm of a typical ratio."""
-    usage = [{"cost": dict(enumerate(map(float, some))), "tokens": {}, "latency": {}} for some in (first, second)]
-    ratio = compare_cost(("a", "b"), QUALITY, (usage[0], usage[1]), Draws(RESAMPLES, 1)).figures[0].ratio  # type: ignore[arg-type]
+    some = [{f"q{n}": float(one) for n, one in enumerate(values)} for values in (first, second)]
+    usage = [RunUsage({"cost": costs, "tokens": {}, "latency": {}}, costs) for costs in some]
+    ratio = compare_cost(spending("a", "b", (usage[0], usage[1])), QUALITY, Draws(RESAMPLES, 1)).figures[0].ratio
     return Found(None) if ratio is None else Found(_ends(ratio.low, ratio.high), ratio.caution)
 
 

@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack
 
-from graphkit.analysis.gold_comparisons import GoldComparison
-from graphkit.analysis.run_comparisons import RunComparison, worst_repetitions
-from graphkit.analysis.run_facts import RunFacts, facts_in_graph, unscored_in_graph
-from graphkit.analysis.run_pairs import (
+from graphkit.analysis.compared_runs import (
     By,
-    PairingOptions,
-    Pairs,
+    ComparedRun,
+    ComparisonSource,
+    RunFacts,
+    RunUsage,
     refuse_itself,
     relations_warning,
     unanswered_warning,
     unlogged_warning,
 )
-from graphkit.analysis.scales import scale_of
-from graphkit.analysis.shared_values import strict_in_graph, values_of
+from graphkit.analysis.explanations import why
+from graphkit.analysis.run_comparisons import RunComparison
+from graphkit.analysis.run_pairs import PairingOptions, compare
+from graphkit.analysis.shared_values import Gold, Unlogged, Values, strict_in_graph, values_of
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.assets import command_text
 from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.files.run_files import records_of
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.failures import failures
 from graphkit.graph.knowledge import invalid_questions, question_ids
-from graphkit.graph.known_names import partial_runs, require_run
+from graphkit.graph.known_names import partial_runs, require_run, run_source
 from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
+from graphkit.measures.registry import compares_relations
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.unanswered import MISSING, NOT_LOGGED, FailedAs
+from graphkit.records.usage import figures_of, summarised
 from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
+from graphkit.scoring.reason_counts import count_reasons, listed
 from graphkit.scoring.relation_counts import RelationCounts
 from graphkit.scoring.repeated_systems import pooled_column, repeated_in_words
 
@@ -72,103 +78,125 @@ def compare_runs(
         A run is unknown or compared with itself, the runs are of different datasets, or a measure can't be compared:
         different versions scored it, or the graph neither holds it for both runs nor computes it.
     """
+    source = _graph_source(store, first, second, measures, engine, options)
+    return compare(source, strict=strict, **options)
+
+
+def _graph_source(
+    store: Store,
+    first: str,
+    second: str,
+    measures: Sequence[str | Measure],
+    engine: Literal["cypher"] | None,
+    options: PairingOptions,
+) -> ComparisonSource:
+    """Return two runs in the graph as a comparison sees them; see :func:`compare_runs`."""
     dataset, sides = _sides(store, first, second)
     every = [run for side in sides for run in side]
-    held, gold, unlogged = values_of(store, dataset, every, measures, engine)
     ids = sorted(question_ids(store, dataset))
     answers = {run: list(read_questions(store, "read/answers", ids, {"run": run})) for run in every}
-    stale = invalid_questions(store, dataset)
     # Of runs that are stored in part, those that all hold.
     questions = set[str].intersection(*({str(row["question"]) for row in rows} for rows in answers.values()))
-    held = [
-        {name: {one: value for one, value in values.items() if one in questions} for name, values in of_run.items()}
-        for of_run in held
-    ]
-    strict_values, relations = strict_in_graph(store, dataset, every, held, stale)
-    failed = [_failed(answers[run], stale) & questions for run in every]
-    named = (first, second)
-    stored = [StoredRun(*found) for found in zip(held, unlogged, strict_values, failed, strict=True)]
-    how = options.get("failed_as", "worst")
-    old, new = ([stored[every.index(run)] for run in some] for some in sides)
-    one, two = pooled_run(old, how, baseline=True), pooled_run(new, how)
-    before, after = one.values, two.values
-    of_gold = [
-        {name: _merged(gold[every.index(run)].get(name, {}) for run in some) for name in before} for some in sides
-    ]
-    check = GoldComparison.hold(named, (before, after), (of_gold[0], of_gold[1]), strict)
-    scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
-    by, cluster = options.get("by"), options.get("cluster")
-    clusters = None if cluster is None else _clusters(store, dataset, questions, cluster)
-    edges_of = [RelationCounts.total(relations[every.index(run)] for run in some) for some in sides]
-    pairs = Pairs(
-        named,
-        before,
-        after,
-        (one.failed, two.failed),
-        scales,
-        options,
-        clusters,
-        (one.unlogged, two.unlogged),
-        (one.strict, two.strict),
-        (edges_of[0], edges_of[1]),
+    stale = invalid_questions(store, dataset)
+    found = values_of(store, dataset, every, measures, engine)
+    stored = _stored_runs(store, dataset, answers, found, questions, stale)
+    by, cluster, failed_as = options.get("by"), options.get("cluster"), options.get("failed_as", "worst")
+    one, two = (
+        _compared_run(store, name, [stored[run] for run in side], failed_as, baseline=name == first)
+        for name, side in zip((first, second), sides, strict=True)
     )
-    repeated = any(len(some) > 1 for some in sides)
-    compared = pairs.compared(
-        check,
-        _members(store, dataset, by) if by is not None else {},
-        dict.fromkeys(before, questions),
+    return ComparisonSource(
+        one,
+        two,
         len(questions),
+        dict.fromkeys(one.values, questions),
         dataset=dataset,
+        members=_members(store, dataset, by) if by is not None else {},
+        clusters=None if cluster is None else _clusters(store, dataset, questions, cluster),
+        stale=stale.keys(),
         warnings=(
-            *_warnings(store, dataset, answers, stale, dict(zip(every, relations, strict=True)), sides[0], how),
-            *unlogged_warning(second, two.unlogged, after, pairs.failed_as),
+            *_warnings(store, dataset, answers, stale, stored, sides[0], failed_as),
+            *unlogged_warning(two, failed_as),
         ),
-        stale=stale,
-        edges=partial(_edges, store) if not repeated else lambda run, other, question: (),
-        facts=(RunFacts(dict.fromkeys(one.failed)), RunFacts(dict.fromkeys(two.failed))),
+        categories={str(row["question"]): str(row["category"]) for row in answers[sides[1][0]] if row["category"]},
+        edges=partial(_edges, store, first, second) if len(every) == len(sides) else None,
         commands=(command_text("failures", sides[0][0]), command_text("failures", sides[1][0])),
     )
-    deciding = compared.headline.measure if compared.headline is not None else None
-    most = [max(len(run.failed) for run in side) for side in (old, new)]
-    both = zip(named, (old, new), strict=True)
-    compared = dataclasses.replace(
-        compared,
-        repeated={name: _sentence(name, side, deciding) for name, side in both if len(side) > 1},
-        repetition_of=worst_repetitions(
-            compared.losses,
-            deciding,
-            {run: stored[every.index(run)].values for run in sides[1]} if len(new) > 1 else {},
-        ),
-        most_failed=(most[0], most[1]),
+
+
+def _stored_runs(
+    store: Store,
+    dataset: str,
+    answers: Mapping[str, Sequence[Mapping[str, Any]]],
+    found: tuple[list[Values], list[Gold], list[Unlogged]],
+    questions: Container[str],
+    stale: Mapping[str, str],
+) -> dict[str, StoredRun]:
+    """Return what the graph holds of each run, by its name, for some questions."""
+    held = [
+        {name: {one: value for one, value in values.items() if one in questions} for name, values in of_run.items()}
+        for of_run in found[0]
+    ]
+    strict, relations = strict_in_graph(store, dataset, [*answers], held, stale)
+    failed = [
+        {
+            one
+            for row in rows
+            if (row["missing"] or row["failed"]) and (one := str(row["question"])) not in stale and one in questions
+        }
+        for rows in answers.values()
+    ]
+    columns = zip(answers, held, found[2], strict, failed, found[1], relations, strict=True)
+    return {run: StoredRun(run, *rest) for run, *rest in columns}
+
+
+def _compared_run(
+    store: Store, name: str, runs: Sequence[StoredRun], failed_as: FailedAs, *, baseline: bool
+) -> ComparedRun:
+    whole, (run, repeated) = pooled_run(runs, failed_as, baseline=baseline), (runs[0].run, len(runs) > 1)
+    failed = dict[str, str | None].fromkeys(whole.failed)
+    return ComparedRun(
+        name,
+        whole.values,
+        RunFacts(failed),
+        gold=whole.gold,
+        unlogged=whole.unlogged,
+        strict=whole.strict,
+        untyped={one for one in whole.values if whole.relations.never and compares_relations(one)},
+        most_failed=max(len(one.failed) for one in runs),
+        sentence=partial(_sentence, name, runs) if repeated else None,
+        repetitions={one.run: one.values for one in runs} if repeated else {},
+        reasons=partial(_unscored, store, run),
+        read_facts=None if repeated else partial(_facts, store, run, failed),
+        usage=partial(_usage, store, [one.run for one in runs]),
+        explain=lambda repetition, question: why(repetition or name, question, store=store),
     )
-    second_run = sides[1][0]
-    categories = {str(row["question"]): str(row["category"]) for row in answers[second_run] if row["category"]}
-    compared = dataclasses.replace(compared, categories=categories)
-    if not compared.lost:
-        return compared
-    reasons = {one.measure: unscored_in_graph(store, second_run, one.measure) for one in compared.lost}
-    return dataclasses.replace(
-        compared,
-        lost=tuple(one._replace(reason=next(iter(reasons[one.measure]), None)) for one in compared.lost),
-    )
 
 
-def with_facts(store: Store, compared: RunComparison) -> RunComparison:
-    """Return a comparison of runs in the graph with why questions have no value, and with what the runs took."""
-    known = [one.measure for one in compared.overall], [one.measure for one in compared.lost]
-    measures = [*known[0], *known[1], *compared.unscored]
-    first, second = (
-        facts if run in compared.repeated else facts_in_graph(store, run, dict.fromkeys(measures), facts.failed)
-        for run, facts in zip((compared.first, compared.second), compared.facts, strict=True)
-    )
-    return dataclasses.replace(compared, facts=(first, second))
+def _unscored(store: Store, run: str, measure: str) -> Counter[str]:
+    """Return why questions have no stored score by a measure, the most frequent reason first, without failures."""
+    rows = store.read(cypher("read/unscored"), {"run": run, "measure": measure})
+    found, *_ = count_reasons(str(row["reason"]) for row in rows)
+    return Counter(dict(found.most_common()))
 
 
-def _failed(answers: Iterable[Mapping[str, Any]], stale: Container[str]) -> set[str]:
-    """Return the questions with valid gold that a run failed on, or has no record for."""
-    return {
-        str(row["question"]) for row in answers if (row["missing"] or row["failed"]) and row["question"] not in stale
-    }
+def _facts(store: Store, run: str, failed: Mapping[str, str | None], measures: Iterable[str]) -> RunFacts:
+    """Return the facts about a run in the graph, whose usage is read from its file: the graph stores none.
+
+    The reasons are those of stored scores; a measure that was computed for the comparison has none.
+    """
+    unscored = {name: _unscored(store, run, name) for name in measures}
+    try:
+        file, _ = run_source(store, run)
+    except InputError as error:
+        return RunFacts(failed, listed(unscored), unknown=error.what)
+    usage = summarised(figures_of(answer) for _, answer in records_of(file, Problems("skip")))
+    return RunFacts(failed, listed(unscored), usage)
+
+
+def _usage(store: Store, runs: Iterable[str]) -> RunUsage:
+    sources = [run_source(store, run) for run in runs]
+    return RunUsage.of_files((file, Dataset(folder)) for file, folder in sources)
 
 
 def runs_of(store: Store, name: str) -> list[str]:
@@ -202,12 +230,15 @@ def _sides(store: Store, first: str, second: str) -> tuple[str, tuple[list[str],
 
 
 class StoredRun(NamedTuple):
-    """The values that the graph holds for a run, in the form of :class:`~graphkit.analysis.run_pairs.Pairs`."""
+    """What the graph holds of a run; see :class:`~graphkit.analysis.compared_runs.ComparedRun`."""
 
+    run: str
     values: dict[str, dict[str, float]]
     unlogged: dict[str, set[str]]
     strict: dict[str, dict[str, float]]
     failed: set[str]
+    gold: dict[str, dict[str, str | None]]
+    relations: RelationCounts
 
     def columns(self, measure: str) -> tuple[dict[str, float | str], dict[str, float | str]]:
         """Return the value by a measure of each question, or the reason why it has none; and as gates take relations.
@@ -225,7 +256,12 @@ def pooled_run(runs: Sequence[StoredRun], failed_as: FailedAs, *, baseline: bool
     """Return runs that repeat one system as one; see :func:`graphkit.scoring.repeated_systems.pooled`."""
     if len(runs) == 1:
         return runs[0]
-    found = StoredRun({}, {}, {}, set.intersection(*(run.failed for run in runs)))
+    gold: dict[str, dict[str, str | None]] = {name: {} for name in runs[0].values}
+    for run in runs:
+        for name, known in gold.items():
+            known |= run.gold.get(name, {})
+    relations = RelationCounts.total(run.relations for run in runs)
+    found = StoredRun("", {}, {}, {}, set.intersection(*(run.failed for run in runs)), gold, relations)
     for name in runs[0].values:
         both = zip(*(run.columns(name) for run in runs), strict=True)
         lenient, counts = (pooled_column(name, column, failed_as, baseline=baseline) for column in both)
@@ -244,19 +280,12 @@ def _sentence(name: str, runs: Sequence[StoredRun], measure: str | None) -> str:
     return repeated_in_words(name, len(runs), means, measure, sum(len(run.failed) for run in runs))
 
 
-def _merged(some: Iterable[Mapping[str, str | None]]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for one in some:
-        found |= one
-    return found
-
-
 def _warnings(
     store: Store,
     dataset: str,
     answers: Mapping[str, Sequence[Mapping[str, Any]]],
     stale: Mapping[str, str],
-    relations: Mapping[str, RelationCounts],
+    stored: Mapping[str, StoredRun],
     first: Container[str],
     failed_as: FailedAs,
 ) -> Iterator[str]:
@@ -265,7 +294,7 @@ def _warnings(
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
         if run not in first:  # what a baseline lacks is listed by name
             yield from unanswered_warning(run, missing, failed, len(rows), failed_as)
-        yield from relations_warning(run, relations[run])
+        yield from relations_warning(run, stored[run].relations)
     partial = partial_runs(store)
     for run in answers:
         if run in partial:
@@ -307,7 +336,13 @@ def _names(value: Any) -> list[str]:
     return [str(name) for name in value or ()]
 
 
-def _edges(store: Store, run: str, other: str, question: str) -> tuple[str, ...]:
-    """Return the gold edges of a question that one run traversed and the other did not, each once."""
-    rows = failures(store, run, "found-and-lost", question=question, other=other)
-    return tuple(dict.fromkeys(f"{row['source']} -{row['relation'] or ''}-> {row['target']}" for row in rows))
+def _edges(
+    store: Store, first: str, second: str, questions: Sequence[str]
+) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the gold edges of each question that only the second and that only the first run traversed, each once."""
+
+    def only(run: str, other: str, question: str) -> tuple[str, ...]:
+        rows = failures(store, run, "found-and-lost", question=question, other=other)
+        return tuple(dict.fromkeys(f"{row['source']} -{row['relation'] or ''}-> {row['target']}" for row in rows))
+
+    return {one: (only(second, first, one), only(first, second, one)) for one in questions}

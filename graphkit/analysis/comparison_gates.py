@@ -303,7 +303,7 @@ def more_failed(compared: RunComparison, allowed: int | None = None) -> list[Gat
     questions that one run alone failed on): each counts as the worst value, but a run that is bad where it fails loses
     nothing by it. Where a compared measure has no worst value, no more may fail than of the first run.
     """
-    before, after = compared.most_failed or compared.failed
+    before, after = compared.most_failed
     lacking = [one.measure for one in compared.with_failed if worst_of(one.measure) is None]
     if allowed is None and compared.failed_as == "unscored":
         return []

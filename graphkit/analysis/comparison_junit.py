@@ -37,7 +37,7 @@ def _question_cases(compared: RunComparison, gates: Sequence[GateOutcome], of: s
         for question, (first, second) in sorted(pairs.items()):
             words = f"{measure} {first:.4f} to {second:.4f}"
             yield JUnitCase(
-                class_of(of, compared.categories.get(question)),
+                class_of(of, compared.source.categories.get(question)),
                 case_name(question, measure),
                 failure=f"{words}, and the gate on {measure} failed" if question in lost else None,
                 lines=[words],

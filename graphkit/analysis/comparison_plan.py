@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs, runs_of
+from graphkit.analysis.compared_runs import By
 from graphkit.analysis.comparison_gates import ComparisonGates
 from graphkit.analysis.config import COMPARED, Config
-from graphkit.analysis.cost_comparison import Draws, compare_cost, mean_usage, usage_of
-from graphkit.analysis.explanations import Explanation, why
-from graphkit.analysis.file_failures import RunOnFiles
-from graphkit.analysis.result_pairs import compare_files, compare_folders
+from graphkit.analysis.cost_comparison import Draws
+from graphkit.analysis.log_pairs import compare_files
+from graphkit.analysis.result_pairs import compare_folders
 from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_pairs import By, PairingOptions
+from graphkit.analysis.run_pairs import PairingOptions
 from graphkit.analysis.sample_plans import require_difference
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.errors import InputError
@@ -27,8 +26,8 @@ from graphkit.files.baselines import is_baseline, read_baseline
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
-from graphkit.files.run_files import records_of, repeated_files
-from graphkit.graph.known_names import partial_runs, run_source
+from graphkit.files.run_files import repeated_files
+from graphkit.graph.known_names import partial_runs
 from graphkit.measures.registry import known_measure
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.repetition_names import repeated_name
@@ -68,6 +67,7 @@ class ComparisonPlan:
     gates: ComparisonGates = field(default_factory=ComparisonGates)
     executor: str | Executor | None = None
     resources: Mapping[str, float] = field(default_factory=dict)
+    scores: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
         """Take the run and the dataset of a baseline, and refuse what can't be planned or compared."""
@@ -101,8 +101,13 @@ class ComparisonPlan:
                     return measures_of_texts(Dataset.of_run(file, self.dataset))
         return ()
 
-    def _refuse_untyped(self, what: str) -> None:
-        """Refuse to compare without relations what holds values alone."""
+    def _refuse_without_records(self, what: str) -> None:
+        """Refuse to compare the cost, or edges without their relations, of what holds values alone."""
+        if self.cost:
+            raise InputError(
+                f"--cost needs the records of both runs, and {what} hold none",
+                remedy="Compare the run files, or the runs in the graph.",
+            )
         if self.untyped:
             raise InputError(
                 f"--untyped compares edges anew, and {what} hold none",
@@ -123,6 +128,8 @@ class ComparisonPlan:
         InputError
             One of them is, and the other isn't; or an option is given that folders have no use for.
         """
+        if self.scores:
+            return False
         given = [self.first, self.second]
         others = [name for name in given if not holds_results(name)]
         if len(others) == len(given):
@@ -142,71 +149,8 @@ class ComparisonPlan:
 
     @property
     def of_graph_runs(self) -> bool:
-        """Whether the database is needed, unless scores in files are compared."""
-        return not self.of_folders and not self.of_run_files
-
-    def explainer(self, compared: RunComparison, store: Store | None) -> Callable[[str], Explanation] | None:
-        """Return the function that explains a question of the second run.
-
-        Return None if what was compared holds no records: scores, results, or a pipe, which can't be read again.
-        """
-        if store is not None:
-            return lambda question: why(compared.named(compared.second, question), question, store=store)
-        files = [] if self.of_folders else repeated_files(located(self.second))
-        if not files or not all(file.is_file() for file in files):
-            return None
-        runs = {str(file): RunOnFiles.read(file, self.dataset, Problems("skip")) for file in files}
-        return lambda question: why(runs[compared.named(str(files[0]), question)], question)
-
-    def completed(self, compared: RunComparison, store: Store | None) -> RunComparison:
-        """Return a comparison with what else the options ask for: the questions that a difference needs, and the cost.
-
-        Raises
-        ------
-        InputError
-            The file of a run is gone or has changed, so that nothing says what it took.
-        """
-        if self.difference is not None:
-            compared = compared.with_plan(self.difference)
-        if not self.cost:
-            return compared
-        names = compared.first, compared.second
-        if store is not None:
-            files = [[run_source(store, run) for run in runs_of(store, name)] for name in names]
-            read = [[(file, Dataset(folder)) for file, folder in some] for some in files]
-        else:
-            of_first = self.dataset if self.baseline_dataset is None else self.baseline_dataset
-            both = zip((self.first, self.second), (of_first, self.dataset), strict=True)
-            read = [
-                [(file, Dataset.of_run(file, dataset)) for file in repeated_files(located(name))]
-                for name, dataset in both
-            ]
-        first, second = (
-            mean_usage(
-                usage_of(
-                    (answer for _, answer in records_of(file, Problems("skip"), questions=dataset.questions_file)),
-                    {question.id for question in dataset.every_question()},
-                )
-                for file, dataset in some
-            )
-            for some in read
-        )
-        cost = compare_cost(
-            names,
-            compared.headline,
-            (first, second),
-            Draws(self.resamples, self.seed),
-            compared.clusters,
-        )
-        return dataclasses.replace(compared, cost=cost, lost=(*compared.lost, *cost.lost()))
-
-    def refuse_cost_of(self, what: str) -> None:
-        """Refuse to compare the cost of what holds no records, if the options ask for it."""
-        if self.cost:
-            raise InputError(
-                f"--cost needs the records of both runs, and {what} hold none",
-                remedy="Compare the run files, or the runs in the graph.",
-            )
+        """Whether the database is needed."""
+        return not self.scores and not self.of_folders and not self.of_run_files
 
     @property
     def pairing(self) -> PairingOptions:
@@ -223,57 +167,51 @@ class ComparisonPlan:
             "resources": self.resources,
         }
 
-    def of_results(self, problems: Problems) -> RunComparison:
-        """Compare two results folders."""
-        self.refuse_cost_of("results folders")
-        self._refuse_untyped("results folders")
-        return compare_folders(
-            self.first,
-            self.second,
-            measures=self.measures,
-            problems=problems,
-            **self.pairing,
-        )
+    def compared(self, problems: Problems, store: Store | None = None, progress: Progress = quiet) -> RunComparison:
+        """Compare the runs, with what else the options ask for: the questions that a difference needs, and the cost.
 
-    def of_runs(self, problems: Problems, progress: Progress = quiet) -> RunComparison:
-        """Score two run files, and compare them."""
-        return compare_files(
-            self.first,
-            self.second,
-            self.dataset,
-            measures=self._measures([*COMPARED, *self._by_text()]),
-            problems=problems,
-            baseline_dataset=self.baseline_dataset,
-            gold_changed=self.gold_changed,
-            progress=progress,
-            **self.pairing,
-        )
+        A run in the graph needs the ``store``; one that is given as a file beside it is scored first, and kept there.
 
-    def of_files(self, scores: Sequence[Path], problems: Problems) -> RunComparison:
-        """Compare the scores in files."""
-        self.refuse_cost_of("scores")
-        self._refuse_untyped("scores")
-        return compare_scores(
-            list(scores),
-            self.first,
-            self.second,
-            measures=self.measures,
-            problems=problems,
-            **self.pairing,
-        )
+        Raises
+        ------
+        InputError
+            A run or option can't be used, or there is nothing to compare.
+        """
+        if store is not None:
+            found = self._of_graph(store, problems, progress)
+        elif self.scores:
+            self._refuse_without_records("scores")
+            found = compare_scores(
+                self.scores, self.first, self.second, measures=self.measures, problems=problems, **self.pairing
+            )
+        elif self.of_folders:
+            self._refuse_without_records("results folders")
+            found = compare_folders(self.first, self.second, measures=self.measures, problems=problems, **self.pairing)
+        else:
+            found = compare_files(
+                self.first,
+                self.second,
+                self.dataset,
+                measures=self._measures([*COMPARED, *self._by_text()]),
+                problems=problems,
+                baseline_dataset=self.baseline_dataset,
+                gold_changed=self.gold_changed,
+                progress=progress,
+                **self.pairing,
+            )
+        if self.difference is not None:
+            found = found.with_plan(self.difference)
+        return found.with_cost(Draws(self.resamples, self.seed)) if self.cost else found
 
-    def of_graph(self, store: Store, problems: Problems, progress: Progress = quiet) -> RunComparison:
-        """Compare runs in the graph; first score a run that is given as a file, and keep it there."""
+    def _of_graph(self, store: Store, problems: Problems, progress: Progress) -> RunComparison:
         first, second = (self._kept(store, name, problems, progress) for name in (self.first, self.second))
         partial = partial_runs(store)
-        gates = self.gates
-        if gates.asked:
-            for run in (*runs_of(store, first), *runs_of(store, second)):
-                if run in partial:
-                    raise InputError(
-                        f"a gate holds for whole runs, and {partial[run]}",
-                        remedy="Compare the files of both runs, or `graphkit evaluate` this one without --keep.",
-                    )
+        for run in (*runs_of(store, first), *runs_of(store, second)) if self.gates.asked else ():
+            if run in partial:
+                raise InputError(
+                    f"a gate holds for whole runs, and {partial[run]}",
+                    remedy="Compare the files of both runs, or `graphkit evaluate` this one without --keep.",
+                )
         return compare_runs(
             store,
             first,

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from graphkit.analysis.compared_runs import FIGURES, ComparisonSource, LostMeasure, RunUsage
 from graphkit.analysis.findings import digits, listed, two
-from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.multiple_testing import holm
 from graphkit.analysis.order_statistics import Quantile, quantile
 from graphkit.analysis.pair_verdict import PairVerdict, sure
 from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.frontier import beaten
-from graphkit.records.structs import AnswerStruct
 from graphkit.records.words import counted
-from graphkit.scoring.question_clusters import QuestionClusters
 
 #: The quantiles shown beside the means, whose values have heavy tails.
 QUANTILES: Mapping[str, float] = {"median": 0.5, "p95": 0.95}
@@ -26,56 +24,8 @@ QUANTILES: Mapping[str, float] = {"median": 0.5, "p95": 0.95}
 #: Why an interval of differences may be too narrow where there is no ratio.
 NO_RATIO = "the interval may be too narrow: such figures have heavy tails, and a figure of 0 has no ratio"
 
-#: The figures and their units, the one that decides first: money, else tokens, else time.
-FIGURES: Mapping[str, str] = {"cost": "", "tokens": "", "latency": " ms"}
-
 #: How many questions a sentence names.
 NAMED = 3
-
-
-class RunUsage(NamedTuple):
-    """What answers took, by figure and question, and the questions that were answered."""
-
-    figures: Mapping[str, Mapping[str, float]]
-    answered: Collection[str]
-
-
-def usage_of(records: Iterable[AnswerStruct], questions: Collection[str]) -> RunUsage:
-    """Return latency, tokens and cost of each answered question, as far as its record states them.
-
-    Tokens are those of prompt and output together, and known only if both are.
-    """
-    found: dict[str, dict[str, float]] = {name: {} for name in FIGURES}
-    answered = set()
-    for record in records:
-        if record.error is not None or record.question_id not in questions:
-            continue
-        answered.add(record.question_id)
-        both = record.prompt_tokens, record.output_tokens
-        tokens = None if both[0] is None or both[1] is None else both[0] + both[1]
-        for name, value in (("cost", record.cost), ("tokens", tokens), ("latency", record.latency_ms)):
-            if value is not None:
-                found[name].setdefault(record.question_id, float(value))
-    return RunUsage(found, answered)
-
-
-def mean_usage(repetitions: Iterable[RunUsage]) -> RunUsage:
-    """Return the usage of a system: of each question the mean over the repetitions that answered it.
-
-    A figure that one of these doesn't state isn't known of the question.
-    """
-    every = [*repetitions]
-    if len(every) == 1:
-        return every[0]
-    answered = set[str]().union(*(one.answered for one in every))
-    found: dict[str, dict[str, float]] = {name: {} for name in FIGURES}
-    for name, values in found.items():
-        for question in answered:
-            stated = [one.figures[name].get(question) for one in every if question in one.answered]
-            known = [value for value in stated if value is not None]
-            if len(known) == len(stated):
-                values[question] = math.fsum(known) / len(known)
-    return RunUsage(found, answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,21 +219,22 @@ class Draws(NamedTuple):
     seed: int
 
 
-def compare_cost(
-    runs: tuple[str, str],
-    quality: PairedResult | None,
-    usage: tuple[RunUsage, RunUsage],
-    draws: Draws,
-    clusters: QuestionClusters | None = None,
-) -> CostComparison:
-    """Compare what two runs take on the questions that both answered; p-values are corrected over the figures."""
-    figures = [_difference(name, runs, quality, usage, draws, clusters) for name in FIGURES]
+def compare_cost(source: ComparisonSource, quality: PairedResult | None, draws: Draws) -> CostComparison:
+    """Compare what two runs take on the questions that both answered; p-values are corrected over the figures.
+
+    Raises
+    ------
+    InputError
+        The records of a run aren't at hand any more.
+    """
+    used = [RunUsage({name: {} for name in FIGURES}, ()) if one.usage is None else one.usage() for one in source.sides]
+    figures = [_difference(name, source, quality, (used[0], used[1]), draws) for name in FIGURES]
     by_name, ratios = (
         _corrected([one for one in some if one is not None])
         for some in ([one.result for one in figures], [one.ratio for one in figures])
     )
     return CostComparison(
-        *runs,
+        *source.runs,
         quality,
         tuple(dataclasses.replace(one, result=by_name.get(one.name), ratio=ratios.get(one.name)) for one in figures),
     )
@@ -297,12 +248,12 @@ def _corrected(results: list[PairedResult]) -> dict[str, PairedResult]:
 
 def _difference(
     name: str,
-    runs: tuple[str, str],
+    source: ComparisonSource,
     quality: PairedResult | None,
     usage: tuple[RunUsage, RunUsage],
     draws: Draws,
-    clusters: QuestionClusters | None,
 ) -> FigureDifference:
+    runs, clusters = source.runs, source.clusters
     first, second = (one.figures[name] for one in usage)
     could = [one for one in first if one in usage[1].answered]
     silent = tuple(sorted(one for one in could if one not in second)) if second else ()

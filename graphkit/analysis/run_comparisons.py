@@ -6,12 +6,14 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from graphkit.analysis.changed_gold import GoldDifference
-from graphkit.analysis.cost_comparison import CostComparison
+from graphkit.analysis.compared_runs import ComparisonSource, LostMeasure, RunFacts, Values
+from graphkit.analysis.cost_comparison import CostComparison, Draws, compare_cost
+from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.pair_verdict import (
     WORSE,
     PairVerdict,
@@ -24,7 +26,6 @@ from graphkit.analysis.pair_verdict import (
     with_counts,
 )
 from graphkit.analysis.paired import PairedResult
-from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.sample_plans import SamplePlan, planned
 from graphkit.analysis.scales import largest_difference
 from graphkit.measures.registry import lower_is_better
@@ -33,8 +34,6 @@ from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.question_clusters import QuestionClusters
-
-Values = Mapping[str, float]
 
 #: How the reason begins why a question is incomplete whose record the baseline answered.
 UNLOGGED = "not logged: "
@@ -90,17 +89,13 @@ class RunComparison:
 
     Attributes
     ----------
-    dataset
-        None if scores from files were compared.
-    questions
-        The number of questions of the dataset, or with a score of either run.
+    source
+        Both runs as they were compared.
     left_out, unscored
         For each measure, the number of questions that only one of the runs was scored on, and that neither was: they
         are not compared. A measure without a common question is in no group, and if all are lost, there is no result.
     warnings
         Sentences about missing records and outdated data.
-    stale
-        The questions whose gold is stale: neither run is scored on them.
     lost
         The measures by which the first run was scored and the second never, and why.
     different_gold
@@ -110,35 +105,14 @@ class RunComparison:
         Verdict and gates use these.
     primary
         The measure that decides alone, if one was named.
-    baseline
-        Whether the first run is a baseline, so that what it lacks is ``incomplete``, and never counts as worst.
     incomplete
         The questions that the baseline has no value for, by name.
-    asked
-        How many questions the first run was asked, without those with stale gold.
     lacking
         By measure, the questions whose input the baseline doesn't log, though it does for others.
     scored
         By each measure, how many questions the first run was scored on.
-    categories
-        The categories of questions that have one; none for scores from files.
     values
         Returns by measure and question the values of both runs as gates count them.
-    failed
-        How many questions each run failed on or has no record for, without those with stale gold.
-    gold_change
-        How the gold differs from the baseline's, if each run has a dataset of its own.
-    apart
-        By measure, the mean over the questions that only the second run was asked, and their number.
-    repeated
-        For each run that stands for several repetitions of a system, a sentence on these.
-    repetition_of
-        If the second run stands for several repetitions, what commands call the one that lost most of each question,
-        and (under the empty text) the one that is worst of all.
-    most_failed
-        How many questions each run failed on in the repetition that failed on most.
-    failed_alone
-        How many questions only the first and only the second run failed on.
     failed_as
         ``"unscored"`` if failures don't count; ``with_failed`` then equals the measures over all questions.
     not_logged
@@ -148,9 +122,6 @@ class RunComparison:
         measure first, the largest loss first.
     facts
         What is known of each run beside its values.
-    clusters
-        The clusters of the questions that intervals and tests take as independent; None if each question counts as
-        independent.
     plan
         How many questions a difference of each measure needs, if requested.
     cost
@@ -159,44 +130,105 @@ class RunComparison:
         The measures in the order in which they decide; see :meth:`graphkit.analysis.config.Config.deciding`.
     """
 
-    first: str
-    second: str
-    dataset: str | None
+    source: ComparisonSource = field(repr=False, compare=False)
     groups: tuple[Group, ...]
     movers: tuple[Mover, ...]
-    questions: int
     left_out: Mapping[str, int]
     unscored: Mapping[str, int]
-    warnings: tuple[str, ...] = ()
-    different_gold: tuple[str, ...] = ()
-    stale: tuple[str, ...] = ()
-    lost: tuple[LostMeasure, ...] = ()
-    with_failed: tuple[PairedResult, ...] = ()
-    failed: tuple[int, int] = (0, 0)
-    failed_as: FailedAs = "worst"
-    not_logged: Mapping[str, int] = field(default_factory=dict)
-    losses: tuple[Loss, ...] = field(default=(), repr=False)
-    facts: tuple[RunFacts, RunFacts] = field(default=(RunFacts(), RunFacts()), repr=False)
-    clusters: QuestionClusters | None = field(default=None, repr=False)
-    plan: tuple[SamplePlan, ...] = field(default=(), repr=False)
-    cost: CostComparison | None = field(default=None, repr=False)
-    deciding: tuple[str, ...] = field(default=(), repr=False)
-    scored: Mapping[str, int] = field(default_factory=dict, repr=False)
-    primary: str | None = None
-    baseline: bool = True
-    incomplete: tuple[Incomplete, ...] = field(default=(), repr=False)
-    asked: int = 0
-    gold_change: GoldDifference | None = field(default=None, repr=False)
-    apart: Mapping[str, tuple[float, int]] = field(default_factory=dict, repr=False)
-    repeated: Mapping[str, str] = field(default_factory=dict, repr=False)
-    repetition_of: Mapping[str, str] = field(default_factory=dict, repr=False)
-    most_failed: tuple[int, int] | None = None
-    failed_alone: tuple[int, int] = (0, 0)
-    lacking: Mapping[str, Set[str]] = field(default_factory=dict, repr=False)
-    categories: Mapping[str, str] = field(default_factory=dict, repr=False)
-    values: Callable[[], Mapping[str, Mapping[str, tuple[float, float]]]] = field(
-        default=dict, repr=False, compare=False
-    )
+    warnings: tuple[str, ...]
+    different_gold: tuple[str, ...]
+    lost: tuple[LostMeasure, ...]
+    with_failed: tuple[PairedResult, ...]
+    failed_as: FailedAs
+    not_logged: Mapping[str, int]
+    losses: tuple[Loss, ...]
+    facts: tuple[RunFacts, RunFacts]
+    deciding: tuple[str, ...]
+    scored: Mapping[str, int]
+    primary: str | None
+    incomplete: tuple[Incomplete, ...]
+    lacking: Mapping[str, Set[str]]
+    values: Callable[[], Mapping[str, Mapping[str, tuple[float, float]]]] = field(repr=False, compare=False)
+    plan: tuple[SamplePlan, ...] = ()
+    cost: CostComparison | None = None
+
+    @property
+    def first(self) -> str:
+        """The name of the first run."""
+        return self.source.first.name
+
+    @property
+    def second(self) -> str:
+        """The name of the second run."""
+        return self.source.second.name
+
+    @property
+    def dataset(self) -> str | None:
+        """None if scores from files were compared."""
+        return self.source.dataset
+
+    @property
+    def questions(self) -> int:
+        """The number of questions of the dataset, or with a score of either run."""
+        return self.source.questions
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """The questions whose gold is stale: neither run is scored on them."""
+        return tuple(sorted(self.source.stale))
+
+    @property
+    def asked(self) -> int:
+        """How many questions the first run was asked, without those with stale gold."""
+        return self.questions - len(self.source.stale)
+
+    @property
+    def failed(self) -> tuple[int, int]:
+        """How many questions each run failed on or has no record for, without those with stale gold."""
+        return len(self.source.first.failed), len(self.source.second.failed)
+
+    @property
+    def failed_alone(self) -> tuple[int, int]:
+        """How many questions only the first and only the second run failed on."""
+        before, after = self.source.first.failed, self.source.second.failed
+        return len(before - after), len(after - before)
+
+    @property
+    def most_failed(self) -> tuple[int, int]:
+        """How many questions each run failed on in the repetition that failed on most."""
+        before, after = self.source.first.most_failed, self.source.second.most_failed
+        return self.failed if before is None or after is None else (before, after)
+
+    @property
+    def clusters(self) -> QuestionClusters | None:
+        """The clusters of the questions that intervals and tests take as independent; None if each question does."""
+        return self.source.clusters
+
+    @property
+    def gold_change(self) -> GoldDifference | None:
+        """How the gold differs from the baseline's, if each run has a dataset of its own."""
+        return self.source.gold_change
+
+    @cached_property
+    def apart(self) -> dict[str, tuple[float, int]]:
+        """By measure, the mean over the questions that only the second run was asked, and their number."""
+        return {name: (math.fsum(some) / len(some), len(some)) for name, some in self.source.apart.items() if some}
+
+    @cached_property
+    def repeated(self) -> dict[str, str]:
+        """For each run that stands for several repetitions of a system, a sentence on these."""
+        deciding = None if self.headline is None else self.headline.measure
+        runs = self.source.first, self.source.second
+        return {one.name: one.sentence(deciding) for one in runs if one.sentence is not None}
+
+    @cached_property
+    def repetition_of(self) -> dict[str, str]:
+        """If the second run stands for several repetitions, what commands call the one that lost most of each question.
+
+        The one that is worst of all stands under the empty text.
+        """
+        deciding = None if self.headline is None else self.headline.measure
+        return _worst_repetitions(self.losses, deciding, self.source.second.repetitions)
 
     def scope(self) -> list[str]:
         """Return sentences on what is compared: how gold differs, what the baseline lacks, what only one was asked."""
@@ -205,7 +237,7 @@ class RunComparison:
             found.append(
                 f"{self.first} lacks {counted(len(self.incomplete), 'question')}, not compared: {self._lacks()}"
             )
-        if self.baseline and self.failed_as != "unscored":
+        if self.source.baseline and self.failed_as != "unscored":
             gone = sum(not one.reason.startswith(UNLOGGED) for one in self.incomplete)
             words = unanswered_in_words(
                 {self.first: gone, self.second: self.failed_alone[1]}, self.questions, self.first
@@ -254,6 +286,32 @@ class RunComparison:
             The difference isn't above 0.
         """
         return dataclasses.replace(self, plan=planned(self.with_failed, difference))
+
+    def with_cost(self, draws: Draws) -> RunComparison:
+        """Return the comparison with the cost of both runs, whose records are read.
+
+        Raises
+        ------
+        InputError
+            The file of a run is gone or has changed, so that nothing says what it took.
+        """
+        cost = compare_cost(self.source, self.headline, draws)
+        return dataclasses.replace(self, cost=cost, lost=(*self.lost, *cost.lost()))
+
+    def with_facts(self) -> RunComparison:
+        """Return the comparison with facts that take time to read: missing values, and what the runs took."""
+        measures = [*(one.measure for one in self.overall), *(one.measure for one in self.lost), *self.unscored]
+        first, second = (
+            facts if run.read_facts is None else run.read_facts(dict.fromkeys(measures))
+            for run, facts in zip((self.source.first, self.source.second), self.facts, strict=True)
+        )
+        return dataclasses.replace(self, facts=(first, second))
+
+    @property
+    def explainer(self) -> Callable[[str], Explanation] | None:
+        """The function that explains a question of the second run; None if its records aren't at hand."""
+        explain = self.source.second.explain
+        return None if explain is None else lambda question: explain(self.named("", question), question)
 
     @property
     def overall(self) -> tuple[PairedResult, ...]:
@@ -359,10 +417,10 @@ class RunComparison:
         }
 
 
-def worst_repetitions(
-    losses: Iterable[Loss], measure: str | None, repetitions: Mapping[str, Mapping[str, Values]]
+def _worst_repetitions(
+    losses: Iterable[Loss], measure: str | None, repetitions: Mapping[str, Values]
 ) -> dict[str, str]:
-    """Return ``repetition_of``, given the values of each repetition by measure and question."""
+    """Return which of several repetitions lost most of each question, and which is worst of all (the empty text)."""
     if not repetitions:
         return {}
 

@@ -4,77 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict, Unpack
 
+from graphkit.analysis.compared_runs import By, ComparisonSource, GoldComparison, LostMeasure, Values
 from graphkit.analysis.config import Config
-from graphkit.analysis.gold_comparisons import GoldComparison
-from graphkit.analysis.lost_measures import LostMeasure
 from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
 from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of
 from graphkit.analysis.run_comparisons import UNLOGGED, Group, Incomplete, Loss, Mover, RunComparison
-from graphkit.analysis.run_facts import RunFacts
 from graphkit.analysis.scales import Scale, largest_difference
 from graphkit.errors import InputError
-from graphkit.measures.registry import compares_relations, lower_is_better, measure_among, worst_of
+from graphkit.measures.registry import lower_is_better, measure_among, worst_of
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.unanswered import MISSING, FailedAs
-from graphkit.records.words import counted
 from graphkit.scoring.clustered_intervals import clustered_interval
 from graphkit.scoring.intervals import RESAMPLES, SEED, interval
-from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
-from graphkit.scoring.relation_counts import RelationCounts
+from graphkit.scoring.question_clusters import ClusterBy
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.work import in_order
-
-By = Literal["category", "difficulty", "repo", "relation"]
-
-Values = Mapping[str, float]
-
-#: Returns the gold edges of a question that one run traversed and another did not.
-Edges = Callable[[str, str, str], tuple[str, ...]]
-
-
-def refuse_itself(first: str, second: str) -> None:
-    """Refuse to compare a run with itself."""
-    if first == second:
-        raise InputError(f"{first!r} is compared with itself: every difference would be 0", remedy="Name two runs.")
-
-
-def refuse_repositories(what: str, cluster: ClusterBy | None) -> None:
-    """Refuse to cluster by repositories what doesn't hold those of its questions."""
-    if cluster in ("repo", "repo-set"):
-        raise InputError(
-            f"--cluster {cluster}: {what} don't say the repositories of a question",
-            remedy="Compare the run files or runs in the graph, or cluster by category or group.",
-        )
-
-
-def relations_warning(run: str, relations: RelationCounts) -> Iterator[str]:
-    """Yield sentences on the edges of a run that were compared without their relation or direction, if any."""
-    yield from (f"{run}: {sentence}" for sentence in relations.sentences)
-
-
-def unanswered_warning(run: str, missing: int, failed: int, questions: int, failed_as: FailedAs) -> Iterator[str]:
-    """Yield a sentence on the questions that a run failed on or has no record for, if there are any."""
-    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, if the other run was scored"
-    whole = f" of {counted(questions, 'question')}"
-    parts = [f"has no record for {missing}{whole}"] if missing else []
-    parts += [f"failed on {failed}{'' if missing else whole}"] if failed else []
-    if parts:
-        yield f"{run} {' and '.join(parts)}: each counts as {counts}"
-
-
-def unlogged_warning(
-    run: str, unlogged: Mapping[str, Set[str]], values: Mapping[str, Values], failed_as: FailedAs
-) -> Iterator[str]:
-    """Yield a sentence on the measures whose input a run logs for some questions only, if there are any."""
-    parts = [f"{name} ({len(found)})" for name, found in unlogged.items() if found and values[name]]
-    if parts:
-        counts = "the worst value, if the other run was scored" if failed_as == "worst" else "unscored"
-        yield f"{run} doesn't log for each question what these need: {', '.join(parts)}: each counts as {counts}"
 
 
 class PairingOptions(TypedDict, total=False):
@@ -120,44 +69,61 @@ class PairingOptions(TypedDict, total=False):
     resources: Mapping[str, float]
 
 
+def compare(source: ComparisonSource, *, strict: bool = False, **options: Unpack[PairingOptions]) -> RunComparison:
+    """Compare two runs on the questions that both were scored on, by one gold.
+
+    It holds no result if all measures are lost, or the baseline answered nothing.
+
+    Raises
+    ------
+    InputError
+        The gold differs and ``strict`` refuses that, or no question has a value in both runs, no measure is lost, and
+        the baseline didn't crash.
+    """
+    held, gold = source.by_one_gold(strict)
+    return Pairs(held, options).compared(gold)
+
+
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The values of two runs by measure and question, and the questions that each failed on or has no record for.
+    """Two runs whose values on the same questions are compared.
 
-    ``unlogged`` are by measure the questions whose record doesn't log what it needs. If the first run is a
-    ``baseline``, its failed, missing and unlogged questions are incomplete: nothing of them is compared. ``strict`` are
-    the values that differ where edges without a relation match nothing, and ``relations`` how many of each run's edges
-    have none. ``untyped`` are the measures whose relations a run of a score file never logs.
+    If the first is a baseline, its failed, missing and unlogged questions are incomplete: nothing of them is compared.
     """
 
-    runs: tuple[str, str]
-    before: Mapping[str, Values]
-    after: Mapping[str, Values]
-    failed: tuple[Set[str], Set[str]]
-    scales: Mapping[str, Scale | None]
+    source: ComparisonSource
     options: PairingOptions
-    clusters: QuestionClusters | None = None
-    unlogged: tuple[Mapping[str, Set[str]], Mapping[str, Set[str]]] = ({}, {})
-    strict: tuple[Mapping[str, Values], Mapping[str, Values]] = ({}, {})
-    relations: tuple[RelationCounts, RelationCounts] = (RelationCounts(), RelationCounts())
-    baseline: bool = True
-    untyped: tuple[Set[str], Set[str]] = (frozenset(), frozenset())
+
+    @property
+    def scales(self) -> Mapping[str, Scale | None]:
+        """The scale of each measure."""
+        return {name: self.source.scale(name) for name in self.before}
+
+    @property
+    def before(self) -> Values:
+        """The values of the first run."""
+        return self.source.first.values
+
+    @property
+    def after(self) -> Values:
+        """The values of the second run."""
+        return self.source.second.values
 
     @property
     def failed_as(self) -> FailedAs:
         """The rule for failed questions: the worst value, or unscored."""
         return self.options.get("failed_as", "worst")
 
-    def results(self, members: Mapping[str, set[str]]) -> tuple[tuple[Group, ...], tuple[PairedResult, ...]]:
+    def results(self) -> tuple[tuple[Group, ...], tuple[PairedResult, ...]]:
         """Compare over all questions, and within each group that has something to compare.
 
         The second part is over all questions, too, and counts those that one run failed on as ``failed_as`` says.
         """
-        before, after = self.before, self.after
+        before, after, members = self.before, self.after, self.source.members
         tables = [self._tasks(before, after, some) for some in (None, *members.values())]
         (failed, other_failed), unlogged = self._counted()
         worst = bool(failed or other_failed) or any(any(one.values()) for one in unlogged)
-        own = worst or any(any(one.values()) for one in self.strict)
+        own = worst or any(any(one.strict.values()) for one in (self.source.first, self.source.second))
         if own:
             before, after = self._strict()
             if worst:
@@ -175,9 +141,10 @@ class Pairs:
 
     def _counted(self) -> tuple[tuple[Set[str], Set[str]], tuple[Mapping[str, Set[str]], Mapping[str, Set[str]]]]:
         """Return the failed and the unlogged questions of each run that count as the worst value."""
-        failed = self.failed if self.failed_as != "unscored" else (frozenset(), frozenset())
-        unlogged = self.unlogged if self.failed_as == "worst" else ({}, {})
-        return (failed, unlogged) if not self.baseline else ((frozenset(), failed[1]), ({}, unlogged[1]))
+        sides = [None if self.source.baseline else self.source.first, self.source.second]
+        failed = [set[str]() if one is None or self.failed_as == "unscored" else one.failed for one in sides]
+        unlogged = [{} if one is None or self.failed_as != "worst" else one.unlogged for one in sides]
+        return (failed[0], failed[1]), (unlogged[0], unlogged[1])
 
     def _corrected(self, results: Sequence[PairedResult], tasks: Sequence[ComparingTask]) -> tuple[PairedResult, ...]:
         primary, how = self.primary, self._how
@@ -199,23 +166,23 @@ class Pairs:
     def _how(self) -> Resampling:
         return Resampling(self.options.get("resamples", RESAMPLES), self.options.get("seed", SEED))
 
-    def incomplete(self, facts: RunFacts) -> tuple[Incomplete, ...]:
+    def incomplete(self) -> tuple[Incomplete, ...]:
         """Return the questions that the baseline has no value for, and why, by name; none if there is no baseline."""
-        if not self.baseline:
+        if not self.source.baseline:
             return ()
-        reasons = {one: facts.failed.get(one) or MISSING for one in self.failed[0]}
+        reasons = {one: reason or MISSING for one, reason in self.source.first.facts.failed.items()}
         lacking: dict[str, list[str]] = {}
         for name, questions in self.lacking().items():
-            for one in questions - self.failed[0]:
+            for one in questions - self.source.first.failed:
                 lacking.setdefault(one, []).append(name)
         reasons |= {one: f"{UNLOGGED}{', '.join(names)}" for one, names in lacking.items()}
         return tuple(Incomplete(one, reason) for one, reason in sorted(reasons.items()))
 
     def lacking(self) -> dict[str, Set[str]]:
         """Return by measure the questions whose input the baseline doesn't log, though it does for others."""
-        if not self.baseline:
+        if not self.source.baseline:
             return {}
-        return {name: questions for name, questions in self.unlogged[0].items() if self.before[name]}
+        return {name: questions for name, questions in self.source.first.unlogged.items() if self.before[name]}
 
     def not_logged(self) -> dict[str, int]:
         """Return for each measure how many questions count as the worst value since a record doesn't log its input."""
@@ -227,12 +194,12 @@ class Pairs:
                     counts[name] += len(unlogged.get(name, frozenset()) & other[name].keys())
         return {name: count for name, count in counts.items() if count}
 
-    def _strict(self) -> tuple[Mapping[str, Values], Mapping[str, Values]]:
+    def _strict(self) -> tuple[Values, Values]:
         """Return the values of both runs under strict comparison of relations.
 
         Where the first run has another one, its question is incomplete, and left out.
         """
-        old, new = self.strict
+        old, new = self.source.first.strict, self.source.second.strict
         before = {
             name: {one: value for one, value in column.items() if one not in old.get(name, ())}
             for name, column in self.before.items()
@@ -244,46 +211,38 @@ class Pairs:
         counts = {name: len(self.before[name].keys() ^ self.after[name].keys()) for name in self.before}
         return {name: count for name, count in counts.items() if count}
 
-    def lost(self, facts: RunFacts) -> Iterator[LostMeasure]:
+    def lost(self) -> Iterator[LostMeasure]:
         """Yield the measures by which the first run was scored and the second never, though it didn't fail throughout.
 
-        The most frequent reason among the ``facts`` of the second run is given.
+        The most frequent reason of the second run is given.
         """
+        first, second = self.source.first, self.source.second
         for name, before in self.before.items():
-            old, new = (
-                name in untyped or (relations.never and compares_relations(name))
-                for untyped, relations in zip(self.untyped, self.relations, strict=True)
-            )
-            if new and not old and before:
+            if name in second.untyped and name not in first.untyped and before:
                 yield LostMeasure(name, len(before), untyped=True)
-            elif not self.after[name] and before.keys() - self.failed[1]:
-                reasons = facts.unscored.get(name, {})
-                yield LostMeasure(name, len(before), max(reasons, key=lambda one: reasons[one], default=None))
+            elif not self.after[name] and before.keys() - second.failed:
+                yield LostMeasure(name, len(before), second.reason(name))
+        yield from self.source.lost
 
-    def unscored(self, asked: Mapping[str, set[str]]) -> dict[str, int]:
+    def unscored(self) -> dict[str, int]:
         """Return for each measure on how many of the questions asked neither run was scored."""
+        asked = self.source.asked
         counts = {name: len(asked[name] - self.before[name].keys() - self.after[name].keys()) for name in self.before}
         return {name: count for name, count in counts.items() if count}
 
-    def movers(self, edges: Edges) -> tuple[Mover, ...]:
+    def movers(self) -> tuple[Mover, ...]:
         """Return the questions that moved most by the first measure with values of both runs."""
         both = (name for name, values in self.before.items() if values and self.after[name])
-        name, (first, second) = next(both, next(iter(self.before), None)), self.runs
+        name = next(both, next(iter(self.before), None))
         if name is None:
             return ()
         one, two = self.before[name], self.after[name]
         moved = [question for question in one.keys() & two.keys() if not equal(one[question], two[question])]
         moved.sort(key=lambda question: (-abs(two[question] - one[question]), question))
+        moved = moved[: self.options.get("movers", 5)]
+        edges = {} if self.source.edges is None or not moved else self.source.edges(moved)
         return tuple(
-            Mover(
-                question,
-                name,
-                one[question],
-                two[question],
-                found=edges(second, first, question),
-                lost=edges(first, second, question),
-            )
-            for question in moved[: self.options.get("movers", 5)]
+            Mover(question, name, one[question], two[question], *edges.get(question, ((), ()))) for question in moved
         )
 
     def losses(self) -> tuple[Loss, ...]:
@@ -310,98 +269,51 @@ class Pairs:
             for name, column in before.items()
         }
 
-    def compared(
-        self,
-        gold: GoldComparison,
-        members: Mapping[str, set[str]],
-        asked: Mapping[str, set[str]],
-        questions: int,
-        *,
-        dataset: str | None = None,
-        warnings: Iterable[str] = (),
-        stale: Iterable[str] = (),
-        lost: Iterable[LostMeasure] = (),
-        edges: Edges = lambda run, other, question: (),
-        facts: tuple[RunFacts, RunFacts] = (RunFacts(), RunFacts()),
-        apart: Mapping[str, Sequence[float]] | None = None,
-        commands: tuple[str, str] | None = None,
-    ) -> RunComparison:
-        """Return the comparison; it holds no result if all measures are lost, or the baseline answered nothing.
-
-        Parameters
-        ----------
-        members, asked
-            The questions of each group, and those that each measure could have been scored on.
-        questions
-            The number of questions in all.
-        stale
-            The questions with stale gold.
-        lost
-            Measures of the first run that the second doesn't hold at all, beside those without a value.
-        apart
-            By measure, the values of questions that only the second run was asked.
-        commands
-            A command for each run that shows why its questions have no value, if there is one.
-
-        Raises
-        ------
-        InputError
-            No question has a value in both runs, no measure is lost, and the baseline didn't crash.
-        """
-        (groups, with_failed), (first, second) = self.results(members), self.runs
-        every_lost = (*self.lost(facts[1]), *lost)
-        crashed = self.baseline and bool(self.failed[0]) and not any(self.before.values())
-        if not with_failed and not every_lost and not crashed:
+    def compared(self, gold: GoldComparison) -> RunComparison:
+        """Return the comparison; see :func:`compare`."""
+        source, (groups, with_failed) = self.source, self.results()
+        first, second = source.first, source.second
+        lost = (*self.lost(),)
+        crashed = source.baseline and bool(first.failed) and not any(self.before.values())
+        if not with_failed and not lost and not crashed:
             unscored = 1 if any(self.before.values()) else 0
-            remedy = None if commands is None else f"`{commands[unscored]}` shows why."
+            remedy = None if source.commands is None else f"`{source.commands[unscored]}` shows why."
             raise InputError("no question was scored in both runs", remedy=remedy)
         primary, deciding = self.primary, self.options.get("config", Config()).deciding(self.before)
         return RunComparison(
-            first=first,
-            second=second,
-            dataset=dataset,
+            source=source,
             groups=groups,
-            movers=self.movers(edges),
-            questions=questions,
+            movers=self.movers(),
             left_out=self.left_out(),
             scored={name: len(column) for name, column in self._strict()[0].items()},
-            unscored=self.unscored(gold.left(asked)),
-            warnings=(*gold.warnings(self.runs), *warnings),
+            unscored=self.unscored(),
+            warnings=(*gold.warnings, *source.warnings),
             different_gold=gold.different,
-            stale=tuple(sorted(stale)),
-            lost=every_lost,
+            lost=lost,
             with_failed=with_failed,
-            failed=(len(self.failed[0]), len(self.failed[1])),
-            failed_alone=(len(self.failed[0] - self.failed[1]), len(self.failed[1] - self.failed[0])),
             failed_as=self.failed_as,
             not_logged=self.not_logged(),
             losses=self.losses(),
             values=self.values,
-            facts=facts,
-            clusters=self.clusters,
+            facts=(first.facts, second.facts),
             deciding=tuple(one for one in (primary, *deciding) if one is not None),
             primary=primary,
-            baseline=self.baseline,
-            incomplete=self.incomplete(facts[0]),
-            asked=questions - len({*stale}),
+            incomplete=self.incomplete(),
             lacking=self.lacking(),
-            apart={name: (math.fsum(some) / len(some), len(some)) for name, some in (apart or {}).items() if some},
         )
 
-    def _tasks(
-        self, before: Mapping[str, Values], after: Mapping[str, Values], members: set[str] | None = None
-    ) -> list[ComparingTask]:
+    def _tasks(self, before: Values, after: Values, members: Set[str] | None = None) -> list[ComparingTask]:
         """Return what is to be compared: each measure on the questions that both runs were scored on."""
-        tasks, how = [], self._how
+        tasks, how, clusters = [], self._how, self.source.clusters
         order = sorted(set().union(*before.values()))
-        codes = range(len(order)) if self.clusters is None else self.clusters.codes(order)
-        numbers = dict(zip(order, codes, strict=True))
+        codes = range(len(order)) if clusters is None else clusters.codes(order)
+        numbers, scales = dict(zip(order, codes, strict=True)), self.scales
         for name, values in before.items():
             both = sorted(values.keys() & after[name].keys() & (values.keys() if members is None else members))
             if both:
                 pairs = [values[question] for question in both], [after[name][question] for question in both]
                 units = [numbers[one] for one in both]
-                tasks.append(ComparingTask(name, *pairs, self.scales[name], how, units, self.clusters is not None))
+                tasks.append(ComparingTask(name, *pairs, scales[name], how, units, clusters is not None))
         return tasks
 
 
@@ -445,15 +357,13 @@ def compare_task(task: ComparingTask) -> PairedResult:
     return dataclasses.replace(result, accuracy=_accuracy(task, scale, result))
 
 
-def _completed(
-    values: Mapping[str, Values], failed: Set[str], unlogged: Mapping[str, Set[str]], other: Mapping[str, Values]
-) -> dict[str, Values]:
+def _completed(values: Values, failed: Set[str], unlogged: Mapping[str, Set[str]], other: Values) -> Values:
     """Return the values of a run with the worst one for each question that it failed on and the other was scored on.
 
     So it is for a question whose record doesn't log what the measure needs, if the run logs it for others. A measure
     without a worst value keeps its values.
     """
-    found: dict[str, Values] = {}
+    found: dict[str, Mapping[str, float]] = {}
     for name, column in values.items():
         worst = worst_of(name)
         left = failed | unlogged.get(name, frozenset()) if column else failed

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from graphkit.analysis.gold_comparisons import GoldComparison
+from graphkit.analysis.compared_runs import ComparedRun, ComparisonSource, RunFacts, refuse_itself, refuse_repositories
 from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_facts import RunFacts
-from graphkit.analysis.run_pairs import PairingOptions, Pairs, refuse_itself, refuse_repositories
+from graphkit.analysis.run_pairs import PairingOptions, compare
 from graphkit.analysis.summaries import read_confirmed, score_scales
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.problems import Problems
@@ -43,16 +42,53 @@ def compare_scores(
         A file or score can't be used, a run or measure has no scores, different versions scored the runs, or the gold
         differs and the problems are strict.
     """
+    strict = problems is not None and problems.strict
+    return compare(_scores_source(files, first, second, measures, problems, options), strict=strict, **options)
+
+
+def _scores_source(
+    files: Iterable[str | Path],
+    first: str,
+    second: str,
+    measures: Sequence[str],
+    problems: Problems | None,
+    options: PairingOptions,
+) -> ComparisonSource:
+    """Return the scores of two runs as a comparison sees them; see :func:`compare_scores`."""
     refuse_itself(first, second)
-    by = options.get("by")
+    by, cluster = options.get("by"), options.get("cluster")
     if by in ("repo", "relation"):
         raise InputError(f"scores don't say the {by} of a question", remedy="Compare by category or difficulty.")
-    cluster = options.get("cluster")
     refuse_repositories("scores", cluster)
     every = read_confirmed(files, problems if problems is not None else Problems())
     for run in (first, second):
         _require(run, {score.run for score in every}, "no run with scores is called")
     scores = [score for score in every if score.run in (first, second)]
+    by_name = _by_measure(scores, measures)
+    members: dict[str, set[str]] = {}
+    for score in scores if by is not None else ():
+        members.setdefault(getattr(score, str(by)) or NO_LABEL, set()).add(score.question)
+    clusters = None
+    if cluster is not None:
+        # Of several scores of a question, one may leave its label out.
+        labels: dict[str, str | None] = {}
+        for score in scores:
+            labels[score.question] = labels.get(score.question) or getattr(score, cluster)
+        clusters = QuestionClusters.by_label(cluster, labels)
+    return ComparisonSource(
+        _compared_run(first, by_name, _failed(scores, first)),
+        _compared_run(second, by_name, _failed(scores, second)),
+        len({score.question for score in scores}),
+        {name: {score.question for score in some} for name, some in by_name.items()},
+        members=dict(sorted(members.items())),
+        clusters=clusters,
+        scales=score_scales(every),
+        stale={score.question for score in scores if is_stale(score.reason)},
+    )
+
+
+def _by_measure(scores: Sequence[Score], measures: Sequence[str]) -> dict[str, list[Score]]:
+    """Return the scores by each of some measures, or of all; refuse unknown ones, and scores by several versions."""
     names = list(dict.fromkeys(score.measure for score in scores))
     for name in measures:
         _require(name, names, "no score is by a measure called")
@@ -62,38 +98,25 @@ def compare_scores(
     by_name = {name: [score for score in scores if score.measure == name] for name in chosen}
     for name, some in by_name.items():
         _refuse_versions(name, some)
-    before, after = ({name: _values_of(some, run) for name, some in by_name.items()} for run in (first, second))
-    old, new = ({name: _gold_of(some, run) for name, some in by_name.items()} for run in (first, second))
-    strict = problems is not None and problems.strict
-    check = GoldComparison.hold((first, second), (before, after), (old, new), strict)
-    members: dict[str, set[str]] = {}
-    for score in scores if by is not None else ():
-        members.setdefault(getattr(score, str(by)) or NO_LABEL, set()).add(score.question)
-    failed = _failed(scores, first), _failed(scores, second)
-    clusters = None
-    if cluster is not None:
-        # Of several scores of a question, one may leave its label out.
-        labels: dict[str, str | None] = {}
-        for score in scores:
-            labels[score.question] = labels.get(score.question) or getattr(score, cluster)
-        clusters = QuestionClusters.by_label(cluster, labels)
-    pairs = Pairs(
-        (first, second),
-        before,
-        after,
-        failed,
-        score_scales(every),
-        options,
-        clusters,
-        (_unlogged(by_name, first), _unlogged(by_name, second)),
-        (_strict(by_name, first), _strict(by_name, second)),
-        untyped=(_untyped(by_name, first), _untyped(by_name, second)),
+    return by_name
+
+
+def _compared_run(run: str, by_name: Mapping[str, Sequence[Score]], failed: set[str]) -> ComparedRun:
+    own = {name: [one for one in some if one.run == run] for name, some in by_name.items()}
+    return ComparedRun(
+        run,
+        {name: _values_of(some) for name, some in own.items()},
+        _facts(own, failed),
+        gold={
+            name: {one.question: one.gold_hash for one in some if one.value is not None} for name, some in own.items()
+        },
+        unlogged={name: {one.question for one in some if is_unlogged(one.reason)} for name, some in own.items()},
+        strict={
+            name: {one.question: one.strict_value for one in some if one.strict_value is not None}
+            for name, some in own.items()
+        },
+        untyped={name for name, some in own.items() if any(one.untyped for one in some)},
     )
-    asked = {name: {score.question for score in some} for name, some in by_name.items()}
-    questions = len({score.question for score in scores})
-    facts = _facts(by_name, first, failed[0]), _facts(by_name, second, failed[1])
-    stale = {score.question for score in scores if is_stale(score.reason)}
-    return pairs.compared(check, dict(sorted(members.items())), asked, questions, stale=stale, facts=facts)
 
 
 def _failed(scores: Iterable[Score], run: str) -> set[str]:
@@ -110,32 +133,10 @@ def _failed(scores: Iterable[Score], run: str) -> set[str]:
     return failed | (asked - own)
 
 
-def _unlogged(by_name: Mapping[str, Sequence[Score]], run: str) -> dict[str, set[str]]:
-    """Return by measure the questions whose record doesn't log what it needs."""
-    return {
-        name: {one.question for one in scores if one.run == run and is_unlogged(one.reason)}
-        for name, scores in by_name.items()
-    }
-
-
-def _strict(by_name: Mapping[str, Sequence[Score]], run: str) -> dict[str, dict[str, float]]:
-    """Return by measure the values that differ where edges without a relation match nothing."""
-    return {
-        name: {one.question: one.strict_value for one in scores if one.run == run and one.strict_value is not None}
-        for name, scores in by_name.items()
-    }
-
-
-def _untyped(by_name: Mapping[str, Sequence[Score]], run: str) -> frozenset[str]:
-    """Return the measures whose relations a run never logs."""
-    return frozenset(name for name, scores in by_name.items() if any(one.untyped for one in scores if one.run == run))
-
-
-def _facts(by_name: Mapping[str, Sequence[Score]], run: str, failed: Iterable[str]) -> RunFacts:
+def _facts(by_name: Mapping[str, Sequence[Score]], failed: Iterable[str]) -> RunFacts:
     reasons: dict[str, str | None] = dict.fromkeys(failed, MISSING)
     unscored = {}
-    for name, scores in by_name.items():
-        own = [one for one in scores if one.run == run]
+    for name, own in by_name.items():
         reasons |= {one.question: one.reason for one in own if is_failure(one.reason)}
         unscored[name], _ = count_reasons(one.reason or NOT_GIVEN for one in own if one.number is None)
     return RunFacts(reasons, listed(unscored), unknown="scores state what a judge took, not what the run took")
@@ -162,10 +163,7 @@ def _require(name: str, known: Iterable[str], what: str) -> None:
         raise InputError(f"{what} {name!r}", remedy=f"{did_you_mean(name, names)}There are: {', '.join(names)}.")
 
 
-def _gold_of(scores: Iterable[Score], run: str) -> dict[str, str | None]:
-    return {one.question: one.gold_hash for one in scores if one.run == run and one.value is not None}
-
-
-def _values_of(scores: Iterable[Score], run: str) -> dict[str, float]:
-    found = {one.question: one.number for one in scores if one.run == run}
+def _values_of(scores: Iterable[Score]) -> dict[str, float]:
+    """Return the value of the last score of each question that has one there."""
+    found = {one.question: one.number for one in scores}
     return {question: value for question, value in found.items() if value is not None}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.analysis.run_comparisons import RunComparison
-    from graphkit.database.store import Store
-    from graphkit.files.problems import Problems
-    from graphkit.records.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -134,8 +130,7 @@ def compare(
     """
     from graphkit.cli.progress import shown_progress
 
-    scores = how.scores or []
-    if scores and dataset is not None:
+    if how.scores and dataset is not None:
         raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
     if how.format is not None and (full or as_json()):
         what, remedy = "--format github prints Markdown of 60 lines", "Leave out --format, or --full and --json."
@@ -154,15 +149,13 @@ def compare(
 
     problems = reading.problems()
     plan = planned(first, second, (dataset, baseline_dataset), how, gates, workers)
-    in_graph = not scores and plan.of_graph_runs
-    with shown_progress(title) as progress, open_graph() if in_graph else nullcontext() as store:
-        compared = plan.completed(_compared(plan, store, scores, problems, progress), store)
+    with shown_progress(title) as progress, open_graph() if plan.of_graph_runs else nullcontext() as store:
+        compared = plan.compared(problems, store, progress)
         outcomes = plan.gates.outcomes(compared)
-        comment = commented(plan, compared, outcomes, store, scores) if how.format is not None else []
+        comment = commented(plan, compared, outcomes) if how.format is not None else []
         more = "" if dataset is None else option_text("dataset", dataset)
-        explains = _explains(plan, compared, store, scores)
         whole = bool(comment) or full or as_json()
-        brief = None if whole else comparison_brief(compared, outcomes, second, more, explains)
+        brief = None if whole else comparison_brief(compared, outcomes, second, more, _explains(compared))
     if junit is not None:
         _write_junit(junit, plan, compared, outcomes)
     print_problems(problems)
@@ -215,34 +208,17 @@ def planned(
         gates=ComparisonGates(**vars(gates) | {"allow_lost": gates.allow_lost or ()}),
         executor=workers.on,
         resources=workers.reserved(),
+        scores=how.scores or (),
     )
 
 
-def _compared(
-    plan: ComparisonPlan, store: Store | None, scores: list[Path], problems: Problems, progress: Progress
-) -> RunComparison:
-    """Compare runs in the graph if there is one, else score files, results folders or run files."""
-    if store is not None:
-        return plan.of_graph(store, problems, progress)
-    if scores:
-        return plan.of_files(scores, problems)
-    return plan.of_results(problems) if plan.of_folders else plan.of_runs(problems, progress)
-
-
-def _explains(
-    plan: ComparisonPlan, compared: RunComparison, store: Store | None, scores: list[Path]
-) -> Callable[[str], bool]:
+def _explains(compared: RunComparison) -> Callable[[str], bool]:
     """Return a function that tells whether ``graphkit why`` finds something wrong in a question of the second run.
 
     The run is read when it is first called. Without records, each question is taken to be explained.
     """
-    explainer = cache(lambda: None if scores else plan.explainer(compared, store))
-
-    def explains(question: str) -> bool:
-        explain = explainer()
-        return explain is None or explain(question).wrong
-
-    return explains
+    explain = compared.explainer
+    return lambda question: explain is None or explain(question).wrong
 
 
 def _write_junit(file: Path, plan: ComparisonPlan, compared: RunComparison, outcomes: list[GateOutcome]) -> None:
@@ -254,30 +230,21 @@ def _write_junit(file: Path, plan: ComparisonPlan, compared: RunComparison, outc
         write_junit(temporary, comparison_suites(compared, outcomes, {"config": plan.config.digest}))
 
 
-def commented(
-    plan: ComparisonPlan,
-    compared: RunComparison,
-    outcomes: list[GateOutcome],
-    store: Store | None,
-    scores: list[Path],
-) -> list[str]:
+def commented(plan: ComparisonPlan, compared: RunComparison, outcomes: list[GateOutcome]) -> list[str]:
     """Return the lines of a comment on a pull request."""
-    from graphkit.analysis.compare_runs import with_facts
     from graphkit.files.assets import option_text
     from graphkit.report.comparison_comment import NextCommands, comparison_comment
 
-    if store is not None:
-        compared = with_facts(store, compared)
-    explain = None if scores else plan.explainer(compared, store)
-    if explain is None:
+    compared = compared.with_facts()
+    if compared.explainer is None:
         commands = NextCommands(compared.second, note="The commands need the run in the graph, or its file as RUN.")
-    elif store is not None:
+    elif plan.of_graph_runs:
         commands = NextCommands(compared.second)
     else:
         more = "" if plan.dataset is None else option_text("dataset", plan.dataset)
         commands = NextCommands(plan.second, more)
     limits = [*plan.limits(compared), *compared.lost_in_words(), *plan.gates.notes(compared)]
-    return comparison_comment(compared, outcomes, explain, commands, limits)
+    return comparison_comment(compared, outcomes, compared.explainer, commands, limits)
 
 
 def _print_messages(plan: ComparisonPlan, compared: RunComparison, full: bool) -> int:

@@ -10,11 +10,13 @@ import numpy
 import pytest
 from scipy import stats
 
-from graphkit.analysis.cost_comparison import CostComparison, Draws, FigureDifference, RunUsage, compare_cost, usage_of
+from graphkit.analysis.compared_runs import RunUsage
+from graphkit.analysis.cost_comparison import CostComparison, Draws, FigureDifference, compare_cost
 from graphkit.analysis.paired import compare_pairs
 from graphkit.records.structs import AnswerStruct
 from tests.helpers.cli import Graph, Row, inside, write_lines
 from tests.helpers.clustered import clustered_runs
+from tests.helpers.costs import spending
 
 DRAWS = Draws(2_000, 1)
 
@@ -32,7 +34,7 @@ def test_what_a_record_does_not_state_is_unknown() -> None:
         answer("q3", latency_ms=7.0, error={"type": "Boom", "message": ""}),
         answer("other", latency_ms=9.0),
     ]
-    found = usage_of(records, {"q1", "q2", "q3"})
+    found = RunUsage.of_records(records, {"q1", "q2", "q3"})
     assert found == ({"cost": {"q2": 0.0}, "tokens": {"q1": 120.0}, "latency": {"q1": 5.0}}, {"q1", "q2"})
 
 
@@ -48,7 +50,7 @@ def compared(gain: float, extra: float, measure: str = "EdgeRecall", noise: floa
         RunUsage({"cost": {}, "tokens": dict(zip(names, map(float, some), strict=True)), "latency": {}}, names)
         for some in (tokens, dearer)
     )
-    return compare_cost(("with", "without"), quality, (usage[0], usage[1]), DRAWS)
+    return compare_cost(spending("with", "without", (usage[0], usage[1])), quality, DRAWS)
 
 
 def test_differences_are_those_of_scipy() -> None:
@@ -78,7 +80,7 @@ def of_tokens(first: list[float], second: list[float]) -> FigureDifference:
         for some in (first, second)
     ]
     quality = compare_pairs("EdgeRecall", [0.5] * 30, [0.5, 0.9] * 15, resamples=99)
-    return compare_cost(("a", "b"), quality, (usage[0], usage[1]), Draws(499, 1)).figures[1]
+    return compare_cost(spending("a", "b", (usage[0], usage[1])), quality, Draws(499, 1)).figures[1]
 
 
 def test_the_ratio_is_that_of_the_logarithms() -> None:
@@ -188,7 +190,7 @@ def test_zeros_do_not_decide() -> None:
         )
         for base in (10.0, 20.0)
     ]
-    found = compare_cost(("a", "b"), quality, (usage[0], usage[1]), DRAWS)
+    found = compare_cost(spending("a", "b", (usage[0], usage[1])), quality, DRAWS)
     assert "10.0 ms more latency a question than a: neither dominates the other" in found.sentence
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import graphkit
 from benchmarks.false_alarms import KINDS, WORLDS, shares
+from graphkit.analysis.compared_runs import RunUsage
 from graphkit.analysis.config import COMPARED, WEIGHTS, Config, family_of
-from graphkit.analysis.cost_comparison import Draws, RunUsage, compare_cost
+from graphkit.analysis.cost_comparison import Draws, compare_cost
 from graphkit.analysis.pair_verdict import (
     CAUTION,
     PairVerdict,
@@ -34,6 +35,7 @@ from graphkit.plugins.agents.workspace import Workspace
 from tests.analysis.test_standings import Values, result
 from tests.helpers import ROOT
 from tests.helpers.cli import Row, inside, write_lines
+from tests.helpers.costs import spending
 
 WALK = [["a:m.py#x", "CALLS", "a:m.py#y"]]
 
@@ -264,7 +266,7 @@ def test_no_door_says_more_than_the_function(pairs: list[tuple[float | str, floa
     assert other.pair.sentence() == found.verdict.sentence()
     assert standings(runs, ["EdgeRecall"]).pair(0, 1).sentence() == found.verdict.sentence()
     usage = RunUsage({name: {f"q{n}": 1.0 for n in range(len(pairs))} for name in ("cost", "tokens", "latency")}, ())
-    paid = compare_cost(("a", "b"), other.headline, (usage, usage), Draws(200, 1)).sentence
+    paid = compare_cost(spending("a", "b", (usage, usage)), other.headline, Draws(200, 1)).sentence
     assert (" pays: it is better" in paid) == (winner is not None)
     assert ("beats" in found.verdict.claim()) == (winner is not None)
     assert [one.measure for one in other.regressions()] == (["EdgeRecall"] if winner == "a" else [])

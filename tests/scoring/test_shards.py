@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 import graphkit
 from graphkit.analysis.comparison_plan import ComparisonPlan
-from graphkit.analysis.result_pairs import compare_files
+from graphkit.analysis.log_pairs import compare_files
+from graphkit.database.embedded.locks import wait_until
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.plugins.embedded.locks import wait_until
@@ -335,7 +336,7 @@ def test_folders_are_compared(source: Path, tmp_path: Path) -> None:
     runs = sorted((source / "runs").glob("*.jsonl"))[:2]
     for run, folder in zip(runs, folders, strict=True):
         graphkit.evaluate(run, source, measures=MEASURES, out=folder)
-    compared = ComparisonPlan(str(folders[0]), str(folders[1]), resamples=200).of_results(Problems())
+    compared = ComparisonPlan(str(folders[0]), str(folders[1]), resamples=200).compared(Problems())
     expected = compare_files(runs[0], runs[1], measures=MEASURES, problems=Problems(), resamples=200)
     assert compared.groups == expected.groups
     assert compared.with_failed == expected.with_failed

@@ -94,10 +94,10 @@ class Workspace:
         if plan.of_run_files:
             for one in both:
                 self._check(Dataset.of_run(Path(one), plan.dataset))
-            compared = plan.of_runs(Problems())
+            compared = plan.compared(Problems())
         else:
             with self._graph(both) as store:
-                compared = plan.of_graph(store, Problems())
+                compared = plan.compared(Problems(), store)
         head = {"first": compared.first, "second": compared.second, "questions": compared.questions}
         head |= {
             "verdict": compared.pair.sentence(),

@@ -184,12 +184,11 @@ def _compared(
             if not plan.gates.quality:  # --compare replaces the default, which is one
                 say("warning: no gate on how the measures differ from the baseline, such as --fail-on-regression")
             problems = Problems(evaluated.plan.options.on_error, strict=evaluated.plan.options.strict)
-            found = plan.of_results(problems) if plan.of_folders else plan.of_runs(problems)
-            found = plan.completed(found, None)
+            found = plan.compared(problems)
             gates = plan.gates.outcomes(found)
             for message in plan.brief_messages(found):
                 say(message)
-            lines = commented(plan, found, [*evaluated.gates, *gates], None, [])
+            lines = commented(plan, found, [*evaluated.gates, *gates])
             return gates, lines, found.as_json()
     except NoBaselineError as error:
         passed = settings.missing_baseline == "pass"

@@ -1,0 +1,326 @@
+"""Compares two run logs, or the repetitions of two systems: scored from files, so without a database."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar, Unpack
+
+from graphkit.analysis.changed_gold import GoldDifference, GoldOfBoth, with_questions
+from graphkit.analysis.compared_runs import (
+    By,
+    ComparisonSource,
+    RunUsage,
+)
+from graphkit.analysis.evaluation_plan import refuse_one_name
+from graphkit.analysis.explanations import Explanation, why
+from graphkit.analysis.file_failures import RunOnFiles
+from graphkit.analysis.result_pairs import results_source
+from graphkit.analysis.run_comparisons import RunComparison
+from graphkit.analysis.run_pairs import PairingOptions, compare
+from graphkit.errors import InputError
+from graphkit.files.assets import command_text, dataset_option
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.files.reading import RecordReader
+from graphkit.files.run_files import repeated_files
+from graphkit.measures.base import Measure
+from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, is_walked
+from graphkit.records.progress import Progress, expect, quiet
+from graphkit.records.repetition_names import repeated_name
+from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.words import NO_LABEL
+from graphkit.scoring.evaluate import evaluate_pass
+from graphkit.scoring.options import EvaluationOptions
+from graphkit.scoring.question_clusters import QuestionClusters
+from graphkit.scoring.repeated_systems import RepeatedSystem, pooled
+from graphkit.scoring.results import Evaluation
+from graphkit.scoring.run_pass import RunPass, invalid_by_files
+
+#: Why a baseline lacks a question whose gold has other names in the later dataset.
+NOT_MAPPED = "its gold names what the other dataset doesn't hold, and no rename is recorded"
+
+_Record = TypeVar("_Record", QuestionStruct, AnswerStruct)
+
+
+def compare_files(
+    first: str | Path,
+    second: str | Path,
+    dataset: str | Path | None = None,
+    *,
+    measures: Sequence[str | Measure],
+    problems: Problems,
+    baseline_dataset: str | Path | None = None,
+    gold_changed: bool = False,
+    progress: Progress = quiet,
+    **options: Unpack[PairingOptions],
+) -> RunComparison:
+    """Score two run logs, and compare them on the questions that both were asked and scored on.
+
+    Parameters
+    ----------
+    dataset
+        Their dataset; by default the folder whose ``runs/`` holds each.
+    baseline_dataset
+        What the first run was asked, and by which gold; by default that of the second.
+    gold_changed
+        Where the gold differs, score both by that of the second run, and not by that of the first.
+    options
+        See :class:`~graphkit.analysis.run_pairs.PairingOptions`.
+
+    Raises
+    ------
+    InputError
+        A file can't be used, a measure isn't computed from records, the runs are of different datasets, or there is
+        nothing to compare.
+    """
+    before = RunLogs.of(first, dataset if baseline_dataset is None else baseline_dataset)
+    after = RunLogs.of(second, dataset)
+    if (two := before.dataset.folder.resolve() != after.dataset.folder.resolve()) and baseline_dataset is None:
+        raise InputError(
+            f"the runs answer different questions: {first} is of the dataset {before.dataset.name!r}, "
+            f"{second} of {after.dataset.name!r}",
+            remedy="Compare runs over the same dataset, or name it by --dataset, and that of the first by "
+            "--baseline-dataset.",
+        )
+    gold = GoldOfBoth.read(before.dataset, after.dataset) if two else None
+    how = EvaluationOptions(measures=measures, on_error=problems.on_error, strict=problems.strict)
+    own_name = None
+    if baseline_dataset is not None and before.name is not None and before.name == after.name:
+        own_name = f"{before.name} (baseline)"
+    else:
+        refuse_one_name((one.file, one.name) for one in (before, after))
+    expect(progress, "runs scored", len(before.files) + len(after.files))
+    with ExitStack() as stack:
+        differing = [] if gold is None else gold.differing()
+        old_asked, new_asked = before, after
+        if gold is not None and differing and gold_changed:
+            old_asked = before.asked(stack.enter_context(with_questions(before.dataset, gold.by_later(differing))))
+        elif gold is not None and differing:
+            new_asked = after.asked(stack.enter_context(with_questions(after.dataset, gold.by_baseline(differing))))
+        old = old_asked.scored(how, problems, progress, name=own_name, baseline=True)
+        new = new_asked.scored(how, problems, progress)
+        change = None
+        if gold is not None:
+            one_gold = _by_one_gold(old.result, new.result, differing, after.dataset, gold_changed)
+            old, new = (some._replace(result=one) for some, one in zip((old, new), one_gold, strict=True))
+            change = _gold_change(gold, after, differing, gold_changed)
+        source = _logs_source((old_asked, new_asked), (old, new), problems, options)
+        commands = (
+            command_text("failures", some.file, options=dataset_option(some.file, some.dataset.folder))
+            for some in (before, after)
+        )
+        source = dataclasses.replace(
+            source,
+            first=dataclasses.replace(source.first, usage=before.usage),
+            second=dataclasses.replace(source.second, usage=after.usage, explain=after.explainer()),
+            commands=(next(commands), next(commands)),
+            gold_change=change,
+        )
+        return compare(source, strict=problems.strict, **options)
+
+
+class ScoredLogs(NamedTuple):
+    """The result of a run log, or of the repetitions of a system, and these."""
+
+    result: Evaluation
+    system: RepeatedSystem | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RunLogs:
+    """One side of a comparison: a run log, or those of the repetitions of one system."""
+
+    dataset: Dataset
+    files: tuple[Path, ...]
+    name: str | None
+
+    @classmethod
+    def of(cls, given: str | Path, dataset: str | Path | Dataset | None) -> RunLogs:
+        """Return the runs of a file, or of a pattern that names the repetitions of one system.
+
+        Raises
+        ------
+        InputError
+            A file can't be used, or the pattern names other runs.
+        """
+        files = tuple(repeated_files(given))
+        passes = [RunPass(Dataset.of_run(file, dataset), file) for file in files]
+        if len(files) == 1:
+            return cls(passes[0].dataset, files, passes[0].name)
+        system = repeated_name([one.name or str(one.run_file) for one in passes], str(given))
+        if len({one.dataset.folder.resolve() for one in passes}) > 1:
+            raise InputError("the runs lie in several datasets", where=str(given), remedy="Name it by --dataset.")
+        return cls(passes[0].dataset, files, system)
+
+    @property
+    def file(self) -> Path:
+        """The first file."""
+        return self.files[0]
+
+    @property
+    def readable(self) -> bool:
+        """Whether each file can be read again, which a pipe can't."""
+        return all(file.is_file() for file in self.files)
+
+    def asked(self, dataset: Dataset) -> RunLogs:
+        """Return the runs with another dataset."""
+        return dataclasses.replace(self, dataset=dataset)
+
+    def scored(
+        self,
+        how: EvaluationOptions,
+        problems: Problems,
+        progress: Progress,
+        *,
+        name: str | None = None,
+        baseline: bool = False,
+    ) -> ScoredLogs:
+        """Score each file."""
+        results = []
+        for file in self.files:
+            of_run = Problems(problems.on_error, strict=problems.strict)
+            own = how if len(self.files) > 1 else dataclasses.replace(how, name=name)
+            results.append(evaluate_pass(RunPass(self.dataset, file), own, problems=of_run))
+            problems.merge(of_run)
+            progress("runs scored", 1)
+        if len(results) == 1:
+            return ScoredLogs(results[0])
+        system = name or self.name or ""
+        whole = pooled(system, results, baseline=baseline)
+        return ScoredLogs(whole, RepeatedSystem(system, tuple(results), whole))
+
+    def usage(self) -> RunUsage:
+        """Read what the answers took."""
+        return RunUsage.of_files((file, self.dataset) for file in self.files)
+
+    def explainer(self) -> Callable[[str, str], Explanation] | None:
+        """Return the function that explains a question of a file; None for a pipe."""
+        if not self.readable:
+            return None
+
+        @cache
+        def runs() -> dict[str, RunOnFiles]:
+            return {str(file): RunOnFiles.read(file, self.dataset.folder, Problems("skip")) for file in self.files}
+
+        return lambda file, question: why(runs()[file or str(self.file)], question)
+
+    def answers(self, questions: Collection[str]) -> list[dict[str, AnswerStruct]]:
+        """Return by file the records of some questions; none of a pipe."""
+        return [_answers(file, questions) for file in self.files]
+
+
+def _gold_change(gold: GoldOfBoth, after: RunLogs, differing: Collection[str], meant: bool) -> GoldDifference:
+    """Return how the gold differs, for the repetition that misses most of it: none may."""
+    changes = [gold.change(one, meant) for one in after.answers(differing)]
+    return max(changes, key=lambda one: len(one.missed))
+
+
+def _logs_source(
+    logs: tuple[RunLogs, RunLogs],
+    scored: tuple[ScoredLogs, ScoredLogs],
+    problems: Problems,
+    options: PairingOptions,
+) -> ComparisonSource:
+    """Return scored logs as a comparison sees them, with the edges of moved questions."""
+    asked, by, cluster = logs[0].dataset, options.get("by"), options.get("cluster")
+    members = _members_by_gold(asked, by) if by in ("repo", "relation") else None
+    source = results_source(
+        scored[0].result,
+        scored[1].result,
+        members=members,
+        clusters=None if cluster is None else QuestionClusters.of_dataset(cluster, asked),
+        baseline=True,
+        systems=[one.system for one in scored if one.system is not None],
+        **options,
+    )
+    system = scored[1].system
+    repetitions = () if system is None else zip(logs[1].files, system.repetitions, strict=True)
+    columns = {str(file): {name: one.held_values(name) for name in one.measures} for file, one in repetitions}
+    edges = partial(_edges, *logs) if logs[0].readable and logs[1].readable else None
+    return dataclasses.replace(source, second=dataclasses.replace(source.second, repetitions=columns), edges=edges)
+
+
+def _by_one_gold(
+    first: Evaluation, second: Evaluation, differing: Collection[str], dataset: Dataset, gold_changed: bool
+) -> tuple[Evaluation, Evaluation]:
+    """Return the results of both runs, whose questions have one gold where they differ by names and commits alone.
+
+    A question whose gold names what the other dataset doesn't hold can't be scored in both: the baseline lacks it.
+    """
+    lost = {*differing} & (first if gold_changed else second).invalid.keys()
+    if lost and not gold_changed:  # gold that is stale in its own dataset is another matter
+        lost -= invalid_by_files(dataset, dataset.commit_graph(Problems("skip"))).keys()
+    hashes = {row.question: row.gold_hash for row in second.rows}
+    rows = [
+        dataclasses.replace(row, gold_hash=hashes.get(row.question, row.gold_hash))
+        if row.question not in lost
+        else dataclasses.replace(row, values=(NOT_MAPPED,) * len(row.values), failure=NOT_MAPPED, strict=())
+        for row in first.rows
+    ]
+    invalid = [{one: why for one, why in some.invalid.items() if one not in lost} for some in (first, second)]
+    return (
+        dataclasses.replace(first, rows=tuple(rows), invalid=invalid[0]),
+        dataclasses.replace(second, invalid=invalid[1]),
+    )
+
+
+def _answers(run_file: Path, questions: Collection[str]) -> dict[str, AnswerStruct]:
+    """Return the records of some questions; none of a pipe, which can't be read again."""
+    if not questions or not run_file.is_file():
+        return {}
+    return {one.question_id: one for one in _records(run_file, AnswerStruct) if one.question_id in questions}
+
+
+def _members_by_gold(dataset: Dataset, by: By | None) -> dict[str, set[str]]:
+    """Return the questions of each repository or relation of gold; a question may be in several."""
+    members: dict[str, set[str]] = {}
+    places = dataset.places()
+    for question in _records(dataset.questions_file, QuestionStruct):
+        steps = [step for path in question.paths for step in path.steps]
+        if by == "repo":
+            found = places.named(node for step in steps for node in (step.source, step.target))
+        else:
+            found = {step.relation for step in steps if step.relation}
+        for name in found or {NO_LABEL}:
+            members.setdefault(name, set()).add(question.id)
+    return dict(sorted(members.items()))
+
+
+def _records(path: Path, kind: type[_Record]) -> Iterator[_Record]:
+    """Yield the usable records of a file whose problems were reported before."""
+    for _, record in RecordReader(path, kind, Problems("skip")):
+        yield record
+
+
+def _edges(
+    before: RunLogs, after: RunLogs, questions: Sequence[str]
+) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the gold edges that only one side traversed, as the query found-and-lost has them."""
+    found, answers = {}, [side.answers(questions) for side in (before, after)]
+    for question in _records(after.dataset.questions_file, QuestionStruct):
+        if question.id in questions:
+            old, new = ([Case(question, one.get(question.id)) for one in side] for side in answers)
+            found[question.id] = _only(new, old), _only(old, new)
+    return found
+
+
+def _only(cases: Sequence[Case], others: Sequence[Case]) -> tuple[str, ...]:
+    """Return the gold edges that most of some repetitions walked, and most of the others didn't."""
+    cases = [case for case in cases if case.failure is None]
+    if not cases or any(other.answer is not None and not other.walk_logged for other in others):
+        return ()
+    paths = sorted(
+        (path.id if path.id is not None else str(index), path.edges) for index, path in enumerate(cases[0].gold)
+    )
+    edges = [edge for _, some in paths for edge in some]
+    found = [edge for edge in edges if _mostly(edge, cases) and not _mostly(edge, others)]
+    return tuple(dict.fromkeys(f"{source} -{relation or ''}-> {target}" for source, relation, target in found))
+
+
+def _mostly(edge: Edge, cases: Sequence[Case]) -> bool:
+    return 2 * sum(is_walked(edge, case.walked) for case in cases) > len(cases)
