@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 
-from graphkit.report.comparison_comment import LINES, MARKER
+from graphkit.plugins.ci.comparison_comment import LINES, MARKER
 from tests.helpers import ROOT
 from tests.helpers.checkouts import QUESTIONS, git, run_of
 from tests.helpers.cli import environment, inside, write_lines

@@ -212,7 +212,11 @@ POINTS = [(group, name, point) for group in ("", "import", "db") for name, point
 
 #: The modules of the core's commands, and the functions that declare those of plug-ins.
 CORE = {f"graphkit.cli.{module_of(name)}" for names in SECTIONS.values() for name in names}
-OPTIONS = [point for group in ("graphkit.conditions", "graphkit.fillings") for point in installed(group).values()]
+OPTIONS = [
+    point
+    for group in ("graphkit.conditions", "graphkit.fillings", "graphkit.comparisons")
+    for point in installed(group).values()
+]
 ADDED = {point.module for point in [*(point for _, _, point in POINTS), *OPTIONS]}
 
 #: Those that ``graphkit --help`` doesn't show.

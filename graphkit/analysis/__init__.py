@@ -6,6 +6,7 @@ __all__ = [
     "comparison_findings",
     "comparison_plan",
     "config",
+    "cost_comparison",
     "estimates",
     "evaluation_findings",
     "evaluation_plan",

@@ -22,7 +22,6 @@ from graphkit.analysis.sample_plans import require_difference
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.errors import InputError
 from graphkit.files.assets import located
-from graphkit.files.baselines import is_baseline, read_baseline
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
@@ -70,14 +69,7 @@ class ComparisonPlan:
     scores: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
-        """Take the run and the dataset of a baseline, and refuse what can't be planned or compared."""
-        if is_baseline(self.first):
-            if self.baseline_dataset is not None:
-                what = "a baseline has its own dataset, and --baseline-dataset names another"
-                raise InputError(what, where=self.first, remedy="Leave out one of them.")
-            held = read_baseline(self.first)
-            object.__setattr__(self, "first", held.run)
-            object.__setattr__(self, "baseline_dataset", held.dataset)
+        """Refuse what can't be planned or compared."""
         if self.difference is not None:
             require_difference(self.difference)
         files = [file for name in (self.first, self.second) for file in repeated_files(located(name))]

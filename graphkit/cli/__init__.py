@@ -6,7 +6,6 @@ import signal
 __all__ = [
     "asking",
     "base",
-    "baseline",
     "briefs",
     "compare",
     "evaluate",

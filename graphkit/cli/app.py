@@ -31,7 +31,7 @@ DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 #: (:mod:`graphkit.cli.plugin_commands`).
 SECTIONS = {
     "start": ("import", "run"),
-    "score": ("evaluate", "load-scores", "baseline"),
+    "score": ("evaluate", "load-scores"),
     "understand": ("why", "failures", "compare", "history", "summarize", "report"),
     "gold": (),
     "graph": ("load", "git", "query", "queries", "db"),

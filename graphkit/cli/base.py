@@ -165,63 +165,88 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
     shared = StoreOptions if graph else HomeOptions if home else JsonOptions
 
     def declare(function: Callable[..., None]) -> Callable[..., None]:
-        declared: dict[str, tuple[Declared, Any]] = {}
-        families: dict[str, Any] = {}
-        others: dict[str, dict[str, Any]] = {}
-        for one in inspect.signature(function, eval_str=True).parameters.values():
-            if isinstance(one.default, Added):
-                others[one.name] = one.default.families()
-                for family in others[one.name].values():
-                    declared |= _fields(family)
-            elif is_dataclass(one.annotation):
-                families[one.name] = one.annotation
-                declared |= _fields(one.annotation)
-            else:
-                declared[one.name] = (one.default, one.annotation)
-        outputs = {name: one for name, (one, _) in declared.items() if one.writes is not None}
-        arguments = {name for name, (one, _) in declared.items() if isinstance(one.info, ArgumentInfo)}
-        forced = any(one.replaces for one in outputs.values()) and "force" not in declared
-        if forced:
-            declared["force"] = (FORCE, bool)
-        declared |= _fields(shared)
+        known = _Parameters(function, shared)
 
         def run(**given: Any) -> None:
             global _shared, _results
-            for name, value in given.items():
-                _check_given(declared[name][0], value, name in arguments)
+            known.check(given)
             _shared, _results = _filled(shared, given), None
-            force = bool(given.pop("force") if forced else given.get("force"))
-            for name in given.keys() - outputs:
-                given[name] = _addressed(given[name], name in arguments)
-            if outputs:
-                reads = [path for name in given.keys() - outputs for path in _paths(given[name], name in arguments)]
-                _check_outputs(outputs, given, reads, force)
+            filled = known.filled(given)
             from graphkit.files.intake import lifted
             from graphkit.files.problems import offering
 
             _note_other_package()
-            filled = {name: _filled(family, given) for name, family in families.items()}
-            for parameter, some in others.items():
-                filled[parameter] = {name: _filled(family, given) for name, family in some.items()}
             _reported_fields.clear()
             alone = _results_alone() if as_json() else nullcontext()
-            offered = offering(skips="on_error" in declared, maps="map" in declared)
+            offered = offering(skips="on_error" in known.declared, maps="map" in known.declared)
             with alone, lifted(_shared.lift_limits), offered:
-                function(**given, **filled)
+                function(**filled)
 
-        def options(given: dict[str, Any]) -> dict[str, Any]:
-            """Return the groups of options that parsed words give, for another command that takes such words."""
-            return {name: _filled(family, given) for name, family in families.items()}
-
-        parameters = [one.parameter(name, kind) for name, (one, kind) in declared.items()]
-        run.options = options  # type: ignore[attr-defined]
+        parameters = [one.parameter(name, kind) for name, (one, kind) in known.declared.items()]
+        run.options = known.groups  # type: ignore[attr-defined]
         run.__name__, run.__doc__ = function.__name__, function.__doc__
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
-        run.outputs = outputs  # type: ignore[attr-defined]
+        run.outputs = known.outputs  # type: ignore[attr-defined]
         return run
 
     return declare
+
+
+class _Parameters:
+    """The parameters of a command: its own, and those of its groups of options, also of plug-ins.
+
+    Attributes
+    ----------
+    declared
+        The declaration and the type of each, by name.
+    outputs, arguments
+        Those that name files to write, and those that are no options.
+    """
+
+    def __init__(self, function: Callable[..., None], shared: type[JsonOptions]) -> None:
+        self.declared: dict[str, tuple[Declared, Any]] = {}
+        self._families: dict[str, Any] = {}
+        self._added: dict[str, dict[str, Any]] = {}
+        for one in inspect.signature(function, eval_str=True).parameters.values():
+            if isinstance(one.default, Added):
+                self._added[one.name] = one.default.families()
+                for family in self._added[one.name].values():
+                    self.declared |= _fields(family)
+            elif is_dataclass(one.annotation):
+                self._families[one.name] = one.annotation
+                self.declared |= _fields(one.annotation)
+            else:
+                self.declared[one.name] = (one.default, one.annotation)
+        self.outputs = {name: one for name, (one, _) in self.declared.items() if one.writes is not None}
+        self.arguments = {name for name, (one, _) in self.declared.items() if isinstance(one.info, ArgumentInfo)}
+        self._forced = any(one.replaces for one in self.outputs.values()) and "force" not in self.declared
+        if self._forced:
+            self.declared["force"] = (FORCE, bool)
+        self.declared |= _fields(shared)
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Refuse values that nothing could use."""
+        for name, value in given.items():
+            _check_given(self.declared[name][0], value, name in self.arguments)
+
+    def filled(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of the function's parameters; refuse outputs that would replace anything else."""
+        force = bool(given.pop("force") if self._forced else given.get("force"))
+        for name in given.keys() - self.outputs:
+            given[name] = _addressed(given[name], name in self.arguments)
+        if self.outputs:
+            reads = [one for name in given.keys() - self.outputs for one in _paths(given[name], name in self.arguments)]
+            _check_outputs(self.outputs, given, reads, force)
+        added = {
+            name: {point: _filled(family, given) for point, family in some.items()}
+            for name, some in self._added.items()
+        }
+        return self.groups(given) | added | given
+
+    def groups(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the groups of options that parsed words give, and take their values out of ``given``."""
+        return {name: _filled(family, given) for name, family in self._families.items()}
 
 
 def _check_given(declared: Declared, value: Any, is_argument: bool) -> None:

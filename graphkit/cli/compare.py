@@ -5,16 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_drawn, print_problems, say
+from graphkit.cli.base import (
+    added,
+    argument,
+    as_json,
+    command,
+    open_graph,
+    option,
+    present,
+    print_drawn,
+    print_problems,
+    say,
+)
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import (
     ALLOW_STALE,
     DATASET,
     FAILED_AS,
-    JUNIT,
     MEASURE,
     SEED,
     UNTYPED,
@@ -28,6 +39,7 @@ from graphkit.records.option_values import drop as read_drop
 
 if TYPE_CHECKING:
     from graphkit.analysis.comparison_plan import ComparisonPlan
+    from graphkit.analysis.findings import Brief
     from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.analysis.run_comparisons import RunComparison
 
@@ -61,9 +73,6 @@ class ComparingOptions:
     )
     scores: list[Path] | None = option(
         "--scores FILE", "Compare the scores in files, without a database; may be repeated."
-    )
-    format: Literal["github"] | None = option(
-        "--format", "Print the Markdown of a comment on a pull request, of at most 60 lines."
     )
 
 
@@ -108,6 +117,22 @@ class ComparedReadingOptions(ReadingOptions):
     strict: bool = option("--strict", "Refuse records with unknown fields, and scores by different gold.")
 
 
+class ComparisonAddition(Protocol):
+    """What a plug-in adds to comparisons, with its options (entry points of ``graphkit.comparisons``)."""
+
+    def check(self, full: bool) -> None:
+        """Raise InputError for options that exclude each other or the ``full`` tables."""
+        ...
+
+    def baseline(self, first: str, dataset: Path | None) -> tuple[str, Path | None]:
+        """Return the first run and its dataset: those of a kept baseline if the first run names one, else as given."""
+        ...
+
+    def write(self, plan: ComparisonPlan, compared: RunComparison, outcomes: list[GateOutcome]) -> list[str]:
+        """Write what is asked for, and return the lines that are printed in place of the tables, if any."""
+        ...
+
+
 @command(graph=True)
 def compare(
     *,
@@ -121,7 +146,7 @@ def compare(
     gates: ComparisonGateOptions,
     reading: ComparedReadingOptions,
     workers: ExecutorOptions,
-    junit: Path | None = JUNIT,
+    additions: dict[str, ComparisonAddition] = added("graphkit.comparisons"),
     full: bool = FULL,
 ) -> None:
     """Compare two runs question by question.
@@ -132,46 +157,29 @@ def compare(
 
     if how.scores and dataset is not None:
         raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
-    if how.format is not None and (full or as_json()):
-        what, remedy = "--format github prints Markdown of 60 lines", "Leave out --format, or --full and --json."
-        raise InputError(what, remedy=remedy)
     title = f"comparing {Path(first).name} and {Path(second).name}"
+    for one in additions.values():
+        one.check(full)
+        first, baseline_dataset = one.baseline(first, baseline_dataset)
     with shown_progress(title):  # the imports take a moment
         from graphkit.analysis.comparison_findings import comparison_brief
-        from graphkit.analysis.gate_outcomes import gate_error, hold
-        from graphkit.cli.pair_tables import print_comparison
-        from graphkit.cli.tables import print_gates
+        from graphkit.analysis.gate_outcomes import hold
         from graphkit.files.assets import option_text
-        from graphkit.scoring.export import check_output
 
-        if junit is not None:
-            check_output(junit, ".xml")
-
-    problems = reading.problems()
-    plan = planned(first, second, (dataset, baseline_dataset), how, gates, workers)
+        plan = planned(first, second, (dataset, baseline_dataset), how, gates, workers)
+    problems, more = reading.problems(), "" if dataset is None else option_text("dataset", dataset)
     with shown_progress(title) as progress, open_graph() if plan.of_graph_runs else nullcontext() as store:
         compared = plan.compared(problems, store, progress)
         outcomes = plan.gates.outcomes(compared)
-        comment = commented(plan, compared, outcomes) if how.format is not None else []
-        more = "" if dataset is None else option_text("dataset", dataset)
-        whole = bool(comment) or full or as_json()
+        lines = [line for one in additions.values() for line in one.write(plan, compared, outcomes)]
+        whole = bool(lines) or full or as_json()
         brief = None if whole else comparison_brief(compared, outcomes, second, more, _explains(compared))
-    if junit is not None:
-        _write_junit(junit, plan, compared, outcomes)
     print_problems(problems)
-    taken = _print_messages(plan, compared, full or bool(comment))
-
-    def show() -> None:
-        if comment:
-            print_drawn(comment)
-        elif brief is None:
-            print_comparison(compared)
-            print_gates(outcomes)
-        else:
-            after = lines_of_error(gate_error(outcomes, brief=True))
-            print_brief(brief, taken + after)
-
-    present(show, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
+    taken = _print_messages(plan, compared, whole)
+    shown = partial(print_drawn, lines) if lines else partial(_print_whole, compared, outcomes)
+    if brief is not None:
+        shown = partial(_print_brief, brief, outcomes, taken)
+    present(shown, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)
 
 
@@ -221,35 +229,23 @@ def _explains(compared: RunComparison) -> Callable[[str], bool]:
     return lambda question: explain is None or explain(question).wrong
 
 
-def _write_junit(file: Path, plan: ComparisonPlan, compared: RunComparison, outcomes: list[GateOutcome]) -> None:
-    from graphkit.analysis.comparison_junit import comparison_suites
-    from graphkit.files.atomic import written
-    from graphkit.scoring.junit import write_junit
+def _print_whole(compared: RunComparison, outcomes: list[GateOutcome]) -> None:
+    from graphkit.cli.pair_tables import print_comparison
+    from graphkit.cli.tables import print_gates
 
-    with written(file) as temporary:
-        write_junit(temporary, comparison_suites(compared, outcomes, {"config": plan.config.digest}))
-
-
-def commented(plan: ComparisonPlan, compared: RunComparison, outcomes: list[GateOutcome]) -> list[str]:
-    """Return the lines of a comment on a pull request."""
-    from graphkit.files.assets import option_text
-    from graphkit.report.comparison_comment import NextCommands, comparison_comment
-
-    compared = compared.with_facts()
-    if compared.explainer is None:
-        commands = NextCommands(compared.second, note="The commands need the run in the graph, or its file as RUN.")
-    elif plan.of_graph_runs:
-        commands = NextCommands(compared.second)
-    else:
-        more = "" if plan.dataset is None else option_text("dataset", plan.dataset)
-        commands = NextCommands(plan.second, more)
-    limits = [*plan.limits(compared), *compared.lost_in_words(), *plan.gates.notes(compared)]
-    return comparison_comment(compared, outcomes, compared.explainer, commands, limits)
+    print_comparison(compared)
+    print_gates(outcomes)
 
 
-def _print_messages(plan: ComparisonPlan, compared: RunComparison, full: bool) -> int:
+def _print_brief(brief: Brief, outcomes: list[GateOutcome], taken: int) -> None:
+    from graphkit.analysis.gate_outcomes import gate_error
+
+    print_brief(brief, taken + lines_of_error(gate_error(outcomes, brief=True)))
+
+
+def _print_messages(plan: ComparisonPlan, compared: RunComparison, whole: bool) -> int:
     """Print the warnings and notes on standard error, and return how many lines count towards the brief."""
-    if not full and not as_json():
+    if not whole:
         return say_briefly(plan.brief_messages(compared))
     for message in plan.messages(compared):
         say(message)

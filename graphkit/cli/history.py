@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import argument, command, open_graph, option, present, print_line, say
 from graphkit.cli.options import CONFIG, MEASURE
@@ -13,6 +15,9 @@ from graphkit.errors import InputError
 from graphkit.records.option_values import Drop
 from graphkit.records.option_values import drop as read_drop
 from graphkit.records.words import counted
+
+if TYPE_CHECKING:
+    from graphkit.analysis.evaluation_history import Entry
 
 #: How many measures the table shows, unless some are chosen.
 SHOWN = 3
@@ -48,18 +53,13 @@ def history(
 
     Each is compared with the last comparable one, and the latest may be held to a median.
     """
-    from graphkit.analysis.config import load_config
-    from graphkit.analysis.evaluation_history import fail_on_drop, history_in_graph, read_history, sparkline
+    from graphkit.analysis.evaluation_history import fail_on_drop
     from graphkit.analysis.gate_outcomes import hold
 
-    if places:
-        entries = read_history(places, run or (), load_config(config))
-    elif gate.drop:
+    if gate.drop and not places:
         what = "the graph holds the latest evaluation of each run only, and no gate is held there"
         raise InputError(what, where="--fail-on-drop", remedy="Name the results of evaluations: RESULTS...")
-    else:
-        with open_graph(read_only=True) as store:
-            entries = history_in_graph(store, run or (), load_config(config))
+    entries = _entries(places or (), run or (), config)
     if (undated := sum(one.dated_by_file for one in entries)) > 0:
         say(f"note: {counted(undated, 'evaluation')} of an earlier graphkit: the time is that of the file")
     if later := sum(one.at > datetime.now(UTC).isoformat() for one in entries):
@@ -67,33 +67,49 @@ def history(
     known = list(dict.fromkeys(name for one in entries for name in one.values))
     if unknown := [name for name in measure or () if name not in known]:
         raise InputError(f"no evaluation has the measure {unknown[0]!r}", remedy=f"There are: {', '.join(known)}.")
-    shown = measure or known[:SHOWN]
     gates = fail_on_drop(entries, gate.drop, gate.last) if gate.drop else []
 
     def show() -> None:
-        def cell(value: float | None, change: float | None) -> str:
-            return "" if value is None else f"{value:.4f}" + ("" if change is None else f" ({change:+.4f})")
-
-        columns = ["evaluated (UTC)", "run", "overall", *shown, "failed", "gold", "commit", "graphkit"]
-        rows = [
-            [
-                one.at[:16].replace("T", " "),
-                one.run,
-                cell(one.layers.get("overall"), None),
-                *(cell(one.values.get(name), one.changes.get(name)) for name in shown),
-                one.failed + one.missing,
-                (one.gold_hash or "")[:8],
-                (one.commit or "")[:8],
-                one.graphkit or "",
-            ]
-            for one in entries
-        ]
-        print_table(None, columns, rows, counted(len(entries), "evaluation"), least=("graphkit", "commit", "gold"))
-        for system in dict.fromkeys(one.system for one in entries):
-            own = [one for one in entries if one.system == system]
-            for name in shown if len(own) > 1 else ():
-                print_line(f"{system}  {name}  {sparkline([one.values.get(name) for one in own])}")
+        _print_history(entries, measure or known[:SHOWN])
         print_gates(gates)
 
     present(show, *(one.as_json() for one in entries), *({"gate": one.as_json()} for one in gates))
     hold(gates)
+
+
+def _entries(places: Sequence[Path], runs: Sequence[str], config: Path | None) -> list[Entry]:
+    """Return the evaluations at some places, or without any those of the graph."""
+    from graphkit.analysis.config import load_config
+    from graphkit.analysis.evaluation_history import history_in_graph, read_history
+
+    if places:
+        return read_history(places, runs, load_config(config))
+    with open_graph(read_only=True) as store:
+        return history_in_graph(store, runs, load_config(config))
+
+
+def _print_history(entries: Sequence[Entry], measures: Sequence[str]) -> None:
+    from graphkit.analysis.evaluation_history import sparkline
+
+    def cell(value: float | None, change: float | None = None) -> str:
+        return "" if value is None else f"{value:.4f}" + ("" if change is None else f" ({change:+.4f})")
+
+    columns = ["evaluated (UTC)", "run", "overall", *measures, "failed", "gold", "commit", "graphkit"]
+    rows = [
+        [
+            one.at[:16].replace("T", " "),
+            one.run,
+            cell(one.layers.get("overall")),
+            *(cell(one.values.get(name), one.changes.get(name)) for name in measures),
+            one.failed + one.missing,
+            (one.gold_hash or "")[:8],
+            (one.commit or "")[:8],
+            one.graphkit or "",
+        ]
+        for one in entries
+    ]
+    print_table(None, columns, rows, counted(len(entries), "evaluation"), least=("graphkit", "commit", "gold"))
+    for system in dict.fromkeys(one.system for one in entries):
+        own = [one for one in entries if one.system == system]
+        for name in measures if len(own) > 1 else ():
+            print_line(f"{system}  {name}  {sparkline([one.values.get(name) for one in own])}")

@@ -4,8 +4,6 @@
 __all__ = [
     "assets",
     "atomic",
-    "baseline_branches",
-    "baselines",
     "dataset",
     "dataset_settings",
     "execution_files",

@@ -6,15 +6,14 @@ from graphkit.report.page import write_described, write_report
 __all__ = [
     "PageOptions",
     "board_view",
-    "comparison_comment",
     "contents",
     "escaping",
-    "markdown",
     "page_inputs",
     "rendering",
     "spine",
     "spine_view",
     "spine_words",
+    "tradeoffs",
     "write_described",
     "write_report",
 ]

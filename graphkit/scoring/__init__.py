@@ -5,6 +5,7 @@ __all__ = [
     "evaluate",
     "export",
     "intervals",
+    "junit",
     "measure_summaries",
     "options",
     "read_runs",

@@ -1,1 +1,1 @@
-"""The whole job of a CI: evaluate a run, compare it with its baseline, hold all gates, and say so where people look."""
+"""The whole job of a CI: baselines, comparison with one, all gates, comments, and comparisons as JUnit."""

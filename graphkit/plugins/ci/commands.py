@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,27 +38,44 @@ COMPARE = (
 )
 
 
-@command()
-def ci(
+@dataclass(frozen=True)
+class JobOptions:
+    """What a command line says instead of the settings; see :class:`graphkit.plugins.ci.job_settings.CiSettings`."""
+
     run: str | None = argument(
         "[RUN.jsonl]",
         "The run log, or a quoted pattern of repetitions.  [default: that of graphkit.toml]",
         default=None,
-    ),
-    *,
-    dataset: str | None = option("--dataset -d DIR", "Its dataset. [default: the folder above its runs/]"),
-    settings: Path | None = option("--settings FILE", "Read [ci] from FILE. [default: graphkit.toml, if it is here]"),
-    evaluate: str | None = option("--evaluate OPTIONS", "Options of `graphkit evaluate`, such as gates."),
-    compare: str | None = option("--compare OPTIONS", "Options of `graphkit compare`. [default: --fail-on-regression]"),
+    )
+    dataset: str | None = option("--dataset -d DIR", "Its dataset. [default: the folder above its runs/]")
+    evaluate: str | None = option("--evaluate OPTIONS", "Options of `graphkit evaluate`, such as gates.")
+    compare: str | None = option("--compare OPTIONS", "Options of `graphkit compare`. [default: --fail-on-regression]")
     baseline: str | None = option(
         "--baseline PLACE",
         "branch:NAME, folder:DIR, a baseline's folder or a run log. [default: branch:graphkit-baseline]",
-    ),
-    name: str | None = option("--name NAME", "The name of the baseline there. [default: main]"),
+    )
+    name: str | None = option("--name NAME", "The name of the baseline there. [default: main]")
     missing_baseline: Literal["fail", "pass"] | None = option(
         "--missing-baseline", "Whether the job fails or passes without a baseline. [default: fail]"
-    ),
-    out: str | None = option("--out -o DIR", "Write comment, gates and JUnit to DIR. [default: graphkit-ci]"),
+    )
+    out: str | None = option("--out -o DIR", "Write comment, gates and JUnit to DIR. [default: graphkit-ci]")
+
+
+@dataclass(frozen=True)
+class JobComparison:
+    """What a job found by the comparison: its gates, the lines of the comment, its JSON, and why there is none."""
+
+    gates: Sequence[GateOutcome]
+    lines: list[str]
+    facts: dict[str, Any]
+    error: GraphkitError | None = None
+
+
+@command()
+def ci(
+    *,
+    given: JobOptions,
+    settings: Path | None = option("--settings FILE", "Read [ci] from FILE. [default: graphkit.toml, if it is here]"),
     save: bool = option("--save", "Save the run as the baseline if all gates pass, and push the branch."),
     dry_run: bool = option("--dry-run", "Neither comment, nor add to the job's summary, nor save."),
 ) -> None:
@@ -65,42 +83,31 @@ def ci(
 
     It evaluates the run, compares it with its baseline, holds all gates and comments.
     """
-    from graphkit.analysis.gate_outcomes import GateOutcome, hold
+    from graphkit.analysis.gate_outcomes import hold
     from graphkit.plugins.ci.job_settings import read_settings
 
-    given = {
-        **{"run": run, "dataset": dataset, "evaluate": evaluate, "compare": compare, "baseline": baseline},
-        **{"name": name, "missing_baseline": missing_baseline, "out": out},
-    }
-    chosen = read_settings(settings).changed(given)
+    chosen = read_settings(settings).changed(vars(given))
     if not chosen.run:
         raise InputError("no run is named", remedy='Name it: `graphkit ci RUN.jsonl`, or run = "..." in [ci].')
-    plan, run = _evaluation(chosen), chosen.run
-    own = Path(chosen.dataset) if chosen.dataset else None
-    _comparison(chosen, "baseline", run, own)  # what can't be read is refused before anything is scored
+    plan = _evaluation(chosen)
+    _comparison(chosen, "baseline", chosen.run)  # what can't be read is refused before anything is scored
     try:
-        evaluated = _evaluated(plan, run, own)
+        evaluated = _evaluated(plan, chosen)
     except GraphkitError as one:  # the comment of an earlier job must not stay
         if not dry_run:
             _tell(chosen, _said("the run could not be evaluated", f"{one.what}. The log of the job says where."))
         raise
-    gates, error, facts = [*evaluated.gates], None, dict[str, Any]()
-    try:
-        compared_gates, lines, facts = _compared(chosen, run, own, evaluated)
-        gates += compared_gates
-    except GraphkitError as one:
-        error = one
-        gates.append(GateOutcome("compare", evaluated.held[0].run, False, f"not compared: {one.what}"))
-        lines = _said("the runs could not be compared", f"{one.what}. {one.remedy or ''}".strip(), gates)
-    _write(chosen, evaluated, gates, lines, facts)
+    found = _compared(chosen, evaluated)
+    gates = [*evaluated.gates, *found.gates]
+    _write(chosen, evaluated, gates, found)
     if not dry_run:
-        _tell(chosen, lines, scored=True)
-    _show(chosen, gates, facts)
-    if error is not None:
-        raise error
+        _tell(chosen, found.lines, scored=True)
+    _show(chosen, gates, found.facts)
+    if found.error is not None:
+        raise found.error
     hold(gates, brief=not as_json())
     if save and not dry_run:
-        _save(chosen, run)
+        _save(chosen)
 
 
 def _words(text: str, name: str, function: Callable[..., None], allowed: Collection[str]) -> dict[str, Any]:
@@ -141,72 +148,82 @@ def _evaluation(settings: CiSettings) -> EvaluationPlan:
     return module.planned(groups["given"], groups["scoring"], groups["gates"], groups["storing"], groups["reading"])
 
 
-def _comparison(settings: CiSettings, first: str, second: str, dataset: Path | None) -> ComparisonPlan:
+def _comparison(settings: CiSettings, first: str, second: str) -> ComparisonPlan:
     from graphkit.cli import compare as module
-    from graphkit.files.baselines import is_baseline
     from graphkit.files.dataset import Dataset
     from graphkit.files.run_files import repeated_files
+    from graphkit.plugins.ci.baselines import is_baseline, read_baseline
 
     given = _words(settings.compare, "compare", module.compare, COMPARE)
     groups = module.compare.options(given)  # type: ignore[attr-defined]
-    asked = None
-    if first != "baseline" and not is_baseline(first):  # run logs of the same questions, perhaps with the run's name
+    dataset, asked = settings.own_dataset, None
+    if is_baseline(first):
+        held = read_baseline(first)
+        first, asked = held.run, held.dataset
+    elif first != "baseline":  # run logs of the same questions, perhaps with the run's name
         asked = Dataset.of_run(repeated_files(second)[0], dataset).folder
     return module.planned(first, second, (dataset, asked), groups["how"], groups["gates"], groups["workers"])
 
 
-def _evaluated(plan: EvaluationPlan, run: str, dataset: Path | None) -> EvaluatedRuns:
+def _evaluated(plan: EvaluationPlan, settings: CiSettings) -> EvaluatedRuns:
     from graphkit.files.run_files import RunSource, repeated_files
 
-    runs = [RunSource(file, file) for file in repeated_files(run)]
-    evaluated = plan.evaluate(runs, dataset, notify=say, on_problems=print_problems)
+    runs = [RunSource(file, file) for file in repeated_files(settings.run)]
+    evaluated = plan.evaluate(runs, settings.own_dataset, notify=say, on_problems=print_problems)
     if len(evaluated.held) > 1 and not plan.gates.per_repetition:
         what = f"the pattern names {len(runs)} run logs, and a job has one system"
         remedy = "Name one run log, or repetitions of one system by one gold: NAME@1, NAME@2 and so on."
-        raise InputError(what, where=run, remedy=remedy)
+        raise InputError(what, where=settings.run, remedy=remedy)
     for message in evaluated.messages(brief=True):
         say(message)
     return evaluated
 
 
-def _compared(
-    settings: CiSettings, run: str, dataset: Path | None, evaluated: EvaluatedRuns
-) -> tuple[list[GateOutcome], list[str], dict[str, Any]]:
-    """Return the gates of the comparison, the comment and the comparison as JSON."""
+def _compared(settings: CiSettings, evaluated: EvaluatedRuns) -> JobComparison:
+    """Compare the run with its baseline; without one, or if that can't be done, a gate and the comment say so."""
     from graphkit.analysis.gate_outcomes import GateOutcome
-    from graphkit.cli.compare import commented
-    from graphkit.files.baselines import NoBaselineError
-    from graphkit.files.problems import Problems
+    from graphkit.plugins.ci.baselines import NoBaselineError
 
+    run = evaluated.held[0].run
     try:
         with _baseline(settings) as first:
-            plan = _comparison(settings, first, run, dataset)
-            if not plan.gates.quality:  # --compare replaces the default, which is one
-                say("warning: no gate on how the measures differ from the baseline, such as --fail-on-regression")
-            problems = Problems(evaluated.plan.options.on_error, strict=evaluated.plan.options.strict)
-            found = plan.compared(problems)
-            gates = plan.gates.outcomes(found)
-            for message in plan.brief_messages(found):
-                say(message)
-            lines = commented(plan, found, [*evaluated.gates, *gates])
-            return gates, lines, found.as_json()
+            return _compared_with(first, settings, evaluated)
     except NoBaselineError as error:
         passed = settings.missing_baseline == "pass"
         what = f"there is no baseline to compare with: {error.what}"
         what += (
             ", which is allowed" if passed else f". {error.remedy} --missing-baseline pass accepts that there is none"
         )
-        missing = GateOutcome("baseline", evaluated.held[0].run, passed, what)
+        missing = GateOutcome("baseline", run, passed, what)
         lines = _said("there is no run to compare with", what, [*evaluated.gates, missing])
-        return [missing], lines, {}
+        return JobComparison([missing], lines, {})
+    except GraphkitError as error:
+        gate = GateOutcome("compare", run, False, f"not compared: {error.what}")
+        text = f"{error.what}. {error.remedy or ''}".strip()
+        lines = _said("the runs could not be compared", text, [*evaluated.gates, gate])
+        return JobComparison([gate], lines, {}, error)
+
+
+def _compared_with(first: str, settings: CiSettings, evaluated: EvaluatedRuns) -> JobComparison:
+    from graphkit.files.problems import Problems
+    from graphkit.plugins.ci.compare_options import commented
+
+    plan = _comparison(settings, first, settings.run)
+    if not plan.gates.quality:  # --compare replaces the default, which is one
+        say("warning: no gate on how the measures differ from the baseline, such as --fail-on-regression")
+    found = plan.compared(Problems(evaluated.plan.options.on_error, strict=evaluated.plan.options.strict))
+    gates = plan.gates.outcomes(found)
+    for message in plan.brief_messages(found):
+        say(message)
+    return JobComparison(gates, commented(plan, found, [*evaluated.gates, *gates]), found.as_json())
 
 
 @contextmanager
 def _baseline(settings: CiSettings) -> Iterator[str]:
     """Yield the baseline as `graphkit compare` takes it: a folder, or a run log."""
-    from graphkit.files.baseline_branches import fetch_branch, from_branch
-    from graphkit.files.baselines import in_folder, is_baseline
     from graphkit.files.run_files import repeated_files
+    from graphkit.plugins.ci.baseline_branches import fetch_branch, from_branch
+    from graphkit.plugins.ci.baselines import in_folder, is_baseline
 
     kind, colon, place = settings.baseline.partition(":")
     if colon and kind == "branch":
@@ -225,20 +242,14 @@ def _baseline(settings: CiSettings) -> Iterator[str]:
 
 def _said(title: str, text: str, gates: Sequence[GateOutcome] = ()) -> list[str]:
     """Return a comment without a comparison."""
-    from graphkit.report.comparison_comment import MARKER, gate_lines
-    from graphkit.report.markdown import prose
+    from graphkit.plugins.ci.comparison_comment import MARKER, gate_lines
+    from graphkit.plugins.ci.markdown import prose
 
     listed = ["", *gate_lines(gates)] if gates else []
     return [MARKER, f"### graphkit: {title}", "", prose(text), *listed]
 
 
-def _write(
-    settings: CiSettings,
-    evaluated: EvaluatedRuns,
-    gates: list[GateOutcome],
-    lines: list[str],
-    comparison: dict[str, Any],
-) -> None:
+def _write(settings: CiSettings, evaluated: EvaluatedRuns, gates: list[GateOutcome], found: JobComparison) -> None:
     """Write what the job found into its folder: comment, gates, JUnit, and both results."""
     from graphkit.files.atomic import together, written
     from graphkit.files.run_files import repeated_files
@@ -247,8 +258,8 @@ def _write(
     place = Path(settings.out)
     place.mkdir(parents=True, exist_ok=True)
     texts = {
-        "comparison.json": json.dumps(comparison, ensure_ascii=False, default=str) + "\n",
-        "comment.md": "\n".join(lines) + "\n",
+        "comparison.json": json.dumps(found.facts, ensure_ascii=False, default=str) + "\n",
+        "comment.md": "\n".join(found.lines) + "\n",
         "gates.json": json.dumps([gate.as_json() for gate in gates], indent=2, ensure_ascii=False) + "\n",
     }
     with together():
@@ -295,14 +306,14 @@ def _show(settings: CiSettings, gates: list[GateOutcome], comparison: dict[str, 
     present(show, {"gates": facts, "comparison": comparison, "out": settings.out})
 
 
-def _save(settings: CiSettings, run: str) -> None:
+def _save(settings: CiSettings) -> None:
     """Save the run as the baseline, where it is kept on a branch or in a folder."""
-    from graphkit.cli.baseline import saved
+    from graphkit.plugins.ci.baseline_commands import saved
 
     kind, colon, place = settings.baseline.partition(":")
     if not colon or kind not in ("branch", "folder"):
         what = "--save keeps a baseline on a branch or in a folder"
         raise InputError(what, where=settings.baseline, remedy="Set --baseline branch:NAME or folder:DIR.")
-    own = Path(settings.dataset) if settings.dataset else None
+    run, own = Path(settings.run), settings.own_dataset
     folder = Path(place) if kind == "folder" else None
-    say(f"note: {saved(Path(run), own, settings.name, folder, None if folder else place, push=folder is None)['text']}")
+    say(f"note: {saved(run, own, settings.name, folder, None if folder else place, push=folder is None)['text']}")

@@ -46,6 +46,11 @@ class CiSettings:
     missing_baseline: Missing = "fail"
     out: str = "graphkit-ci"
 
+    @property
+    def own_dataset(self) -> Path | None:
+        """The dataset of the run, if it is named."""
+        return Path(self.dataset) if self.dataset else None
+
     def changed(self, given: Mapping[str, str | None]) -> CiSettings:
         """Return the settings with those that are given."""
         return replace(self, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """A comparison as a comment on a pull request: Markdown of at most 60 lines, whose end is what an agent does next.
 
 Names and texts come from logs and datasets. None can leave its line, become markup, mention anybody or close the block
-of commands (:mod:`graphkit.report.markdown`). Whatever the lines have no room for is counted.
+of commands (:mod:`graphkit.plugins.ci.markdown`). Whatever the lines have no room for is counted.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
 from graphkit.analysis.run_comparisons import Loss, RunComparison
 from graphkit.files.assets import command_text
+from graphkit.plugins.ci.markdown import cell, code_span, fence, prose, row
 from graphkit.records.secrets import masked_message
 from graphkit.records.unanswered import FAILED, MISSING
 from graphkit.records.words import counted
-from graphkit.report.markdown import cell, code_span, fence, prose, row
 from graphkit.report.tradeoffs import figures_of
 
 #: The most lines of a comment.

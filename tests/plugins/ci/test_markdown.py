@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from graphkit.errors import one_line
-from graphkit.report.markdown import cell, code_span, fence, prose, row
+from graphkit.plugins.ci.markdown import cell, code_span, fence, prose, row
 from tests.helpers.properties import examples
 
 READER = MarkdownIt("commonmark").enable("table")

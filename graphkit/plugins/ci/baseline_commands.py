@@ -27,7 +27,7 @@ class PlaceOptions:
 
     def place(self) -> str | None:
         """Return the branch; None for a folder. Raise InputError for both."""
-        from graphkit.files.baseline_branches import BRANCH
+        from graphkit.plugins.ci.baseline_branches import BRANCH
 
         if self.folder is not None and self.branch is not None:
             raise InputError("--folder and --branch are two places", remedy="Name one of them.")
@@ -56,7 +56,7 @@ def save(
 
 def checked_baseline(name: str) -> str:
     """Return the name of a baseline; raise InputError for one that is no plain name of a folder."""
-    from graphkit.files.baselines import checked_name
+    from graphkit.plugins.ci.baselines import checked_name
 
     return checked_name(name)
 
@@ -80,11 +80,11 @@ def saved(
     """
     from graphkit.analysis.gates import LEAST_SCORED, RETRY
     from graphkit.cli.progress import shown_progress
-    from graphkit.files.baseline_branches import fetch_branch, push_branch, save_on_branch
-    from graphkit.files.baselines import packed, save_in_folder
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
     from graphkit.files.run_files import repeated_files
+    from graphkit.plugins.ci.baseline_branches import fetch_branch, push_branch, save_on_branch
+    from graphkit.plugins.ci.baselines import packed, save_in_folder
     from graphkit.records.bounds import under
     from graphkit.records.repetition_names import repeated_name
     from graphkit.records.words import counted
@@ -128,7 +128,7 @@ def get(
     out: Path = option("--out -o DIR", "Write the baseline to DIR.", required=True),
 ) -> None:
     """Get a baseline: a folder that `graphkit compare` takes as its first run. The exit code is 1 if there is none."""
-    from graphkit.files.baselines import NoBaselineError, write_out
+    from graphkit.plugins.ci.baselines import NoBaselineError, write_out
 
     try:
         with found(where) as folder:
@@ -142,8 +142,8 @@ def get(
 @contextmanager
 def found(where: PlaceOptions) -> Iterator[Path]:
     """Yield the folder of a baseline at its place, after fetching the branch."""
-    from graphkit.files.baseline_branches import fetch_branch, from_branch
-    from graphkit.files.baselines import in_folder
+    from graphkit.plugins.ci.baseline_branches import fetch_branch, from_branch
+    from graphkit.plugins.ci.baselines import in_folder
 
     branch = where.place()
     if where.folder is not None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from graphkit.errors import InputError
-from graphkit.files.baselines import FIRST, NoBaselineError, checked_name
 from graphkit.files.git import git_errors, open_repository
 from graphkit.files.leftovers import held_folder
+from graphkit.plugins.ci.baselines import FIRST, NoBaselineError, checked_name
 
 if TYPE_CHECKING:
     from dulwich.objects import ObjectID

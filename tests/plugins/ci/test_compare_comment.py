@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from graphkit.analysis.pair_verdict import CAUTION
-from graphkit.report.comparison_comment import EXPLAINED, LINES, MARKER
+from graphkit.plugins.ci.comparison_comment import EXPLAINED, LINES, MARKER
 from graphkit.report.page import write_report
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, Row, inside, write_lines
 from tests.helpers.pages import Page
