@@ -23,7 +23,6 @@ __all__ = [
     "own_family",
     "pair_verdict",
     "paired",
-    "recorded_renames",
     "result_pairs",
     "run_comparisons",
     "run_gates",

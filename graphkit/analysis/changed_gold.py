@@ -15,8 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from graphkit.analysis.findings import listed
-from graphkit.analysis.gold_names import gold_names, renamed
-from graphkit.analysis.recorded_renames import recorded_renames
+from graphkit.analysis.gold_names import gold_names, recorded_renames, renamed
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
 from graphkit.files.known_ids import read_known

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphkit.analysis.compared_runs import FIGURES, ComparisonSource, LostMeasure, RunUsage
 from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.multiple_testing import holm
-from graphkit.analysis.order_statistics import Quantile, quantile
 from graphkit.analysis.pair_verdict import PairVerdict, sure
 from graphkit.analysis.paired import PairedResult, compare_pairs
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.frontier import beaten
 from graphkit.records.words import counted
+from graphkit.scoring.score_intervals import CONFIDENCE
 
 #: The quantiles shown beside the means, whose values have heavy tails.
 QUANTILES: Mapping[str, float] = {"median": 0.5, "p95": 0.95}
@@ -323,3 +323,38 @@ def _signed(value: float) -> str:
 
 def _absent(figures: Iterable[FigureDifference]) -> str:
     return "; ".join(f"{one.name} {one.reason}" for one in figures if one.reason is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile by nearest rank, with the values between which the true one lies with 95% confidence.
+
+    ``low`` or ``high`` is None if the values are too few to bound it on that side.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        return f"{digits(self.value)} [{digits(self.low)}, {digits(self.high)}]"
+
+
+def quantile(values: Sequence[float], share: float, independent: bool = True) -> Quantile:
+    """Return a quantile of at least one value.
+
+    The interval ends at two of the values in order: as many lie below the true quantile as a binomial distribution says
+    (David and Nagaraja 2003, *Order Statistics*, 7.1). Values that aren't ``independent`` have none.
+
+    >>> quantile(range(1, 11), 0.5)
+    Quantile(value=5, low=2, high=9)
+    """
+    from scipy import stats
+
+    ordered, size = sorted(values), len(values)
+    value = ordered[max(0, math.ceil(share * size - 1e-9) - 1)]
+    if not independent:
+        return Quantile(value)
+    tail = (1 - CONFIDENCE) / 2
+    first, last = (int(stats.binom.ppf(one, size, share)) for one in (tail, 1 - tail))
+    return Quantile(value, ordered[first - 1] if first else None, ordered[last] if last < size else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.analysis.broken_edges import QuestionEdges, absent_counts, missed_counts, question_edges
-from graphkit.analysis.mixed_commits import incoherent_pairs
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, dataset_option, located
 from graphkit.files.dataset import Dataset
@@ -22,12 +22,14 @@ from graphkit.files.run_files import read_run
 from graphkit.files.score_files import read_scores
 from graphkit.files.verdict_files import read_verdicts
 from graphkit.graph.queries import failure_query
+from graphkit.graph.rows import commit_key
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
-from graphkit.measures.coherence import Coherence
+from graphkit.measures.coherence import Coherence, is_judged, version_pairs
 from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges, missed_passages
 from graphkit.measures.outcome import Decision, grade_of, grade_of_execution, grade_of_verdict
 from graphkit.measures.paths import first_divergences
+from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.records.executions import Execution
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.scores import Score
@@ -304,6 +306,47 @@ def _of_case(rows: Callable[[Case], Iterable[Row]]) -> Callable[[RunOnFiles, str
         return () if case is None else rows(case)
 
     return found
+
+
+#: The rules that reject a pair, the worst first.
+_REJECTING = ("incompatible", "no rule", UNKNOWN_COMMIT)
+
+
+def incoherent_pairs(case: Case) -> list[dict[str, Any]]:
+    """Return the commits that were retrieved together and don't fit, as the query ``incoherent-pairs`` does.
+
+    All pairs with unknown commits are one row, the last one. A question on which ``Coherence`` isn't scored has none.
+    """
+    if not is_judged(case):
+        return []
+    found: dict[tuple[Any, ...], int] = defaultdict(int)
+    for one, two, fit, pairs in version_pairs(case):
+        if fit.compatible:
+            continue
+        first, second = sorted((one, two), key=_version_order)
+        named = (None,) * 4
+        if fit.rule != UNKNOWN_COMMIT:
+            named = (_commit_name(first), first.branch, _commit_name(second), second.branch)  # type: ignore[assignment]
+        stack = case.commits.clashing_row(first, second) if fit.rule == "incompatible" else None
+        found[(*named, fit.rule, stack)] += pairs
+    columns = ("first", "first_branch", "second", "second_branch", "rule", "stack")
+    rows = [{**dict(zip(columns, key, strict=True)), "chunk_pairs": pairs} for key, pairs in found.items()]
+    return sorted(rows, key=_pair_order)
+
+
+def _version_order(version: Version) -> tuple[tuple[bool, str], ...]:
+    """Return the sort key of a version: by its commit, its branch and its repository, with what is unknown last."""
+    parts = (commit_key(version.repo, version.sha), version.branch, version.repo)
+    return tuple((part is None, part or "") for part in parts)
+
+
+def _commit_name(version: Version) -> str | None:
+    return commit_key(version.repo, version.sha) or version.repo
+
+
+def _pair_order(row: dict[str, Any]) -> tuple[Any, ...]:
+    names = [row[name] for name in ("first", "second", "first_branch", "second_branch")]
+    return (_REJECTING.index(row["rule"]), -row["chunk_pairs"], [(name is None, name or "") for name in names])
 
 
 #: The kinds with rows of questions, each with the rows of one, without its id.

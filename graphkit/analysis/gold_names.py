@@ -1,16 +1,23 @@
-"""The names in a question's gold: their places in repositories, and replacements for them."""
+"""The names in a question's gold: their places in repositories, replacements for them, and the renames on record."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
+from graphkit.errors import InputError
+from graphkit.files.assets import refuse_bundled
+from graphkit.files.atomic import written
+from graphkit.files.jsonl import read_lines
 from graphkit.files.known_ids import gold_ids
 from graphkit.records.aliases import QUESTION, TOOL_CALL
 from graphkit.records.arguments import arguments_of_text
 from graphkit.records.ids import Places
-from graphkit.records.structs import QuestionStruct
+from graphkit.records.structs import Name, QuestionStruct
 
 
 class Placed(NamedTuple):
@@ -148,3 +155,46 @@ def _renamed_call(call: dict[str, Any], renames: Mapping[str, str]) -> dict[str,
         elif key in call:
             changed[key] = within(held)
     return changed
+
+
+#: The renames that ``gold migrate`` wrote into gold, kept beside the questions: by these the gold of an
+#: earlier baseline is read under the new names.
+RENAMES = "renames.jsonl"
+
+
+class _Rename(msgspec.Struct, forbid_unknown_fields=True):
+    old: Name
+    new: Name
+
+
+def recorded_renames(folder: Path) -> dict[str, str]:
+    """Return the latest name of each earlier one; empty if no rename is recorded.
+
+    Raises
+    ------
+    InputError
+        A line isn't a rename.
+    """
+    path = folder / RENAMES
+    found: dict[str, str] = {}
+    for number, line in read_lines(path) if path.is_file() else ():
+        try:
+            one = msgspec.json.decode(line, type=_Rename)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            what = f"this isn't a rename: {error}"
+            raise InputError(what, where=f"{path}:{number}", remedy='Write {"old": "...", "new": "..."}.') from None
+        found = {name: one.new if later == one.old else later for name, later in found.items()}
+        found[one.old] = one.new
+    return {old: new for old, new in found.items() if old != new}
+
+
+def record_renames(folder: Path, renames: Mapping[str, str]) -> None:
+    """Add renames to those of a dataset; the file is written whole or not at all."""
+    if not renames:
+        return
+    refuse_bundled(folder)
+    path = folder / RENAMES
+    held = path.read_bytes() if path.is_file() else b""
+    added = b"".join(msgspec.json.encode(_Rename(old, new)) + b"\n" for old, new in renames.items())
+    with written(path) as temporary:
+        temporary.write_bytes(held + (b"\n" if held and not held.endswith(b"\n") else b"") + added)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import graphkit
 from graphkit.analysis.comparison_plan import ComparisonPlan
 from graphkit.analysis.log_pairs import compare_files
-from graphkit.database.embedded.locks import wait_until
+from graphkit.plugins.embedded.locks import wait_until
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.plugins.embedded.locks import wait_until

@@ -74,7 +74,7 @@ def _tell_story(files: Sequence[Path], dataset: Dataset) -> None:
     from graphkit.analysis.findings import Brief, BriefLine
     from graphkit.cli.progress import shown_progress
     from graphkit.graph.failures import failures
-    from graphkit.plugins.demo.story import scores_brief, wrong_turn
+    from graphkit.plugins.demo.demo_story import scores_brief, wrong_turn
 
     with _opening() as opened:
         with shown_progress("scoring two runs from their files"):

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from graphkit.analysis.gold_names import Placed, gold_names, names_in, renamed
-from graphkit.analysis.recorded_renames import record_renames
+from graphkit.analysis.gold_names import Placed, gold_names, names_in, record_renames, renamed
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import together
 from graphkit.files.dataset import Dataset

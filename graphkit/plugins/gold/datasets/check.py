@@ -29,6 +29,7 @@ def check(
 
     Exit codes: 0 if each question is valid, 1 if one is not, 2 if there is no dataset.
     """
+    from graphkit.plugins.gold.datasets.dataset_checks import check_brief, check_dataset
     from graphkit.cli.progress import shown_progress
     from graphkit.plugins.gold.datasets.check_findings import check_brief
     from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
@@ -47,7 +48,7 @@ def check(
 
 
 def _show(checked: Checked) -> None:
-    from graphkit.plugins.gold.datasets.check_findings import check_summary
+    from graphkit.plugins.gold.datasets.dataset_checks import check_summary
 
     if checked.findings:
         print_table(None, ["kind", "level", "question", "count", "what"], [_row(group) for group in checked.groups()])

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from graphkit.errors import GateError
+from graphkit.analysis.findings import NAMED, Brief, BriefLine, listed
+from graphkit.errors import GateError, one_line
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
@@ -236,3 +237,26 @@ def _unknown_commits(questions: Iterable[QuestionStruct], commits: CommitGraph) 
                 why = f" ({meant.ambiguous})" if meant.ambiguous is not None else ""
                 what = f"is annotated at {repo}@{name}, a commit that commits.jsonl does not hold{why}"
                 yield Flaw("unknown-commit", "warning", what, question.id)
+
+
+def check_brief(checked: Checked) -> Brief:
+    """Return what to print of a check; findings that make a question invalid come first where there is no room."""
+    findings = tuple(_finding(group) for group in checked.groups())
+    return Brief(check_summary(checked), None, findings)
+
+
+def check_summary(checked: Checked) -> str:
+    """Return how many questions there are, and how many findings of each kind."""
+    counts = Counter(finding.kind for finding in checked.findings)
+    summary = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "nothing found"
+    difficulties = ", ".join(f"{count} {name}" for name, count in checked.difficulties.items())
+    return f"{counted(checked.questions, 'question')} ({difficulties}): {summary}"
+
+
+def _finding(group: list[Flaw]) -> BriefLine:
+    first, count = group[0], len(group)
+    named = [flaw.question for flaw in group if flaw.question is not None]
+    about = f"{listed(named, NAMED)}: " if named else ""
+    what = f"{first.what} (the first of {count})" if first.where is not None and count > 1 else first.what
+    weight = {"invalid": 90, "warning": 50, "note": 10}[first.level]
+    return BriefLine(first.level, one_line(f"{first.kind}: {about}{what}"), weight)
