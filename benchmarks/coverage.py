@@ -17,9 +17,9 @@ import numpy
 
 from benchmarks.trust_coverage import drawn
 from graphkit.analysis.compared_runs import RunUsage
-from graphkit.analysis.cost_comparison import Draws, compare_cost
+from graphkit.analysis.cost_comparison import compare_cost
 from graphkit.analysis.estimates import Estimate
-from graphkit.analysis.paired import compare_pairs
+from graphkit.analysis.paired import Draws, compare_pairs
 from graphkit.analysis.power import mcnemar_power
 from graphkit.analysis.repetitions import components
 from graphkit.analysis.sample_plans import planned

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.compare_runs import compare_runs, runs_of
-from graphkit.analysis.compared_runs import By
 from graphkit.analysis.comparison_gates import ComparisonGates
-from graphkit.analysis.config import COMPARED, Config
-from graphkit.analysis.cost_comparison import Draws
+from graphkit.analysis.config import COMPARED
 from graphkit.analysis.log_pairs import compare_files
 from graphkit.analysis.result_pairs import compare_folders
 from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_pairs import PairingOptions
+from graphkit.analysis.run_pairs import PairingOptions, draws_of
 from graphkit.analysis.sample_plans import require_difference
 from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.errors import InputError
@@ -30,12 +27,9 @@ from graphkit.graph.known_names import partial_runs
 from graphkit.measures.registry import known_measure
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.repetition_names import repeated_name
-from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate
 from graphkit.scoring.further_measures import measures_of_texts
-from graphkit.scoring.intervals import RESAMPLES, SEED
-from graphkit.scoring.question_clusters import ClusterBy
 from graphkit.scoring.results_folder import holds_results
 
 if TYPE_CHECKING:
@@ -52,20 +46,12 @@ class ComparisonPlan:
     baseline_dataset: Path | None = None
     gold_changed: bool = False
     measures: Sequence[str] = ()
-    primary: str | None = None
-    by: By | None = None
-    cluster: ClusterBy | None = None
+    pairing: PairingOptions = field(default_factory=PairingOptions)
     difference: float | None = None
     cost: bool = False
     engine: Literal["cypher"] | None = None
-    resamples: int = RESAMPLES
-    seed: int = SEED
-    failed_as: FailedAs = "worst"
-    config: Config = field(default_factory=Config)
     untyped: bool = False
     gates: ComparisonGates = field(default_factory=ComparisonGates)
-    executor: str | Executor | None = None
-    resources: Mapping[str, float] = field(default_factory=dict)
     scores: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
@@ -144,21 +130,6 @@ class ComparisonPlan:
         """Whether the database is needed."""
         return not self.scores and not self.of_folders and not self.of_run_files
 
-    @property
-    def pairing(self) -> PairingOptions:
-        """The options that every comparison has."""
-        return {
-            "by": self.by,
-            "cluster": self.cluster,
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "failed_as": self.failed_as,
-            "primary": self.primary,
-            "config": self.config,
-            "executor": self.executor,
-            "resources": self.resources,
-        }
-
     def compared(self, problems: Problems, store: Store | None = None, progress: Progress = quiet) -> RunComparison:
         """Compare the runs, with what else the options ask for: the questions that a difference needs, and the cost.
 
@@ -193,7 +164,7 @@ class ComparisonPlan:
             )
         if self.difference is not None:
             found = found.with_plan(self.difference)
-        return found.with_cost(Draws(self.resamples, self.seed)) if self.cost else found
+        return found.with_cost(draws_of(self.pairing)) if self.cost else found
 
     def _of_graph(self, store: Store, problems: Problems, progress: Progress) -> RunComparison:
         first, second = (self._kept(store, name, problems, progress) for name in (self.first, self.second))

@@ -6,13 +6,13 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphkit.analysis.compared_runs import FIGURES, ComparisonSource, LostMeasure, RunUsage
 from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.multiple_testing import holm
 from graphkit.analysis.pair_verdict import PairVerdict, sure
-from graphkit.analysis.paired import PairedResult, compare_pairs
+from graphkit.analysis.paired import Draws, PairedResult, compare_pairs
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.frontier import beaten
 from graphkit.records.words import counted
@@ -210,13 +210,6 @@ class CostComparison:
             "quality": None if self.quality is None else dataclasses.asdict(self.quality),
             "figures": [one.as_json((self.first, self.second)) for one in self.figures],
         }
-
-
-class Draws(NamedTuple):
-    """The number of resamples behind an interval or a test, and their seed."""
-
-    resamples: int
-    seed: int
 
 
 def compare_cost(source: ComparisonSource, quality: PairedResult | None, draws: Draws) -> CostComparison:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphkit.analysis.power import detectable, detectable_share
 from graphkit.records.bounds import TOLERANCE, equal
@@ -105,6 +105,13 @@ class PairedResult:
     def units(self) -> int:
         """The number of independent units: clusters, or questions."""
         return self.questions if self.clusters is None else self.clusters
+
+
+class Draws(NamedTuple):
+    """The number of resamples behind an interval or a test, and their seed."""
+
+    resamples: int = RESAMPLES
+    seed: int = SEED
 
 
 def compare_pairs(

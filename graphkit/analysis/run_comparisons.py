@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from graphkit.analysis.changed_gold import GoldDifference
 from graphkit.analysis.compared_runs import ComparisonSource, LostMeasure, RunFacts, Values
-from graphkit.analysis.cost_comparison import CostComparison, Draws, compare_cost
+from graphkit.analysis.cost_comparison import CostComparison, compare_cost
 from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import listed, two
 from graphkit.analysis.pair_verdict import (
@@ -25,7 +25,7 @@ from graphkit.analysis.pair_verdict import (
     why_unclear,
     with_counts,
 )
-from graphkit.analysis.paired import PairedResult
+from graphkit.analysis.paired import Draws, PairedResult
 from graphkit.analysis.sample_plans import SamplePlan, planned
 from graphkit.analysis.scales import largest_difference
 from graphkit.measures.registry import lower_is_better

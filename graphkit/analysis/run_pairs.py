@@ -12,7 +12,7 @@ from typing import NamedTuple, TypedDict, Unpack
 from graphkit.analysis.compared_runs import By, ComparisonSource, GoldComparison, LostMeasure, Values
 from graphkit.analysis.config import Config
 from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
-from graphkit.analysis.paired import Accuracy, PairedResult, compare_pairs, differences_of
+from graphkit.analysis.paired import Accuracy, Draws, PairedResult, compare_pairs, differences_of
 from graphkit.analysis.run_comparisons import UNLOGGED, Group, Incomplete, Loss, Mover, RunComparison
 from graphkit.analysis.scales import Scale, largest_difference
 from graphkit.errors import InputError
@@ -67,6 +67,11 @@ class PairingOptions(TypedDict, total=False):
     config: Config
     executor: str | Executor | None
     resources: Mapping[str, float]
+
+
+def draws_of(options: PairingOptions) -> Draws:
+    """Return the number of resamples that options ask for, and their seed."""
+    return Draws(options.get("resamples", RESAMPLES), options.get("seed", SEED))
 
 
 def compare(source: ComparisonSource, *, strict: bool = False, **options: Unpack[PairingOptions]) -> RunComparison:
@@ -147,7 +152,7 @@ class Pairs:
         return (failed[0], failed[1]), (unlogged[0], unlogged[1])
 
     def _corrected(self, results: Sequence[PairedResult], tasks: Sequence[ComparingTask]) -> tuple[PairedResult, ...]:
-        primary, how = self.primary, self._how
+        primary, how = self.primary, draws_of(self.options)
         return corrected(
             results,
             [one.column for one in tasks],
@@ -161,10 +166,6 @@ class Pairs:
         """The measure that decides alone, as results write it, if one is named; raise InputError for an unknown one."""
         given = self.options.get("primary")
         return None if given is None else measure_among(given, self.before.keys(), "--first")
-
-    @property
-    def _how(self) -> Resampling:
-        return Resampling(self.options.get("resamples", RESAMPLES), self.options.get("seed", SEED))
 
     def incomplete(self) -> tuple[Incomplete, ...]:
         """Return the questions that the baseline has no value for, and why, by name; none if there is no baseline."""
@@ -304,7 +305,7 @@ class Pairs:
 
     def _tasks(self, before: Values, after: Values, members: Set[str] | None = None) -> list[ComparingTask]:
         """Return what is to be compared: each measure on the questions that both runs were scored on."""
-        tasks, how, clusters = [], self._how, self.source.clusters
+        tasks, how, clusters = [], draws_of(self.options), self.source.clusters
         order = sorted(set().union(*before.values()))
         codes = range(len(order)) if clusters is None else clusters.codes(order)
         numbers, scales = dict(zip(order, codes, strict=True)), self.scales
@@ -317,13 +318,6 @@ class Pairs:
         return tasks
 
 
-class Resampling(NamedTuple):
-    """The number of resamples, and the seed."""
-
-    resamples: int
-    seed: int
-
-
 class ComparingTask(NamedTuple):
     """One measure of two runs, to be compared; ``units`` are the numbers of the questions, or of their clusters."""
 
@@ -331,7 +325,7 @@ class ComparingTask(NamedTuple):
     first: list[float]
     second: list[float]
     scale: Scale | None
-    how: Resampling
+    how: Draws
     units: list[int]
     clustered: bool = False
 

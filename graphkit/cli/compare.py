@@ -195,6 +195,7 @@ def planned(
     from graphkit.analysis.comparison_gates import ComparisonGates
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.config import load_config
+    from graphkit.analysis.run_pairs import PairingOptions
 
     return ComparisonPlan(
         first,
@@ -202,20 +203,22 @@ def planned(
         *datasets,
         gates.gold_changed,
         measures=how.measure or (),
-        primary=how.primary,
-        by=how.by,
-        cluster=how.cluster,
+        pairing=PairingOptions(
+            by=how.by,
+            cluster=how.cluster,
+            resamples=how.resamples,
+            seed=how.seed,
+            failed_as=how.failed_as,
+            primary=how.primary,
+            config=load_config(how.config),
+            executor=workers.on,
+            resources=workers.reserved(),
+        ),
         difference=how.plan,
         cost=how.cost,
         engine=how.engine,
-        resamples=how.resamples,
-        seed=how.seed,
-        failed_as=how.failed_as,
-        config=load_config(how.config),
         untyped=how.untyped,
         gates=ComparisonGates(**vars(gates) | {"allow_lost": gates.allow_lost or ()}),
-        executor=workers.on,
-        resources=workers.reserved(),
         scores=how.scores or (),
     )
 

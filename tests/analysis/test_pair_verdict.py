@@ -17,7 +17,7 @@ import graphkit
 from benchmarks.false_alarms import KINDS, WORLDS, shares
 from graphkit.analysis.compared_runs import RunUsage
 from graphkit.analysis.config import COMPARED, WEIGHTS, Config, family_of
-from graphkit.analysis.cost_comparison import Draws, compare_cost
+from graphkit.analysis.cost_comparison import compare_cost
 from graphkit.analysis.pair_verdict import (
     CAUTION,
     PairVerdict,
@@ -27,7 +27,7 @@ from graphkit.analysis.pair_verdict import (
     sure,
     why_unclear,
 )
-from graphkit.analysis.paired import compare_pairs, randomisation_p, signs_bound
+from graphkit.analysis.paired import Draws, compare_pairs, randomisation_p, signs_bound
 from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.standings import incomparable, leading, ranked, standings
 from graphkit.measures.registry import DEFAULT_MEASURES

@@ -336,7 +336,7 @@ def test_folders_are_compared(source: Path, tmp_path: Path) -> None:
     runs = sorted((source / "runs").glob("*.jsonl"))[:2]
     for run, folder in zip(runs, folders, strict=True):
         graphkit.evaluate(run, source, measures=MEASURES, out=folder)
-    compared = ComparisonPlan(str(folders[0]), str(folders[1]), resamples=200).compared(Problems())
+    compared = ComparisonPlan(str(folders[0]), str(folders[1]), pairing={"resamples": 200}).compared(Problems())
     expected = compare_files(runs[0], runs[1], measures=MEASURES, problems=Problems(), resamples=200)
     assert compared.groups == expected.groups
     assert compared.with_failed == expected.with_failed

@@ -56,7 +56,7 @@ class CiCompareOptions:
             from graphkit.scoring.junit import write_junit
 
             with written(self.junit) as temporary:
-                write_junit(temporary, comparison_suites(compared, outcomes, {"config": plan.config.digest}))
+                write_junit(temporary, comparison_suites(compared, outcomes, {"config": plan.pairing["config"].digest}))
         return [] if self.format is None else commented(plan, compared, outcomes)
 
 
