@@ -47,32 +47,6 @@ UNTYPED = "edges are compared without their relations, by measures that are name
 
 
 @dataclass(frozen=True)
-class PlannedGates:
-    """The gates of an evaluation, with measures as the user writes them; see :mod:`graphkit.analysis.gates`."""
-
-    under: Sequence[tuple[str, float]] = ()
-    over: Sequence[tuple[str, float]] = ()
-    max_failed: int | None = None
-    severe: bool = False
-    stale: bool = False
-    min_scored: float | Sequence[tuple[str | None, float]] | None = None
-    min_kappa: float | None = None
-    sure: bool = False
-    allow_stale: int = 0
-    each: Sequence[tuple[str, float]] = ()
-    pass_k: int | None = None
-    pass_at: Sequence[tuple[str, float]] = ()
-    per_repetition: bool = False
-
-    def shares(self) -> tuple[float | None, dict[str, float]]:
-        """Return the share that each measure must be scored on, and those of single measures."""
-        if self.min_scored is None or isinstance(self.min_scored, int | float):
-            return self.min_scored, {}
-        shares = dict(self.min_scored)
-        return shares.get(None), {name: share for name, share in shares.items() if name is not None}
-
-
-@dataclass(frozen=True)
 class EvaluationPlan:
     """The options and gates of an evaluation of runs.
 
@@ -93,11 +67,13 @@ class EvaluationPlan:
         Whether to compare edges without their direction, and without their relations.
     by
         The label by which to group means.
+    gates
+        With measures as the user writes them.
     """
 
     options: EvaluationOptions = field(default_factory=lambda: EvaluationOptions(keep_rows=False))
     config: Config = field(default_factory=Config)
-    gates: PlannedGates = field(default_factory=PlannedGates)
+    gates: RunGates = field(default_factory=RunGates)
     scores: Sequence[Score] = ()
     score_files: Sequence[Path] = ()
     answered_by: str | None = None
@@ -123,14 +99,7 @@ class EvaluationPlan:
     def gated(self) -> dict[str, str]:
         """The measures of the gates: the text of the user, and the name in the results."""
         given = {score.measure for score in self.scores}
-        texts = dict.fromkeys(
-            text
-            for text, _ in (
-                *(*self.gates.under, *self.gates.over, *self.gates.each, *self.gates.pass_at),
-                *self.gates.shares()[1].items(),
-            )
-        )
-        return {text: text if text in given else str(self._resolved([text])[0]) for text in texts}
+        return {text: text if text in given else str(self._resolved([text])[0]) for text in self.gates.texts}
 
     @property
     def passing(self) -> Passing:
@@ -306,24 +275,11 @@ class EvaluationPlan:
         systems: Sequence[RepeatedSystem] = (),
     ) -> list[GateOutcome]:
         gates, gated = self.gates, self.gated
-        share, shares = gates.shares()
         named = [*map(str, self.measures), *(one.measure for one in self.scores)] if self.options.measures else []
-        outcomes = RunGates(
-            under=[(gated[text], bound) for text, bound in gates.under],
-            over=[(gated[text], bound) for text, bound in gates.over],
-            severe=gates.severe,
-            stale=gates.stale,
-            min_scored=share,
-            min_scored_of={gated[text]: own for text, own in shares.items()},
-            sure=gates.sure,
-            measures=[*dict.fromkeys([*named, *gated.values()])] or None,
-            max_failed=gates.max_failed,
-            allow_stale=gates.allow_stale,
-            each=[(gated[text], bound) for text, bound in gates.each],
-            kappa=gates.min_kappa is not None,
-            pass_k=gates.pass_k,
-            passing=self.passing,
-        ).outcomes(results, [self._card(one, cards) for one in results] if gates.severe else cards, systems)
+        measures = [*dict.fromkeys([*named, *gated.values()])] or None
+        outcomes = dataclasses.replace(gates.named(gated), measures=measures, passing=self.passing).outcomes(
+            results, [self._card(one, cards) for one in results] if gates.severe else cards, systems
+        )
         if gates.min_kappa is None:
             return outcomes
         from graphkit.analysis.spot_check_files import kept_checks

@@ -36,63 +36,83 @@ class RunGates:
 
     Attributes
     ----------
-    under, over
-        The bounds of :func:`fail_under` and :func:`fail_over`, by the text of the measure.
+    under, over, each
+        The bounds of :func:`fail_under`, :func:`fail_over` and :func:`fail_question`, by the text of the measure.
+    max_failed
+        The limit of :func:`max_failed`.
     severe
         Whether severe alerts fail a run.
     stale, allow_stale
         Whether stale gold is checked although no other gate is, and of how many questions the gold may be stale. Beside
         another gate it is always checked: a mean without the questions whose gold went stale is another mean.
-    kappa
-        Whether :func:`min_kappa` is checked, too.
     min_scored, measures
-        The share and the measures of :func:`min_scored`; None means all measures of the result. Without a share, each
-        bounded measure must have a value on ``LEAST_SCORED`` of the questions that it could score, except a precision
-        beside a bound on its recall or F1.
-    min_scored_of
-        Other shares of single measures.
+        The share of :func:`min_scored`, or shares by measure, of which None stands for the others, and the measures;
+        None means all of the result. Without a share, each bounded measure must have a value on ``LEAST_SCORED`` of the
+        questions that it could score, except a precision beside a bound on its recall or F1.
+    min_kappa
+        The limit of :func:`min_kappa`, which isn't among these outcomes.
     sure
         Whether the ends of intervals are held to the bounds, and not the means.
-    beside
-        Measures that other gates of the same runs bound.
-    max_failed
-        The limit of :func:`max_failed`.
-    each
-        The bounds of :func:`fail_question`, by the text of the measure.
     pass_k, passing
         Of repeated systems, hold pass^k to the bounds on means (:func:`graphkit.scoring.repeated_systems.pooled`), and
         what passes.
+    pass_at, per_repetition
+        The value at which a trial passes, by measure, and whether each repetition is held to the bounds.
+    beside
+        Measures that other gates of the same runs bound.
     """
 
     under: Sequence[tuple[str, float]] = ()
     over: Sequence[tuple[str, float]] = ()
+    max_failed: int | None = None
     severe: bool = False
     stale: bool = False
-    min_scored: float | None = None
-    measures: Sequence[str] | None = None
-    max_failed: int | None = None
-    min_scored_of: Mapping[str, float] = field(default_factory=dict)
+    min_scored: float | Sequence[tuple[str | None, float]] | None = None
+    min_kappa: float | None = None
     sure: bool = False
-    beside: Sequence[str] = ()
     allow_stale: int = 0
-    kappa: bool = False
     each: Sequence[tuple[str, float]] = ()
     pass_k: int | None = None
+    pass_at: Sequence[tuple[str, float]] = ()
+    per_repetition: bool = False
+    measures: Sequence[str] | None = None
+    beside: Sequence[str] = ()
     passing: Passing = field(default_factory=Passing)
+
+    @property
+    def shares(self) -> dict[str | None, float]:
+        """The share that single measures must be scored on, and under None that of the others."""
+        given = self.min_scored
+        if isinstance(given, int | float):
+            return {None: given}
+        return dict(sorted(given or (), key=lambda one: one[0] is not None))
+
+    @property
+    def texts(self) -> list[str]:
+        """The measures that the gates name."""
+        named = (*self.under, *self.over, *self.each, *self.pass_at, *self.shares.items())
+        return [*dict.fromkeys(text for text, _ in named if text is not None)]
+
+    def named(self, names: Mapping[str, str]) -> RunGates:
+        """Return the gates with the names that their measures have in results."""
+
+        def of(bounds: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+            return [(names[text], bound) for text, bound in bounds]
+
+        return dataclasses.replace(
+            self,
+            under=of(self.under),
+            over=of(self.over),
+            each=of(self.each),
+            pass_at=of(self.pass_at),
+            min_scored=[(None if text is None else names[text], share) for text, share in self.shares.items()],
+        )
 
     @property
     def asked(self) -> bool:
         """Whether there is any gate beside that of stale gold."""
-        given = (
-            self.under,
-            self.over,
-            self.each,
-            self.severe,
-            self.kappa,
-            self.min_scored is not None,
-            self.min_scored_of,
-        )
-        return any(given) or self.max_failed is not None
+        given = self.under, self.over, self.each, self.severe, self.shares
+        return any(given) or self.max_failed is not None or self.min_kappa is not None
 
     def outcomes(
         self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = (), systems: Sequence[RepeatedSystem] = ()
@@ -151,18 +171,15 @@ class RunGates:
 
     def _scored(self, results: Sequence[Evaluation], bounded: Iterable[str]) -> Iterator[GateOutcome]:
         """Check the shares that are asked for, and yield what fails of those that bounds need anyway."""
-        if self.min_scored is not None:
-            measures = self.measures
-            if self.min_scored_of and measures is not None:
-                measures = [one for one in measures if one not in self.min_scored_of]
-            yield from min_scored(results, self.min_scored, measures)
-        for measure, share in self.min_scored_of.items():
-            yield from min_scored(results, share, [measure])
-        if self.min_scored is None:
+        shares = self.shares
+        for measure, share in shares.items():
+            measures = self.measures if measure is None else [measure]
+            if measure is None and len(shares) > 1 and measures is not None:
+                measures = [one for one in measures if one not in shares]
+            yield from min_scored(results, share, measures)
+        if None not in shares:
             names = list(bounded)
-            held = [
-                one for one in names if one not in self.min_scored_of and not beside_recall(one, [*names, *self.beside])
-            ]
+            held = [one for one in names if one not in shares and not beside_recall(one, [*names, *self.beside])]
             known = [one for one in results if any(summary_of(one, name).scored for name in held)]
             for outcome in min_scored(known, LEAST_SCORED, held):
                 if not outcome.passed and any(

@@ -276,7 +276,8 @@ def planned(
 ) -> EvaluationPlan:
     """Return the evaluation that the options ask for, with scores from the logs beside those of files."""
     from graphkit.analysis.config import load_config
-    from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
+    from graphkit.analysis.evaluation_plan import EvaluationPlan
+    from graphkit.analysis.run_gates import RunGates
     from graphkit.files.score_files import read_scores
     from graphkit.scoring.options import EvaluationOptions
 
@@ -300,7 +301,7 @@ def planned(
     return EvaluationPlan(
         options,
         config=load_config(scoring.config),
-        gates=PlannedGates(**vars(gates)),
+        gates=RunGates(**vars(gates)),
         scores=[*scores, *(one for one in graded if (one.run, one.question, one.measure) not in held)],
         score_files=given.scores or (),
         answered_by=given.answered_by,

@@ -245,7 +245,7 @@ class AutoLogOptions(LogOptions):
 
 @dataclass(frozen=True)
 class RunGateOptions:
-    """Gates for runs; see :class:`graphkit.analysis.evaluation_plan.PlannedGates`."""
+    """Gates for runs; see :class:`graphkit.analysis.run_gates.RunGates`."""
 
     under: list[Bound] = option(
         "--fail-under MEASURE=VALUE",

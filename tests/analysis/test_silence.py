@@ -289,7 +289,7 @@ def test_an_empty_walk_leaves_its_precision_out(dataset: Path) -> None:
     assert [(one.gate, one.passed) for one in alone] == [("fail-under", True), ("min-scored", False)]
     both = RunGates(under=[("EdgePrecision", 0.9), ("EdgeRecall", 0.4)]).outcomes([result])
     assert [one.passed for one in both] == [True, True]
-    own = RunGates(under=[("EdgePrecision", 0.9)], min_scored_of={"EdgePrecision": 0.5}).outcomes([result])
+    own = RunGates(under=[("EdgePrecision", 0.9)], min_scored=[("EdgePrecision", 0.5)]).outcomes([result])
     assert [one.passed for one in own] == [True, True]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.analysis.config import Config, load_config
-from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
+from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.gates import stale
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
@@ -42,7 +42,7 @@ class GivenThresholds:
     under, over
         Bounds of means by the text of the measure.
     max_failed, min_scored, severe, stale, allow_stale
-        As in :class:`graphkit.analysis.evaluation_plan.PlannedGates`. Severe thresholds are those of the layers.
+        As in :class:`graphkit.analysis.run_gates.RunGates`. Severe thresholds are those of the layers.
     config
         A ``graphkit.toml``. Each of its targets and severe thresholds is a test.
     failed_as
@@ -79,7 +79,7 @@ class GivenThresholds:
         plan = EvaluationPlan(
             EvaluationOptions(keep_rows=True, failed_as=self.failed_as),
             config=config,
-            gates=PlannedGates((*self.under.items(), *((name, 0.0) for name in written)), tuple(self.over.items())),
+            gates=RunGates((*self.under.items(), *((name, 0.0) for name in written)), tuple(self.over.items())),
             scores=scores,
             score_files=score_files,
             untyped=self.untyped,
