@@ -269,31 +269,46 @@ def needed_by(plugin: str) -> set[str]:
     return {plugin, *getattr(import_module(f"graphkit.plugins.{plugin}"), "NEEDS", ())}
 
 
+def in_copy(copied: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Return what a command of the copied package did."""
+    program = f"import sys; sys.path.insert(0, {str(copied)!r}); from graphkit.cli import main; main()"
+    command = [sys.executable, "-P", "-c", program, *words]
+    return subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
+
+
+def test_runs_are_compared_without_ci(copied: Path, tmp_path: Path) -> None:
+    """Without the plug-in ci two runs are compared and gates held, and its options are unknown."""
+    kept = (copied / "graphkit" / "plugins" / "ci").rename(tmp_path / "ci")
+    try:
+        runs = [str(copied / f"fixtures/storefront/runs/storefront-{name}.jsonl") for name in ("bm25", "graph")]
+        done = in_copy(copied, "compare", *runs, "--fail-on-regression", "--json")
+        assert (done.returncode, json.loads(done.stdout)["second"]) == (0, "storefront-graph"), done.stderr
+        assert "No such option: --junit" in in_copy(copied, "compare", *runs, "--junit", "j.xml").stderr
+    finally:
+        kept.rename(copied / "graphkit" / "plugins" / "ci")
+
+
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_the_core_works_without(plugin: str, copied: Path, tmp_path: Path) -> None:
     """Without a plug-in's folder a run is scored, the help has none of its commands, and these say what is missing."""
     kept = (copied / "graphkit" / "plugins" / plugin).rename(tmp_path / plugin)
     try:
-
-        def run(*words: str) -> subprocess.CompletedProcess[str]:
-            program = f"import sys; sys.path.insert(0, {str(copied)!r}); from graphkit.cli import main; main()"
-            command = [sys.executable, "-P", "-c", program, *words]
-            return subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
-
         file = copied / "fixtures" / "storefront" / "runs" / "storefront-graph.jsonl"
-        scored = run("evaluate", "--no-store", "--json", str(file), "-m", "EdgeRecall")
+        scored = in_copy(copied, "evaluate", "--no-store", "--json", str(file), "-m", "EdgeRecall")
         assert (scored.returncode, json.loads(scored.stdout)["run"]) == (0, "storefront-graph"), scored.stderr
         added = [(*group.split(), name) for group, name, point in POINTS if plugin in needed_by(plugin_of(point))]
         note = tmp_path / "note.json"
         note.write_text('{"a": 1}')
-        read = run("import", "auto", str(note), "-d", str(file.parents[1]), "-o", str(tmp_path / "run.jsonl"))
+        read = in_copy(
+            copied, "import", "auto", str(note), "-d", str(file.parents[1]), "-o", str(tmp_path / "run.jsonl")
+        )
         assert read.returncode == 2, read.stderr
-        helped = run("--help")
+        helped = in_copy(copied, "--help")
         assert helped.returncode == 0, helped.stderr
         for words in added:
             if len(words) == 1:
                 assert not re.search(rf"^ .* {words[0]}  ", helped.stdout, re.MULTILINE)
-            done = run(*words)
+            done = in_copy(copied, *words)
             assert done.returncode == 2
             assert f"error: `graphkit {' '.join(words)}` needs the plug-in {plugin}, which isn't there" in done.stderr
     finally:

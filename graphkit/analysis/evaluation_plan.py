@@ -190,15 +190,9 @@ class EvaluationPlan:
             or len(runs) > 1
         )
         options = dataclasses.replace(
-            self.options,
-            measures=(chosen := self._chosen(passes, notify)),
-            only_given=not chosen,
-            keep_rows=bool(needed),
-            outcomes=(self.layered or self.selection.by_outcome) and not self.undirected,
-            undirected=self.layered and self.undirected,
-            hash_gold=self.options.hash_gold or len(runs) > 1,
-            keep=self._kept(),
+            self._options(passes, notify), keep_rows=bool(needed), hash_gold=self.options.hash_gold or len(runs) > 1
         )
+        options = dataclasses.replace(options, only_given=not options.measures)
         if len(runs) > 1:
             refuse_one_name((one.file, run.name) for one, run in zip(runs, passes, strict=True))
         results = []
@@ -231,14 +225,7 @@ class EvaluationPlan:
         on_problems: Callable[[Problems], None] = lambda _: None,
     ) -> EvaluatedRuns:
         """Evaluate one run in shards, and write its results folder; see :meth:`evaluate`."""
-        options = dataclasses.replace(
-            self.options,
-            measures=self._chosen([run], notify),
-            keep_rows=True,
-            outcomes=(self.layered or self.selection.by_outcome) and not self.undirected,
-            undirected=self.layered and self.undirected,
-            keep=self._kept(),
-        )
+        options = dataclasses.replace(self._options([run], notify), keep_rows=True)
         problems = Problems(options.on_error, strict=options.strict)
         source = RunSource(Path(run.given), Path(run.given))
 
@@ -252,6 +239,16 @@ class EvaluationPlan:
         cards, outcomes = held(result)
         hidden = without_input([result], run.dataset) if self.layered else frozenset()
         return EvaluatedRuns(self, (result,), tuple(cards), tuple(outcomes), hidden=hidden)
+
+    def _options(self, runs: Sequence[RunPass | RunShards], notify: Callable[[str], None]) -> EvaluationOptions:
+        """Return the options by which runs are scored, and notify what is special about them."""
+        return dataclasses.replace(
+            self.options,
+            measures=self._chosen(runs, notify),
+            outcomes=(self.layered or self.selection.by_outcome) and not self.undirected,
+            undirected=self.layered and self.undirected,
+            keep=self._kept(),
+        )
 
     def _chosen(self, runs: Sequence[RunPass | RunShards], notify: Callable[[str], None]) -> tuple[Measure, ...]:
         """Return the measures with those that apply to the runs, and notify what is special about them."""

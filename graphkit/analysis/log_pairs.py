@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar, Unpack
@@ -95,33 +95,37 @@ def compare_files(
     else:
         refuse_one_name((one.file, one.name) for one in (before, after))
     expect(progress, "runs scored", len(before.files) + len(after.files))
-    with ExitStack() as stack:
-        differing = [] if gold is None else gold.differing()
-        old_asked, new_asked = before, after
-        if gold is not None and differing and gold_changed:
-            old_asked = before.asked(stack.enter_context(with_questions(before.dataset, gold.by_later(differing))))
-        elif gold is not None and differing:
-            new_asked = after.asked(stack.enter_context(with_questions(after.dataset, gold.by_baseline(differing))))
+    differing = [] if gold is None else gold.differing()
+    with _asked_by_one_gold(before, after, gold, differing, gold_changed) as (old_asked, new_asked):
         old = old_asked.scored(how, problems, progress, name=own_name, baseline=True)
         new = new_asked.scored(how, problems, progress)
-        change = None
         if gold is not None:
             one_gold = _by_one_gold(old.result, new.result, differing, after.dataset, gold_changed)
             old, new = (some._replace(result=one) for some, one in zip((old, new), one_gold, strict=True))
-            change = _gold_change(gold, after, differing, gold_changed)
-        source = _logs_source((old_asked, new_asked), (old, new), problems, options)
-        commands = (
-            command_text("failures", some.file, options=dataset_option(some.file, some.dataset.folder))
-            for some in (before, after)
-        )
+        source = _logs_source((old_asked, new_asked), (old, new), options)
         source = dataclasses.replace(
             source,
             first=dataclasses.replace(source.first, usage=before.usage),
             second=dataclasses.replace(source.second, usage=after.usage, explain=after.explainer()),
-            commands=(next(commands), next(commands)),
-            gold_change=change,
+            commands=(before.failures, after.failures),
+            gold_change=None if gold is None else _gold_change(gold, after, differing, gold_changed),
         )
         return compare(source, strict=problems.strict, **options)
+
+
+@contextmanager
+def _asked_by_one_gold(
+    before: RunLogs, after: RunLogs, gold: GoldOfBoth | None, differing: Collection[str], gold_changed: bool
+) -> Iterator[tuple[RunLogs, RunLogs]]:
+    """Yield both sides with datasets of one gold: the questions with differing gold are replaced in one of them."""
+    if gold is None or not differing:
+        yield before, after
+    elif gold_changed:
+        with with_questions(before.dataset, gold.by_later(differing)) as copy:
+            yield before.asked(copy), after
+    else:
+        with with_questions(after.dataset, gold.by_baseline(differing)) as copy:
+            yield before, after.asked(copy)
 
 
 class ScoredLogs(NamedTuple):
@@ -166,6 +170,11 @@ class RunLogs:
     def readable(self) -> bool:
         """Whether each file can be read again, which a pipe can't."""
         return all(file.is_file() for file in self.files)
+
+    @property
+    def failures(self) -> str:
+        """The command that shows its failures."""
+        return command_text("failures", self.file, options=dataset_option(self.file, self.dataset.folder))
 
     def asked(self, dataset: Dataset) -> RunLogs:
         """Return the runs with another dataset."""
@@ -223,7 +232,6 @@ def _gold_change(gold: GoldOfBoth, after: RunLogs, differing: Collection[str], m
 def _logs_source(
     logs: tuple[RunLogs, RunLogs],
     scored: tuple[ScoredLogs, ScoredLogs],
-    problems: Problems,
     options: PairingOptions,
 ) -> ComparisonSource:
     """Return scored logs as a comparison sees them, with the edges of moved questions."""
