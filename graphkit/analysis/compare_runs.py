@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, Unpack
 
 from graphkit.analysis.compared_runs import (
     By,
@@ -23,7 +23,7 @@ from graphkit.analysis.compared_runs import (
 from graphkit.analysis.explanations import why
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_pairs import PairingOptions, compare
-from graphkit.analysis.shared_values import Gold, Unlogged, Values, strict_in_graph, values_of
+from graphkit.analysis.stored_runs import StoredRun, pooled_run, stored_runs
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.assets import command_text
@@ -39,13 +39,12 @@ from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import compares_relations
 from graphkit.records.repetition_names import repetitions_by_name
-from graphkit.records.unanswered import MISSING, NOT_LOGGED, FailedAs
+from graphkit.records.unanswered import FailedAs
 from graphkit.records.usage import figures_of, summarised
 from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
-from graphkit.scoring.relation_counts import RelationCounts
-from graphkit.scoring.repeated_systems import pooled_column, repeated_in_words
+from graphkit.scoring.repeated_systems import repeated_in_words
 
 
 def compare_runs(
@@ -98,8 +97,11 @@ def _graph_source(
     # Of runs that are stored in part, those that all hold.
     questions = set[str].intersection(*({str(row["question"]) for row in rows} for rows in answers.values()))
     stale = invalid_questions(store, dataset)
-    found = values_of(store, dataset, every, measures, engine)
-    stored = _stored_runs(store, dataset, answers, found, questions, stale)
+    failed = {
+        run: {str(row["question"]) for row in rows if row["missing"] or row["failed"]} & questions - stale.keys()
+        for run, rows in answers.items()
+    }
+    stored = stored_runs(store, dataset, failed, questions, measures, engine)
     by, cluster, failed_as = options.get("by"), options.get("cluster"), options.get("failed_as", "worst")
     one, two = (
         _compared_run(store, name, [stored[run] for run in side], failed_as, baseline=name == first)
@@ -122,32 +124,6 @@ def _graph_source(
         edges=partial(_edges, store, first, second) if len(every) == len(sides) else None,
         commands=(command_text("failures", sides[0][0]), command_text("failures", sides[1][0])),
     )
-
-
-def _stored_runs(
-    store: Store,
-    dataset: str,
-    answers: Mapping[str, Sequence[Mapping[str, Any]]],
-    found: tuple[list[Values], list[Gold], list[Unlogged]],
-    questions: Container[str],
-    stale: Mapping[str, str],
-) -> dict[str, StoredRun]:
-    """Return what the graph holds of each run, by its name, for some questions."""
-    held = [
-        {name: {one: value for one, value in values.items() if one in questions} for name, values in of_run.items()}
-        for of_run in found[0]
-    ]
-    strict, relations = strict_in_graph(store, dataset, [*answers], held, stale)
-    failed = [
-        {
-            one
-            for row in rows
-            if (row["missing"] or row["failed"]) and (one := str(row["question"])) not in stale and one in questions
-        }
-        for rows in answers.values()
-    ]
-    columns = zip(answers, held, found[2], strict, failed, found[1], relations, strict=True)
-    return {run: StoredRun(run, *rest) for run, *rest in columns}
 
 
 def _compared_run(
@@ -227,50 +203,6 @@ def _sides(store: Store, first: str, second: str) -> tuple[str, tuple[list[str],
             remedy="Compare runs over the same dataset.",
         )
     return next(iter(datasets)), sides
-
-
-class StoredRun(NamedTuple):
-    """What the graph holds of a run; see :class:`~graphkit.analysis.compared_runs.ComparedRun`."""
-
-    run: str
-    values: dict[str, dict[str, float]]
-    unlogged: dict[str, set[str]]
-    strict: dict[str, dict[str, float]]
-    failed: set[str]
-    gold: dict[str, dict[str, str | None]]
-    relations: RelationCounts
-
-    def columns(self, measure: str) -> tuple[dict[str, float | str], dict[str, float | str]]:
-        """Return the value by a measure of each question, or the reason why it has none; and as gates take relations.
-
-        Questions without a value for other reasons aren't there.
-        """
-        column: dict[str, float | str] = {}
-        column |= dict.fromkeys(self.unlogged.get(measure, ()), NOT_LOGGED)
-        column |= dict.fromkeys(self.failed, MISSING)
-        column |= self.values[measure]
-        return column, {**column, **self.strict.get(measure, {})}
-
-
-def pooled_run(runs: Sequence[StoredRun], failed_as: FailedAs, *, baseline: bool = False) -> StoredRun:
-    """Return runs that repeat one system as one; see :func:`graphkit.scoring.repeated_systems.pooled`."""
-    if len(runs) == 1:
-        return runs[0]
-    gold: dict[str, dict[str, str | None]] = {name: {} for name in runs[0].values}
-    for run in runs:
-        for name, known in gold.items():
-            known |= run.gold.get(name, {})
-    relations = RelationCounts.total(run.relations for run in runs)
-    found = StoredRun("", {}, {}, {}, set.intersection(*(run.failed for run in runs)), gold, relations)
-    for name in runs[0].values:
-        both = zip(*(run.columns(name) for run in runs), strict=True)
-        lenient, counts = (pooled_column(name, column, failed_as, baseline=baseline) for column in both)
-        found.values[name] = {one: value for one, value in lenient.items() if isinstance(value, float)}
-        found.unlogged[name] = {one for one, value in lenient.items() if value == NOT_LOGGED}
-        found.strict[name] = {
-            one: value for one, value in counts.items() if isinstance(value, float) and value != lenient[one]
-        }
-    return found
 
 
 def _sentence(name: str, runs: Sequence[StoredRun], measure: str | None) -> str:
