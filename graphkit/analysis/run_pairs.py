@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypedDict, Unpack
 
 from graphkit.analysis.compared_runs import By, ComparisonSource, GoldComparison, LostMeasure, Values
@@ -89,7 +90,7 @@ def compare(source: ComparisonSource, *, strict: bool = False, **options: Unpack
     return Pairs(held, options).compared(gold)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pairs:
     """Two runs whose values on the same questions are compared.
 
@@ -99,7 +100,7 @@ class Pairs:
     source: ComparisonSource
     options: PairingOptions
 
-    @property
+    @cached_property
     def scales(self) -> Mapping[str, Scale | None]:
         """The scale of each measure."""
         return {name: self.source.scale(name) for name in self.before}
