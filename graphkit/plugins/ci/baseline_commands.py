@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import argument, command, group, option, present
 from graphkit.cli.options import DATASET
 from graphkit.errors import GateError, InputError
+
+if TYPE_CHECKING:
+    from graphkit.files.dataset import Dataset
 
 baseline = group("Save or get the run that others are compared with.")
 
@@ -47,29 +50,15 @@ def save(
     partial: bool = option("--partial-baseline", "Save a run that answered fewer than four fifths of its questions."),
 ) -> None:
     """Save a run with the dataset that it was asked, its commit and graphkit's version."""
-    branch, name = where.place(), checked_baseline(where.name)
+    branch = where.place()
     if push and branch is None:
         raise InputError("--push pushes a branch, and --folder names none", remedy="Leave out one of them.")
-    facts = saved(run, dataset, name, where.folder, branch, push=push, partial=partial)
+    facts = saved(run, dataset, where, push=push, partial=partial)
     present(facts.pop("text"), facts)
 
 
-def checked_baseline(name: str) -> str:
-    """Return the name of a baseline; raise InputError for one that is no plain name of a folder."""
-    from graphkit.plugins.ci.baselines import checked_name
-
-    return checked_name(name)
-
-
 def saved(
-    run: Path,
-    dataset: Path | None,
-    name: str,
-    place: Path | None,
-    branch: str | None,
-    *,
-    push: bool = False,
-    partial: bool = False,
+    run: Path, dataset: Path | None, where: PlaceOptions, *, push: bool = False, partial: bool = False
 ) -> dict[str, Any]:
     """Save a run as a baseline in a folder or on a branch, and return what was done, with a ``text``.
 
@@ -78,46 +67,60 @@ def saved(
     InputError
         The run can't be used, or answered fewer than four fifths of its questions and isn't accepted as ``partial``.
     """
-    from graphkit.analysis.gates import LEAST_SCORED, RETRY
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
-    from graphkit.files.problems import Problems
     from graphkit.files.run_files import repeated_files
-    from graphkit.plugins.ci.baseline_branches import fetch_branch, push_branch, save_on_branch
-    from graphkit.plugins.ci.baselines import packed, save_in_folder
+    from graphkit.plugins.ci.baselines import checked_name, packed
+    from graphkit.records.words import counted
+
+    checked_name(where.name)
+    with shown_progress(f"saving {run.name}"):
+        files = repeated_files(run)
+        own = Dataset.of_runs(files) if dataset is None else Dataset(dataset)
+        system, asked, answered = _answered(run, files, own, partial)
+        with packed(files, own, run=system, questions=asked, answered=answered) as folder:
+            target = _kept(folder, where, push)
+    times = "" if len(files) == 1 else f", {counted(len(files), 'repetition')}"
+    text = f"saved {system} ({answered} of {asked} questions answered{times}) as {where.name} in {target}"
+    facts = {"run": system, "questions": asked, "answered": answered, "place": target, "name": where.name}
+    return {"text": text, **facts, "repetitions": len(files)}
+
+
+def _answered(run: Path, files: Sequence[Path], dataset: Dataset, partial: bool) -> tuple[str, int, int]:
+    """Return the name of a run or system, how many questions it was asked, and answered in its worst repetition."""
+    from graphkit.analysis.gates import LEAST_SCORED, RETRY
+    from graphkit.files.problems import Problems
     from graphkit.records.bounds import under
     from graphkit.records.repetition_names import repeated_name
-    from graphkit.records.words import counted
     from graphkit.scoring.evaluate import evaluate
 
-    with shown_progress(f"saving {run.name}"):
-        files, here = repeated_files(run), Path()
-        own = Dataset.of_runs(files) if dataset is None else Dataset(dataset)
-        results = [evaluate(file, own, measures=["EdgeRecall"], problems=Problems()) for file in files]
-        system = results[0].run if len(files) == 1 else repeated_name([one.run for one in results], str(run))
-        asked = results[0].questions
-        answered = min(one.questions - one.missing - one.failed for one in results)
-        if under(answered, LEAST_SCORED * asked) and not partial:
-            raise InputError(
-                f"the run answered {answered} of {asked} questions, too few for a baseline",
-                where=str(run),
-                remedy=f"Complete it by {RETRY}, or accept it by --partial-baseline.",
-            )
-        with packed(files, own, run=system, questions=asked, answered=answered) as folder:
-            if branch is None:
-                assert place is not None
-                target = str(save_in_folder(folder, place, name))
-            else:
-                if push:
-                    fetch_branch(here, branch)
-                commit = save_on_branch(folder, here, branch, name)
-                target = f"the branch {branch}, commit {commit[:12]}"
-                if push:
-                    push_branch(here, branch)
-    times = "" if len(files) == 1 else f", {counted(len(files), 'repetition')}"
-    text = f"saved {system} ({answered} of {asked} questions answered{times}) as {name} in {target}"
-    facts = {"run": system, "questions": asked, "answered": answered, "place": target, "name": name}
-    return {"text": text, **facts, "repetitions": len(files)}
+    results = [evaluate(file, dataset, measures=["EdgeRecall"], problems=Problems()) for file in files]
+    system = results[0].run if len(files) == 1 else repeated_name([one.run for one in results], str(run))
+    asked = results[0].questions
+    answered = min(one.questions - one.missing - one.failed for one in results)
+    if under(answered, LEAST_SCORED * asked) and not partial:
+        raise InputError(
+            f"the run answered {answered} of {asked} questions, too few for a baseline",
+            where=str(run),
+            remedy=f"Complete it by {RETRY}, or accept it by --partial-baseline.",
+        )
+    return system, asked, answered
+
+
+def _kept(packed_folder: Path, where: PlaceOptions, push: bool) -> str:
+    """Keep a packed baseline at its place, and return that in words."""
+    from graphkit.plugins.ci.baseline_branches import fetch_branch, push_branch, save_on_branch
+    from graphkit.plugins.ci.baselines import save_in_folder
+
+    if where.folder is not None:
+        return str(save_in_folder(packed_folder, where.folder, where.name))
+    branch, here = where.place() or "", Path()
+    if push:
+        fetch_branch(here, branch)
+    commit = save_on_branch(packed_folder, here, branch, where.name)
+    if push:
+        push_branch(here, branch)
+    return f"the branch {branch}, commit {commit[:12]}"
 
 
 @baseline.command()

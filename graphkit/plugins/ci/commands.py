@@ -308,12 +308,12 @@ def _show(settings: CiSettings, gates: list[GateOutcome], comparison: dict[str, 
 
 def _save(settings: CiSettings) -> None:
     """Save the run as the baseline, where it is kept on a branch or in a folder."""
-    from graphkit.plugins.ci.baseline_commands import saved
+    from graphkit.plugins.ci.baseline_commands import PlaceOptions, saved
 
     kind, colon, place = settings.baseline.partition(":")
     if not colon or kind not in ("branch", "folder"):
         what = "--save keeps a baseline on a branch or in a folder"
         raise InputError(what, where=settings.baseline, remedy="Set --baseline branch:NAME or folder:DIR.")
-    run, own = Path(settings.run), settings.own_dataset
-    folder = Path(place) if kind == "folder" else None
-    say(f"note: {saved(run, own, settings.name, folder, None if folder else place, push=folder is None)['text']}")
+    folder, branch = (Path(place), None) if kind == "folder" else (None, place)
+    where = PlaceOptions(folder, branch, settings.name)
+    say(f"note: {saved(Path(settings.run), settings.own_dataset, where, push=folder is None)['text']}")
