@@ -190,6 +190,9 @@ def test_the_graph_and_files_agree(place: Path) -> None:
         assert of_graph[name] == of_files[name], name
     told = inside(*asked[:-1], "--fail-on-drop", "0.01", cwd=place, env=database, code=1)
     assert "graphkit why mine@" in told.out
+    # base is right throughout: so is the repetition that it holds itself.
+    own = json.loads(inside("compare", "base", "base@1", *asked[3:], cwd=place, env=database).out)
+    assert [(one["delta"], one["questions"]) for one in own["with_failed"]] == [(0, 10)]
 
 
 def test_a_pattern_of_other_runs_is_refused(place: Path) -> None:
