@@ -251,7 +251,7 @@ def test_each_command_has_its_file() -> None:
     modules = {name for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards", "pair_tables"}
     helpers |= {"asking", "briefs", "shell_scripts", "terminal"}
-    helpers |= {"import_graph", "evaluate_shards", "plugin_commands"}
+    helpers |= {"import_graph", "plugin_commands"}
     assert modules == CORE | {f"graphkit.cli.{name}" for name in helpers}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -37,8 +38,7 @@ from graphkit.scoring.run_pass import RunPass
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
-    from graphkit.scoring.evaluate_shards import ShardPlan
-    from graphkit.scoring.run_shards import RunShards
+    from graphkit.scoring.run_shards import RunShards, ShardPlan
     from graphkit.scoring.selection import Selection
 
 UNDIRECTED = "edges are compared without their direction: paths aren't judged right or wrong, failures ignore direction"
@@ -158,6 +158,7 @@ class EvaluationPlan:
         runs: Sequence[RunSource],
         dataset: Path | None = None,
         *,
+        shards: ShardPlan | None = None,
         store: Store | None = None,
         progress: Progress = quiet,
         notify: Callable[[str], None] = lambda _: None,
@@ -167,6 +168,9 @@ class EvaluationPlan:
 
         Parameters
         ----------
+        shards
+            Scores each run in shards, and writes its results folder: one of its name within the folder if there are
+            several runs.
         notify
             Called with each note before the results are there.
         on_problems
@@ -177,7 +181,40 @@ class EvaluationPlan:
         InputError
             A file can't be used, or two files contain a run of one name.
         """
-        passes = [RunPass(Dataset.of_run(one.run, dataset), one.run) for one in runs]
+        with ExitStack() as stack:
+            passes = [stack.enter_context(self._opened(one, dataset, shards, len(runs) > 1)) for one in runs]
+            results = self._scored(runs, passes, store, progress, notify, on_problems)
+            cards = [score_layers(result, self.layers) for result in results] if self.layered else []
+            systems = [] if self.gates.per_repetition else repeated_systems(results)
+            hidden = without_input(results, passes[0].dataset) if self.layered else frozenset()
+            evaluated = EvaluatedRuns(self, tuple(results), tuple(cards), systems=tuple(systems), hidden=hidden)
+            outcomes = self._outcomes(runs, evaluated.held, cards, systems)
+            for run, result in zip(passes, results, strict=True):
+                if not isinstance(run, RunPass):
+                    run.finish([gate.as_json() for gate in gates_of(result, results, outcomes)])
+        return dataclasses.replace(evaluated, gates=tuple(outcomes))
+
+    def _opened(
+        self, run: RunSource, dataset: Path | None, shards: ShardPlan | None, several: bool
+    ) -> AbstractContextManager[RunPass | RunShards]:
+        if shards is None:
+            return nullcontext(RunPass(Dataset.of_run(run.run, dataset), run.run))
+        from graphkit.scoring.run_shards import opened_shards
+
+        gates = self.gates
+        whole = several or shards.whole or bool(gates.each or gates.pass_at or gates.pass_k is not None)
+        place = run.run if run.run == run.file else shards.published(run.run)
+        return opened_shards(place, dataset, dataclasses.replace(shards, whole=whole), within=several)
+
+    def _scored(
+        self,
+        runs: Sequence[RunSource],
+        passes: Sequence[RunPass | RunShards],
+        store: Store | None,
+        progress: Progress,
+        notify: Callable[[str], None],
+        on_problems: Callable[[Problems], None],
+    ) -> list[Evaluation]:
         repeated = bool(repetitions_by_name(run.name for run in passes if run.name is not None))
         needed = (
             self.options.keep_rows
@@ -208,37 +245,7 @@ class EvaluationPlan:
             results.append(result)
             progress("runs scored", 1)
         refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
-        cards = [score_layers(result, self.layers) for result in results] if self.layered else []
-        systems = [] if self.gates.per_repetition else repeated_systems(results)
-        hidden = without_input(results, passes[0].dataset) if self.layered else frozenset()
-        evaluated = EvaluatedRuns(self, tuple(results), tuple(cards), systems=tuple(systems), hidden=hidden)
-        return dataclasses.replace(evaluated, gates=tuple(self._outcomes(runs, evaluated.held, cards, systems)))
-
-    def evaluate_shards(
-        self,
-        run: RunShards,
-        shards: ShardPlan,
-        *,
-        store: Store | None = None,
-        progress: Progress = quiet,
-        notify: Callable[[str], None] = lambda _: None,
-        on_problems: Callable[[Problems], None] = lambda _: None,
-    ) -> EvaluatedRuns:
-        """Evaluate one run in shards, and write its results folder; see :meth:`evaluate`."""
-        options = dataclasses.replace(self._options([run], notify), keep_rows=True)
-        problems = Problems(options.on_error, strict=options.strict)
-        source = RunSource(Path(run.given), Path(run.given))
-
-        def held(result: Evaluation) -> tuple[list[Scorecard], list[GateOutcome]]:
-            cards = [score_layers(result, self.layers)] if self.layered else []
-            return cards, self._outcomes([source], [result], cards)
-
-        shards = dataclasses.replace(shards, gates=lambda result: [gate.as_json() for gate in held(result)[1]])
-        result = evaluate_pass(run, options, store=store, problems=problems, progress=progress, plan=shards)
-        on_problems(problems)
-        cards, outcomes = held(result)
-        hidden = without_input([result], run.dataset) if self.layered else frozenset()
-        return EvaluatedRuns(self, (result,), tuple(cards), tuple(outcomes), hidden=hidden)
+        return results
 
     def _options(self, runs: Sequence[RunPass | RunShards], notify: Callable[[str], None]) -> EvaluationOptions:
         """Return the options by which runs are scored, and notify what is special about them."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -40,7 +42,11 @@ if TYPE_CHECKING:
     from graphkit.database.store import Store
     from graphkit.files.run_files import RunSource
     from graphkit.records.scores import Score
+    from graphkit.scoring.run_shards import ShardPlan
     from graphkit.scoring.runs_verdict import RunsVerdict
+
+#: The endings of the files that have no value of a question.
+WITHOUT_ROWS = (".summary.json", ".md")
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ class InputOptions:
 class ScoringOptions:
     """The measures to compute, and their options."""
 
-    measure: list[str] | None = MEASURE
+    measures: list[str] | None = MEASURE
     k: int | None = option("--k", "Cut off measures that name no cut-off at K.", min=1)
     engine: Literal["python", "cypher"] = option("--engine", "Engine that computes the measures.", default="python")
     config: Path | None = CONFIG
@@ -73,7 +79,7 @@ class ScoringOptions:
     undirected: bool = UNDIRECTED
     untyped: bool = UNTYPED
     unordered: bool = UNORDERED
-    missing_as: CountedAs = MISSING_AS
+    failed_as: CountedAs = MISSING_AS
     cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
         "--cluster", "Give intervals over clusters: questions of one repository, category or group are dependent."
     )
@@ -90,7 +96,7 @@ class StoringOptions:
         writes="results",
     )
     junit: Path | None = JUNIT
-    run_name: str | None = RUN_NAME
+    name: str | None = RUN_NAME
     replace: bool = option("--replace", "Replace a run of this name from another file.")
     keep: list[str] | None = option(
         "--keep RULE",
@@ -98,6 +104,26 @@ class StoringOptions:
         "than its target), sample=N, or a filter such as 'EdgeRecall < 0.5 and difficulty == \"hard\"'; may be "
         "repeated.",
     )
+
+    @property
+    def folder(self) -> Path | None:
+        """The results folder, whose name has no ending; None for none."""
+        folders = [path for path in self.out or () if not path.suffix]
+        if len(folders) > 1:
+            raise InputError(
+                f"there is one results folder, and --out names {len(folders)}", remedy="Leave out the others."
+            )
+        return folders[0] if folders else None
+
+    @property
+    def files(self) -> list[Path]:
+        """The files of results."""
+        return [path for path in self.out or () if path.suffix]
+
+    @property
+    def rows(self) -> bool:
+        """Whether a file holds the values of each question."""
+        return self.junit is not None or not all(path.name.endswith(WITHOUT_ROWS) for path in self.files)
 
 
 @command(graph=True)
@@ -112,39 +138,28 @@ def evaluate(
     full: bool = FULL,
 ) -> None:
     """Score runs, and keep the scores in the graph."""
-    from graphkit.cli.evaluate_shards import is_folder
     from graphkit.cli.progress import shown_progress
-
-    if executors.on is not None or any(map(is_folder, storing.out or ())):
-        _in_shards(given, scoring, gates, storing, logs, reading, executors, full)
-        return
 
     title = f"evaluating {', '.join(run.name for run in (given.runs or [])[:3]) or 'the runs of this folder'}"
     with shown_progress(title):  # what is imported and read takes a moment
         from graphkit.analysis.gate_outcomes import hold
         from graphkit.cli.imports import as_runs
-        from graphkit.files.atomic import together
         from graphkit.files.dataset import run_files
         from graphkit.files.jsonl import read_once
-        from graphkit.scoring.export import check_output, summaries_last, write_results
 
-        out = storing.out or []
-        for path in out:
-            check_output(path)
-        if storing.junit is not None:
-            check_output(storing.junit, ".xml")
-        _refuse_contradictions(scoring, gates, storing)
+        _refuse_contradictions(scoring, gates, storing, executors)
         files = run_files(given.runs or ())
-        one_run(storing.run_name, files, "Evaluate")
+        one_run(storing.name, files, "Evaluate")
         graded = [] if given.format is not None else _graded_in_logs(files, given, storing, reading)
         # Before anything is imported; but a mapped log has scores of its own, by whatever name.
         plan = planned(given, scoring, gates, storing, reading, graded) if not logs.map else None
 
     with (
         read_once(),
-        as_runs(files, given.format, given.dataset, logs, reading.on_error, storing.run_name) as (sources, dataset),
+        _shards(executors, storing) as shards,
+        as_runs(files, given.format, given.dataset, logs, reading.on_error, storing.name) as (sources, dataset),
         shown_progress(title) as progress,
-        _graph(sources, dataset, storing) as store,
+        _graph(sources, dataset, storing, shards) as store,
     ):
         if plan is None:
             graded = [score for one in sources for score in one.scores]
@@ -152,59 +167,114 @@ def evaluate(
         if len(sources) > len(files):  # trials, whose runs are named already
             plan = dataclasses.replace(plan, options=dataclasses.replace(plan.options, name=None))
         evaluated = plan.evaluate(
-            sources, dataset, store=store, progress=progress, notify=say, on_problems=print_problems
+            sources, dataset, shards=shards, store=store, progress=progress, notify=say, on_problems=print_problems
         )
-    imported, brief, taken = given.format is not None or bool(logs.given()), not (full or as_json()), 0
-    if brief:
-        taken = say_briefly(evaluated.messages(imported, brief=True))
+    imported, brief = given.format is not None or bool(logs.given()), not (full or as_json())
+    messages = evaluated.messages(imported, brief=brief)
+    taken = say_briefly(messages) if brief else 0
+    for message in () if brief else messages:
+        say(message)
+    verdict = _verdict(evaluated) if not brief or storing.files else None
+    _write(evaluated, sources, storing, verdict)
+    if full:
+        show = partial(_show, evaluated, verdict)
     else:
-        for message in evaluated.messages(imported):
-            say(message)
-    verdict = None
-    if not brief or out:
-        from graphkit.analysis.evaluation_findings import runs_verdict
-
-        with shown_progress("comparing the runs"):
-            verdict = runs_verdict(evaluated)
-    facts = evaluated.plan.facts
-    with together():
-        if storing.junit is not None:
-            write_results(storing.junit, evaluated.held, evaluated.gates, facts, verdict, ending=".xml")
-        for path in summaries_last(out):
-            results = evaluated.held if path.name.endswith(".xml") else evaluated.results
-            ran = {result.run: Path(file) for file, result in zip(files, evaluated.results, strict=True)}
-            write_results(path, results, evaluated.gates, facts, verdict, run_files=ran)
-
-    from graphkit.files.assets import option_text
-
-    pairs = zip(sources, evaluated.results, strict=True)
-    names = [str(one.file) if storing.no_store else result.run for one, result in pairs]
-    more = option_text("dataset", given.dataset) if storing.no_store and given.dataset is not None else ""
-    next_one = None
-    if storing.no_store and sources[0].run != sources[0].file:  # no other command reads this log
-        next_one = _import_command(files[0], given, logs, evaluated.results[0].run)
-    show = (
-        (lambda: _show(evaluated, verdict))
-        if full
-        else (lambda: _show_briefly(evaluated, names, more, taken, next_one))
-    )
+        commands = _next(given, storing, logs, sources, evaluated, whole=shards is None)
+        show = partial(_show_briefly, evaluated, taken, *commands)
     over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
     present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))
     hold(evaluated.gates, brief=not full)
 
 
+def _verdict(evaluated: EvaluatedRuns) -> RunsVerdict | None:
+    from graphkit.analysis.evaluation_findings import runs_verdict
+    from graphkit.cli.progress import shown_progress
+
+    with shown_progress("comparing the runs"):
+        return runs_verdict(evaluated)
+
+
+def _write(
+    evaluated: EvaluatedRuns, sources: Sequence[RunSource], storing: StoringOptions, verdict: RunsVerdict | None
+) -> None:
+    """Write the files of results; those that aren't dated first."""
+    from graphkit.files.atomic import together
+    from graphkit.scoring.export import summaries_last, write_results
+
+    facts = evaluated.plan.facts
+    with together():
+        if storing.junit is not None:
+            write_results(storing.junit, evaluated.held, evaluated.gates, facts, verdict, ending=".xml")
+        for path in summaries_last(storing.files):
+            results = evaluated.held if path.name.endswith(".xml") else evaluated.results
+            ran = {result.run: one.file for one, result in zip(sources, evaluated.results, strict=True)}
+            write_results(path, results, evaluated.gates, facts, verdict, run_files=ran)
+
+
+def _next(
+    given: InputOptions,
+    storing: StoringOptions,
+    logs: LogOptions,
+    sources: Sequence[RunSource],
+    evaluated: EvaluatedRuns,
+    *,
+    whole: bool,
+) -> tuple[list[str], str, tuple[str, ...] | None]:
+    """Return what other commands call the runs, the options that these need, and the next commands if they are others.
+
+    Shards that aren't stored have none: a command reads one file, or the graph.
+    """
+    from graphkit.files.assets import option_text
+
+    pairs = zip(sources, evaluated.results, strict=True)
+    if not storing.no_store or not whole:
+        return [result.run for _, result in pairs], "", None if not storing.no_store else ()
+    more = option_text("dataset", given.dataset) if given.dataset is not None else ""
+    commands = None
+    if sources[0].run != sources[0].file:  # no other command reads this log
+        commands = (_import_command(sources[0].file, given, logs, evaluated.results[0].run),)
+    return [str(one.file) for one, _ in pairs], more, commands
+
+
+@contextmanager
+def _shards(executors: ExecutorOptions, storing: StoringOptions) -> Iterator[ShardPlan | None]:
+    """Open the executor and the results folder; None if this process scores whole files."""
+    from graphkit.scoring.export import check_output
+
+    folder = storing.folder
+    for path in storing.files:
+        check_output(path)
+    if storing.junit is not None:
+        check_output(storing.junit, ".xml")
+    if executors.on is None and folder is None and not executors.reserved():
+        yield None
+        return
+    from graphkit.scoring.run_shards import opened_plan
+
+    def note(message: str) -> None:
+        say(f"note: {message}")
+
+    with opened_plan(executors.on, folder, resources=executors.reserved(), say=note, whole=storing.rows) as plan:
+        yield plan
+
+
 def _graph(
-    sources: Sequence[RunSource], dataset: Path | None, storing: StoringOptions
+    sources: Sequence[RunSource], dataset: Path | None, storing: StoringOptions, shards: ShardPlan | None
 ) -> AbstractContextManager[Store | None]:
     """Return the graph, if it stores the results; what is wrong with the names of files is said before it is opened."""
     from graphkit.files.dataset import Dataset
 
-    for one in sources:
+    for one in sources if shards is None else ():
         Dataset.of_run(one.run, dataset)
     return nullcontext() if storing.no_store else open_graph()
 
 
-def _refuse_contradictions(scoring: ScoringOptions, gates: RunGateOptions, storing: StoringOptions) -> None:
+def _refuse_contradictions(
+    scoring: ScoringOptions, gates: RunGateOptions, storing: StoringOptions, executors: ExecutorOptions
+) -> None:
+    if scoring.engine == "cypher" and (executors.on is not None or storing.folder is not None):
+        remedy = "Leave it out, or evaluate without --on into a file."
+        raise InputError("--engine cypher can't be used with --on or a results folder", remedy=remedy)
     if storing.no_store and scoring.engine == "cypher":
         raise InputError("--engine cypher computes in a database, and --no-store uses none")
     if storing.no_store and storing.keep:
@@ -226,46 +296,6 @@ def _refuse_contradictions(scoring: ScoringOptions, gates: RunGateOptions, stori
         )
 
 
-def _in_shards(
-    given: InputOptions,
-    scoring: ScoringOptions,
-    gates: RunGateOptions,
-    storing: StoringOptions,
-    logs: LogOptions,
-    reading: ReadingOptions,
-    executors: ExecutorOptions,
-    full: bool,
-) -> None:
-    from graphkit.analysis.gate_outcomes import hold
-    from graphkit.cli.evaluate_shards import evaluate_in_shards, outputs, refuse_with_shards
-
-    refuse_with_shards(
-        {
-            "--format": given.format,
-            "--scores": given.scores,
-            "--cluster": scoring.cluster,
-            "--engine cypher": scoring.engine == "cypher",
-            "--min-kappa": gates.min_kappa is not None,
-            "--fail-question": gates.each,
-            "--pass-k": gates.pass_k,
-            "--pass-at": gates.pass_at,
-            "--junit": storing.junit,
-            **dict.fromkeys(logs.given(), True),
-        }
-    )
-    _refuse_contradictions(scoring, gates, storing)
-    if len(given.runs or ()) != 1:
-        what = "--on and a results folder are for one run"
-        raise InputError(what, remedy="Name one run: a file, a folder, a pattern or a URL.")
-    plan = planned(given, scoring, gates, storing, reading)
-    into = None if storing.no_store else open_graph
-    out = outputs(storing.out or [], needed=storing.no_store)
-    evaluated = evaluate_in_shards(
-        plan, (given.runs or [])[0], given.dataset, out, executors, into, _show if full else None
-    )
-    hold(evaluated.gates, brief=not full)
-
-
 def planned(
     given: InputOptions,
     scoring: ScoringOptions,
@@ -281,21 +311,15 @@ def planned(
     from graphkit.files.score_files import read_scores
     from graphkit.scoring.options import EvaluationOptions
 
-    options = EvaluationOptions(
-        measures=scoring.measure or (),
-        k=scoring.k,
-        engine=scoring.engine,
-        on_error=reading.on_error,
-        strict=reading.strict,
-        keep_rows=True,  # the intervals of the means need the values
-        unordered=scoring.unordered,
-        name=storing.run_name,
-        replace=storing.replace,
-        failed_as="zero" if scoring.missing_as == "0" else scoring.missing_as,
-        cluster=scoring.cluster,
-        hash_gold=as_json(),
-        keep=storing.keep or (),
-    )
+    shared = {one.name for one in dataclasses.fields(EvaluationOptions)}
+    own = {
+        name: value for group in (scoring, storing, reading) for name, value in vars(group).items() if name in shared
+    }
+    own = {name: value for name, value in own.items() if value is not None}
+    if own["failed_as"] == "0":
+        own["failed_as"] = "zero"
+    # The intervals of the means need the values.
+    options = EvaluationOptions(**own, keep_rows=True, hash_gold=as_json())
     scores = reading.read(read_scores, given.scores or [])
     held = {(one.run, one.question, one.measure) for one in scores}
     return EvaluationPlan(
@@ -322,7 +346,7 @@ def _graded_in_logs(
     for file in files:
         if is_graded(file):
             questions = Dataset.of_run(file, given.dataset).questions_file
-            grades = logged_grades(file, problems, run=storing.run_name, questions=questions)
+            grades = logged_grades(file, problems, run=storing.name, questions=questions)
             found += grades
             if grades:
                 say(f"note: {file.name} is graded by a person: {grades_in_words(grades)}")
@@ -343,15 +367,17 @@ def _import_command(log: Path, given: InputOptions, logs: LogOptions, run: str) 
     return command_text(f"import {format}", log, options=options)
 
 
-def _show_briefly(evaluated: EvaluatedRuns, names: list[str], more: str, taken: int, next_one: str | None) -> None:
+def _show_briefly(
+    evaluated: EvaluatedRuns, taken: int, names: list[str], more: str, commands: tuple[str, ...] | None
+) -> None:
     from graphkit.analysis.evaluation_findings import evaluation_brief
     from graphkit.analysis.gate_outcomes import gate_error
     from graphkit.cli.progress import shown_progress
 
     with shown_progress("comparing the runs"):
         brief = evaluation_brief(evaluated, names, more)
-    if next_one is not None:
-        brief = dataclasses.replace(brief, commands=(next_one,))
+    if commands is not None:
+        brief = dataclasses.replace(brief, commands=commands)
     print_brief(brief, taken + lines_of_error(gate_error(evaluated.gates, brief=True)))
 
 

@@ -62,7 +62,7 @@ def imported_runs(
                 notify(line)
             whole = format is None and not options.get("map") and len(made.runs) == 1
             origin = file if whole else f"the log {file.resolve()}"
-            for run_name, made_file in made.runs:
-                own = tuple(one for one in made.scores if one.run == run_name)
+            for own_name, made_file in made.runs:
+                own = tuple(one for one in made.scores if one.run == own_name)
                 runs.append(RunSource(file, made_file or run, origin, own))
         yield runs

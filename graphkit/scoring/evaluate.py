@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.progress import Progress, quiet
 from graphkit.scoring.clustering import with_clusters
 from graphkit.scoring.options import EvaluationOptions
-from graphkit.scoring.question_clusters import QuestionClusters
+from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.run_pass import RunPass, known_from_files
 from graphkit.scoring.stated_reasons import reasons_of_gold
@@ -26,7 +27,6 @@ from graphkit.scoring.stated_reasons import reasons_of_gold
 if TYPE_CHECKING:
     from graphkit.database.store import Store
     from graphkit.records.scores import Score
-    from graphkit.scoring.evaluate_shards import ShardPlan
     from graphkit.scoring.run_shards import RunShards
     from graphkit.scoring.selection import Selection
 
@@ -66,12 +66,11 @@ def evaluate(
     problems
         Collects what is wrong with the files. By default the warnings of the result name unknown fields.
     executor
-        Scores the run in shards, and writes the results to ``out``: any :class:`concurrent.futures.Executor`, or what
-        the option ``--on`` accepts, such as ``"processes"`` or ``"dask=tcp://HOST:8786"``.
+        Scores the run in shards: any :class:`concurrent.futures.Executor`, or what the option ``--on`` accepts, such as
+        ``"processes"`` or ``"dask=tcp://HOST:8786"``.
     out
-        The results folder, a path or a URL, which :func:`graphkit.read_results` reads; a store can do without. With it
-        or an executor, run and dataset may be shards: files, folders, patterns or URLs. Without an executor, this
-        process alone works.
+        A results folder to write, a path or a URL, which :func:`graphkit.read_results` reads. With it or an executor,
+        run and dataset may be shards: files, folders, patterns or URLs. Without an executor, this process alone works.
     changes
         Single options by name, such as ``measures=["EdgeRecall"]``, instead of those in ``options``.
 
@@ -88,37 +87,30 @@ def evaluate(
         The database refuses.
     """
     options = dataclasses.replace(options, **changes)
-    if out is not None or executor is not None:
-        others = scores or options.engine == "cypher" or options.origin is not None
-        if others or isinstance(dataset, Dataset) or not isinstance(run, str | Path):
-            raise InputError(
-                "scoring in shards takes a run and a dataset by their paths or URLs, and neither scores, an origin "
-                "nor the cypher engine",
-                remedy="Leave out executor= and out=, or the others.",
-            )
-        if out is None and store is None:
-            raise InputError("an executor needs a results folder", remedy='Give out="results", or a store.')
-        from graphkit.scoring.evaluate_shards import ShardPlan, opened_shards, results_place
-        from graphkit.shards.executors import opened_executor
+    if not isinstance(run, str | Path):
+        if dataset is None:
+            raise InputError("records in memory need a dataset", remedy='Give dataset="my-dataset".')
+        from graphkit.files.given_records import file_of
+        from graphkit.graph.runs import IN_MEMORY
 
-        with opened_executor(executor) as opened, results_place(out) as place:
-            plan = ShardPlan(place, opened)
-            with opened_shards(run, dataset, plan) as shards:
-                return evaluate_pass(shards, options, store=store, problems=problems, progress=progress, plan=plan)
-    if isinstance(run, str | Path):
+        origin = options.origin if options.origin is not None else IN_MEMORY
+        given: dict[str, Any] = {"store": store, "scores": scores, "problems": problems, "progress": progress}
+        with file_of(run) as file:
+            return evaluate(file, dataset, options, **given, executor=executor, out=out, origin=origin)
+    if out is None and executor is None:
         file = located(run)
         run_pass = RunPass(Dataset.of_run(file, dataset), file)
         return evaluate_pass(run_pass, options, store=store, scores=scores, problems=problems, progress=progress)
-    if dataset is None:
-        raise InputError("records in memory need a dataset", remedy='Give dataset="my-dataset".')
-    from graphkit.files.given_records import file_of
-    from graphkit.graph.runs import IN_MEMORY
+    from graphkit.scoring.run_shards import opened_plan, opened_shards
 
-    with file_of(run) as file:
-        origin = options.origin if options.origin is not None else IN_MEMORY
-        return evaluate(
-            file, dataset, options, store=store, scores=scores, problems=problems, progress=progress, origin=origin
-        )
+    found = Problems(options.on_error, strict=options.strict) if problems is None else problems
+    with opened_plan(executor, out, whole=out is None and store is None) as plan:
+        place = run if options.origin is None else plan.published(Path(run))
+        with opened_shards(place, dataset, plan) as shards:
+            result = evaluate_pass(shards, options, store=store, scores=scores, problems=found, progress=progress)
+            shards.finish()
+    unknown = found.unknown_fields() if problems is None else ()
+    return dataclasses.replace(result, warnings=(*result.warnings, *unknown))
 
 
 @read_once()
@@ -130,12 +122,8 @@ def evaluate_pass(
     scores: Sequence[Score] = (),
     problems: Problems | None = None,
     progress: Progress = quiet,
-    plan: ShardPlan | None = None,
 ) -> Evaluation:
-    """Score a run whose first records may have been read before; see :func:`evaluate`.
-
-    One in shards needs a plan, and takes no scores.
-    """
+    """Score a run whose first records may have been read before; see :func:`evaluate`."""
     chosen = () if options.only_given else resolve_measures(options.measures, k=options.k)
     require_computed(chosen)
     if options.name is not None:
@@ -144,39 +132,40 @@ def evaluate_pass(
         chosen += resolve_measures(run.further_measures)
     if options.engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
+    if options.engine == "cypher" and not isinstance(run, RunPass):
+        what = "the cypher engine computes in the database, and not in shards"
+        raise InputError(what, remedy="Leave out the engine, or the executor and the results folder.")
     selection = None
     if options.keep:
         selection, chosen = _keeping(options, chosen, scores, store)
         # Outcomes judge paths by the direction of their edges, which measures without direction ignore.
-        judged = selection.by_outcome and all(getattr(measure, "directed", True) for measure in chosen)
-        options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or judged)
+        decided = selection.by_outcome and all(getattr(measure, "directed", True) for measure in chosen)
+        options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or decided)
     if options.cluster is not None:
-        if not isinstance(run, RunPass):
-            raise InputError("questions are clustered in one process", remedy="Leave out the cluster, or the shards.")
         options = dataclasses.replace(options, keep_rows=True)
+
+    judged = partial(_judged, run.dataset, scores, options.cluster) if scores or options.cluster is not None else None
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
     if store is not None:
         from graphkit.scoring.graph_scoring import GraphScoring
 
-        result = GraphScoring(store, options, chosen, found, progress, scores, selection, plan).score(run)
+        result = GraphScoring(store, options, chosen, found, progress, judged, selection).score(run)
     elif not isinstance(run, RunPass):
         from graphkit.scoring.evaluate_shards import score_shards
 
-        assert plan is not None
-        result = score_shards(run, options, chosen, plan, problems=found, progress=progress)
+        result = score_shards(run, options, chosen, problems=found, progress=progress, judged=judged)
     else:
         result = run.score_by(options, chosen, known_from_files(run.dataset, chosen, found), found)
-        result = result.with_scores(scores, reasons_of_gold(run.dataset, scores))
+        result = dataclasses.replace(result, failed_as=options.failed_as)
+        result = result if judged is None else judged(result)
     warnings = found.unknown_fields() if problems is None else ()
-    result = dataclasses.replace(
-        result,
-        failed_as=options.failed_as,
-        warnings=(*result.warnings, *warnings),
-        places=run.dataset.places(),
-    )
-    if options.cluster is None or not isinstance(run, RunPass):
-        return result
-    return with_clusters(result, QuestionClusters.of_dataset(options.cluster, run.dataset))
+    return dataclasses.replace(result, warnings=(*result.warnings, *warnings), places=run.dataset.places())
+
+
+def _judged(dataset: Dataset, scores: Sequence[Score], cluster: ClusterBy | None, result: Evaluation) -> Evaluation:
+    """Return a result with the scores that others gave, and with intervals over clusters."""
+    result = result.with_scores(scores, reasons_of_gold(dataset, scores))
+    return result if cluster is None else with_clusters(result, QuestionClusters.of_dataset(cluster, dataset))
 
 
 def _keeping(

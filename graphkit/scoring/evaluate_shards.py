@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from graphkit.errors import InputError
-from graphkit.files.file_locks import locked
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import KEPT, Problem, Problems
 from graphkit.measures.base import Measure
@@ -27,19 +23,21 @@ from graphkit.scoring.intervals import moment_interval
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Row
-from graphkit.scoring.results_folder import ResultsWriter, check_results_folder, remove_folder, rows_of
-from graphkit.scoring.run_shards import RunShards, opened_dataset, surveyed
+from graphkit.scoring.results_folder import GROUP, ResultsWriter, cut, rows_of
+from graphkit.scoring.run_shards import RunShards, Scored
 from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_join import Exchange, Hashes, Routes, exchange, segments
-from graphkit.scoring.shard_parts import Groups, Leftover, SentProblem, ShardPart, arrow, reason_of, unpacked_table
+from graphkit.scoring.shard_parts import Groups, Leftover, SentProblem, ShardPart, as_table, reason_of, unpacked_table
 from graphkit.scoring.shard_problems import ProblemsOnDisk
-from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, context_name, score_shard, survey
+from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, context_name, score_shard
 from graphkit.scoring.totals import Totals
 from graphkit.scoring.usage_on_disk import UsageOnDisk
 from graphkit.shards.executors import InThisProcess
-from graphkit.shards.inputs import shards_of
 from graphkit.shards.locations import Location
 from graphkit.shards.work import PICKLING, ShardTask, finished_parts, key_of, not_pickled
+
+#: How many questions are looked at to name the id closest to an unknown one.
+LOOKED_AT = 10_000
 
 #: Up to so many questions, a result also holds its rows: what is printed names questions, and has intervals.
 ROWS = 20_000
@@ -47,75 +45,26 @@ ROWS = 20_000
 UNKNOWN = "the question id is not in the dataset"
 
 
-@dataclass(frozen=True)
-class ShardPlan:
-    """The executor that scores a run in shards, and the folder of its results.
-
-    Attributes
-    ----------
-    out
-        The results folder.
-    executor
-        Runs a task per shard.
-    say
-        Receives a sentence for each task that is repeated.
-    gates
-        Returns the gates of the result, which its summary lists.
-    """
-
-    out: Location
-    executor: Executor = field(default_factory=InThisProcess)
-    say: Callable[[str], None] = lambda message: None
-    gates: Callable[[Evaluation], list[dict[str, Any]]] = lambda result: []
-
-    @property
-    def work(self) -> Location:
-        """The folder of the parts in progress, beside the results."""
-        path = self.out.path
-        if path is not None:
-            return Location(str(path.resolve().with_name(f".{path.resolve().name}.parts")))
-        return Location(f"{self.out.given.rstrip('/')}.parts")
-
-    def held(self) -> AbstractContextManager[None]:
-        """Keep other commands of this machine from the results folder; one behind a URL can't be held.
-
-        Raises
-        ------
-        InputError
-            Another command writes it.
-        """
-        path = self.out.path
-        if path is None:
-            return nullcontext()
-
-        def refuse() -> None:
-            raise InputError(
-                "another command is writing this results folder",
-                where=str(self.out),
-                remedy="Wait until it has ended, or name another folder.",
-            )
-
-        return locked(path.resolve().with_name(f".{path.resolve().name}.lock"), refuse)
-
-
 def score_shards(
     run: RunShards,
     options: EvaluationOptions,
     measures: tuple[Measure, ...],
-    plan: ShardPlan,
     *,
     problems: Problems,
     progress: Progress = quiet,
     known: tuple[CommitGraph, dict[str, str]] | None = None,
+    judged: Callable[[Evaluation], Evaluation] | None = None,
     see: Callable[[Row], None] | None = None,
     detailed: tuple[Measure, ...] | None = None,
 ) -> Evaluation:
-    """Score a run in shards, and write its results folder.
+    """Score a run in shards, and write the parts of its results folder; :meth:`RunShards.finish` finishes it.
 
     Parameters
     ----------
     known
         The known commits, and the reason of each question that isn't scored; by default those of the files.
+    judged
+        Returns the result, which then holds all rows, with what else belongs to it: scores that others gave, clusters.
     see
         Receives each row, in the order of the questions.
     detailed
@@ -124,14 +73,14 @@ def score_shards(
     Returns
     -------
     Evaluation
-        Without rows if there are more than ``ROWS`` questions.
+        Without rows if there are more than ``ROWS`` questions, and neither the plan nor ``judged`` needs them.
 
     Raises
     ------
     InputError
         A file can't be read, or records can't be used and ``problems`` doesn't skip them. Finished parts stay.
     """
-    if not isinstance(plan.executor, InThisProcess) and any(
+    if not isinstance(run.plan.executor, InThisProcess) and any(
         type(measure).__module__ == "__main__" for measure in measures
     ):
         what = "other processes can't find a measure that is defined in the script itself"
@@ -139,8 +88,8 @@ def score_shards(
     if known is None:
         known = run.known(measures, problems)
     with held_folder() as scratch:
-        scoring = _Scoring(run, options, measures, plan, problems, progress, scratch, known, detailed)
-        return scoring.evaluation(see)
+        scoring = _Scoring(run, options, measures, problems, progress, scratch, known, detailed)
+        return scoring.evaluation(judged, see)
 
 
 class _Scoring:
@@ -151,7 +100,6 @@ class _Scoring:
         run: RunShards,
         options: EvaluationOptions,
         measures: tuple[Measure, ...],
-        plan: ShardPlan,
         problems: Problems,
         progress: Progress,
         scratch: Path,
@@ -160,7 +108,7 @@ class _Scoring:
     ) -> None:
         self.run = run
         self.options = options
-        self.plan = plan
+        self.plan = run.plan
         self.problems = problems
         self.progress = progress
         self.scratch = scratch
@@ -197,8 +145,10 @@ class _Scoring:
 
     # The passes ------------------------------------------------------------------------------------------------------
 
-    def evaluation(self, see: Callable[[Row], None] | None) -> Evaluation:
-        """Make all parts, and then the results of them, which ``see`` gets row by row."""
+    def evaluation(
+        self, judged: Callable[[Evaluation], Evaluation] | None, see: Callable[[Row], None] | None
+    ) -> Evaluation:
+        """Make all parts, and then the results of them; see :func:`score_shards`."""
         work = self._first_works()
         expect(self.progress, "shards", len(work))
         self.parts = [Location("")] * len(work)
@@ -210,7 +160,7 @@ class _Scoring:
         routed, unknown = self._routed()
         if routed:
             self._make([dataclasses.replace(work[place], routed=tuple(routed[place])) for place in sorted(routed)])
-        return self._merged(unknown, see)
+        return self._merged(unknown, judged, see)
 
     def _key(self) -> str:
         """Return the digest of everything that decides the parts."""
@@ -309,7 +259,12 @@ class _Scoring:
 
     # The results -----------------------------------------------------------------------------------------------------
 
-    def _merged(self, unknown: list[Leftover], see: Callable[[Row], None] | None) -> Evaluation:
+    def _merged(
+        self,
+        unknown: list[Leftover],
+        judged: Callable[[Evaluation], Evaluation] | None,
+        see: Callable[[Row], None] | None,
+    ) -> Evaluation:
         totals = Totals(len(self.names), self.context.job.invalid.values())
         groups, usage, gold = Groups(self.names), UsageOnDisk(self.scratch), GoldSeen()
         runs: set[str] = set()
@@ -326,35 +281,41 @@ class _Scoring:
             part.answers.add_to(self.problems, self.run.given)
         self._add_unknown(unknown, strangers)
         self._refuse(totals, runs)
-        with _cut(self.plan, self.scratch) as writer:
-            rows = totals.questions <= ROWS
-            kept: list[Row] = []
-            ended, spread = EndedCounts(), SquareSums(self.names)
-            for part_rows in self._written(writer):
-                self._count_reasons(totals, part_rows)
-                if not rows:
-                    spread.add(part_rows)
-                if self.options.outcomes and not rows:
-                    ended.add(part_rows)
-                for row in rows_of(part_rows, self.names) if rows or see is not None else ():
-                    if rows:
-                        kept.append(row)
-                    if see is not None:
-                        see(row)
-            result = self._result(totals, groups, usage, runs)
-            known = known_share(self.run.dataset, Path(self.run.given), self.run.first, gold, self.run.respelled)
-            result = dataclasses.replace(
-                result, known=known, rows=tuple(kept), ended=ended.counts, failed_as=self.options.failed_as
-            )
-            if not rows:
-                result = dataclasses.replace(result, intervals=spread.intervals(result))
-            writer.finish(self._manifest(result), self._summary(result), self.sent.as_json())
+        whole = judged is not None or self.plan.whole or totals.questions <= ROWS
+        kept: list[Row] = []
+        ended, spread = EndedCounts(), SquareSums(self.names)
+        writer = ResultsWriter(self.run.out)
+        for table in cut(unpacked_table(self._part(place).rows) for place in range(len(self.parts))):
+            self._count_reasons(totals, table)
+            if whole:
+                kept += rows_of(table, self.names)
+            else:
+                spread.add(table)
+                if self.options.outcomes:
+                    ended.add(table)
+                if see is not None:
+                    deque(map(see, rows_of(table, self.names)), 0)
+            if judged is None:
+                writer.write(table)
+        result = self._result(totals, groups, usage, runs)
+        known = known_share(
+            self.run.dataset, Path(self.run.given), self.run.first, gold, self.run.respelled, most=LOOKED_AT
+        )
+        result = dataclasses.replace(
+            result, known=known, rows=tuple(kept), ended=ended.counts, failed_as=self.options.failed_as
+        )
+        if not whole:
+            result = dataclasses.replace(result, intervals=spread.intervals(result))
+        if judged is not None:
+            result = judged(result)
+            some = (result.rows[at : at + GROUP] for at in range(0, len(result.rows), GROUP))
+            for table in cut(as_table(rows, [*result.measures], self.context.job) for rows in some):
+                writer.write(table)
+        if see is not None:
+            deque(map(see, result.rows), 0)
+        writer.write_problems(self.sent.as_json(), len(self.sent))
+        self.run.scored = Scored(result, writer, self._manifest(result))
         return result
-
-    def _written(self, writer: ResultsWriter) -> Iterator[Any]:
-        for place in range(len(self.parts)):
-            yield from writer.add(unpacked_table(self._part(place).rows))
-        yield from writer.rest()
 
     def _count_reasons(self, totals: Totals, rows: Any) -> None:
         for index, name in enumerate(self.names):
@@ -414,6 +375,8 @@ class _Scoring:
             {"name": str(measure), "version": __version__, "parameters": measure.settings()}
             for measure in self.context.job.measures
         ]
+        given = {score.measure: score.given_by for score in result.given}
+        measures += [{"name": name, "given_by": given[name]} for name in result.measures if name in given]
         return {
             "graphkit": __version__,
             "run": result.run,
@@ -422,10 +385,6 @@ class _Scoring:
             "questions": result.questions,
             "measures": msgspec.to_builtins(measures),
         }
-
-    def _summary(self, result: Evaluation) -> dict[str, Any]:
-        gates = {"gates": self.plan.gates(result)}
-        return {**result.as_json(), **gates, "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
 class SquareSums:
@@ -491,46 +450,3 @@ def code_of(measure: Measure) -> str:
         return key_of(inspect.getsource(inspect.getmodule(type(measure)) or type(measure)))
     except (OSError, TypeError):
         return ""
-
-
-@contextmanager
-def results_place(out: str | Path | None) -> Iterator[Location]:
-    """Yield the results folder; without one, a temporary folder for as long as the block runs."""
-    if out is not None:
-        yield Location.of(out)
-        return
-    with held_folder() as folder:
-        yield Location(str(folder / "results"))
-
-
-@contextmanager
-def opened_shards(
-    run: str | Path | Location, dataset: str | Path | None, plan: ShardPlan, progress: Progress = quiet
-) -> Iterator[RunShards]:
-    """Open a run and its dataset as shards, and ask all questions what scoring must know before.
-
-    At the end of the block the parts in progress are removed, unless it fails.
-
-    Raises
-    ------
-    InputError
-        A file is missing or can't be read, there are no questions, or another command writes the results folder.
-    """
-    arrow()  # refused at once, and not after an hour
-    check_results_folder(plan.out)
-    place = Location.of(run)
-    answers = shards_of(place)
-    with plan.held(), opened_dataset(place, dataset) as found:
-        key = key_of("survey", *(shard.key for shard in found.shards))
-        tasks = [ShardTask(f"{key_of(key, shard.key)}", shard, shard.name) for shard in found.shards]
-        parts = finished_parts(plan.executor, survey, tasks, plan.work, suffix=".survey", say=plan.say)
-        asked = surveyed(parts)
-        found.expected = frozenset(asked.files)
-        yield RunShards(str(place), found, [*found.shards], answers, asked)
-        remove_folder(plan.work)
-
-
-@contextmanager
-def _cut(plan: ShardPlan, scratch: Path) -> Iterator[ResultsWriter]:
-    with plan.out.staging() as staging:
-        yield ResultsWriter(plan.out, staging)

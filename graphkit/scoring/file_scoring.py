@@ -16,7 +16,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import cached_property
+from itertools import islice
 from multiprocessing import get_context
+from operator import le
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +86,7 @@ class _Join:
         self.kept_answers = answers
         self.descriptions = descriptions
         self.rows: list[Row] = []
+        self.lines = array("q")  # of the questions of the rows
         self.places: dict[str, int] = {}
         self.totals = Totals(len(scorer.measures))
         self.gold = GoldSeen()
@@ -108,7 +111,7 @@ class _Join:
                 self.kept_answers.put_packed(message, count)
         for name in part.names:
             self.places.setdefault(name, len(self.places))
-        self._emit(part.rows, part.described)
+        self._emit(part.rows, part.places, part.described)
         for name, numbered in part.questions_without_answer.items():
             if name in self.questions:
                 what = f"the id is already taken by line {self.questions[name][0]}"
@@ -125,8 +128,20 @@ class _Join:
         both += [name for name, _ in part.answers_without_question if name in self.questions]
         self._score((name, self.questions.pop(name), self.answers.pop(name)) for name in dict.fromkeys(both))
 
-    def _emit(self, rows: list[Row], described: list[tuple[str, Any]]) -> None:
-        self.rows += rows
+    def _sort(self) -> None:
+        """Bring the rows into the order of their questions, which also decides what is counted first."""
+        lines = self.lines
+        if all(map(le, lines, islice(lines, 1, None))):
+            return
+        self.rows = [self.rows[place] for place in sorted(range(len(lines)), key=lines.__getitem__)]
+        for index, column in enumerate(zip(*(row.values for row in self.rows), strict=True)):
+            self.totals.reasons[index] = Counter()
+            self.totals.add_reasons(index, Counter(value for value in column if isinstance(value, str)))
+
+    def _emit(self, rows: list[Row], lines: array[int], described: list[tuple[str, Any]]) -> None:
+        if rows:
+            self.rows += rows
+            self.lines += lines
         if self.descriptions is not None:
             for name, description in described:
                 self.descriptions(self.places[name], description)
@@ -143,19 +158,22 @@ class _Join:
         scorer = self.scorer
         scorer.begin()
         scorer.questions.problems = scorer.answers.problems = Problems()  # their batches reported these lines
+        lines = array("q")
         for count, (_, question, answer) in enumerate(pairs, 1):
             parsed = scorer.questions.parse(*question)
             assert parsed is not None  # its batch has read the line before
             scorer.score(parsed, scorer.answer(*answer) if answer else None, answer[0] if answer else 0)
+            lines.append(question[0])
             if count % SIZE == 0:
-                self._flush()
-        self._flush()
+                self._flush(lines)
+                lines = array("q")
+        self._flush(lines)
         self.totals.add(scorer.totals)
         self.gold.merge(scorer.gold)
         self.problems.merge(scorer.problems)
 
-    def _flush(self) -> None:
-        self._emit(self.scorer.take_rows(), self.scorer.described)
+    def _flush(self, lines: array[int]) -> None:
+        self._emit(self.scorer.take_rows(), lines, self.scorer.described)
         self.scorer.described = []
 
     def finish(self) -> None:
@@ -176,6 +194,7 @@ class _Join:
         if self.answers or repeated:
             self._refuse_unknown(repeated)
         self._score((name, numbered, None) for name, numbered in self.questions.items())
+        self._sort()
         repeats = self.totals.questions - distinct
         if repeats and self.problems.on_error == "skip":
             raise InputError(

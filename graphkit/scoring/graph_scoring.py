@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
@@ -32,17 +31,14 @@ from graphkit.measures.base import Measure
 from graphkit.measures.outcome import Decision
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress
-from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct
-from graphkit.scoring.evaluate_shards import ShardPlan, score_shards
+from graphkit.scoring.evaluate_shards import score_shards
 from graphkit.scoring.kept_scores import keep_results
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Kept, Row
-from graphkit.scoring.results_folder import read_results
 from graphkit.scoring.run_pass import RunPass, invalid_by_files
 from graphkit.scoring.run_shards import RunShards
 from graphkit.scoring.selection import Selection
-from graphkit.scoring.stated_reasons import reasons_of_gold
 
 STAYS_WHOLE = "the graph holds this run whole, and it stays whole"
 
@@ -79,12 +75,10 @@ class GraphScoring:
 
     Attributes
     ----------
-    scores
-        Scores that others gave.
+    judged
+        Returns a result with what belongs to it beside the measures, such as scores that others gave; None for nothing.
     selection
         The rule by which questions are stored; None for all.
-    plan
-        The executor and the results folder of a run in shards.
     """
 
     store: Store
@@ -92,9 +86,8 @@ class GraphScoring:
     measures: tuple[Measure, ...]
     problems: Problems
     progress: Progress
-    scores: Sequence[Score] = ()
+    judged: Callable[[Evaluation], Evaluation] | None = None
     selection: Selection | None = None
-    plan: ShardPlan | None = None
 
     def score(self, run: RunPass | RunShards) -> Evaluation:
         """Score a run, and keep dataset, run and scores in the graph.
@@ -133,9 +126,7 @@ class GraphScoring:
 
             in_graph = [measure for measure in self.measures if measure.query]
             found = score_run(store, dataset, result.run, in_graph, options.keep_rows)
-            result = _merged(self.measures, found, result)
-        result = result.with_scores(self.scores, reasons_of_gold(run.dataset, self.scores))
-        result = dataclasses.replace(result, failed_as=options.failed_as)
+            result = self._with_scores(_merged(self.measures, found, result))
         if whole:
             result = result.with_warning(STAYS_WHOLE)
         if records.part is not None:
@@ -185,7 +176,7 @@ class GraphScoring:
             detailed=self.measures if self.options.keep_rows else None,
         )
         # Wrong scores are refused before anything is stored.
-        judged = result.with_scores(self.scores, reasons_of_gold(run.dataset, self.scores))
+        judged = self._with_scores(result)
         answers.flush()
         chosen: set[str] = set()
         if self.selection is not None:
@@ -193,14 +184,19 @@ class GraphScoring:
             for row in judged.rows:
                 chooser.see(row)
             chosen = chooser.chosen
-        origin = self.options.origin
-        return _ScoredRun(result, records, None, chosen, str(origin.resolve()) if isinstance(origin, Path) else origin)
+        return _ScoredRun(
+            result if self.options.engine == "cypher" else judged, records, None, chosen, self.options.source
+        )
+
+    def _with_scores(self, result: Evaluation) -> Evaluation:
+        result = dataclasses.replace(result, failed_as=self.options.failed_as)
+        return result if self.judged is None else self.judged(result)
 
     def _of_shards(self, run: RunShards, known: Known) -> _ScoredRun:
-        assert self.plan is not None
         dataset, content = run.dataset.name, blocks_digest(run.content())  # before it is read
+        origin = self.options.source or run.origin
         if not self.options.replace and (name := self.options.name or run.name) is not None:
-            refuse_other_run(self.store, dataset, name, run.run_file, content, run.origin)  # and not after an hour
+            refuse_other_run(self.store, dataset, name, run.run_file, content, origin)  # and not after an hour
         chooser = None
         if self.selection is not None:
             chooser = self.selection.chooser(self.measures, self.options.name or run.name or "", known[1])
@@ -208,16 +204,17 @@ class GraphScoring:
             run,
             self.options,
             self.measures,
-            self.plan,
             problems=self.problems,
             progress=self.progress,
             known=known,
+            judged=self.judged,
             see=None if chooser is None else chooser.see,
             detailed=self.measures if self.options.keep_rows else None,
         )
         records = RunRecords(run.records(result.run), question_ids(self.store, dataset), content)
-        rows = read_results(self.plan.out.given).rows()
-        return _ScoredRun(result, records, rows, chooser.chosen if chooser is not None else set(), run.origin)
+        assert run.scored is not None
+        rows = None if result.rows else run.scored.rows()
+        return _ScoredRun(result, records, rows, chooser.chosen if chooser is not None else set(), origin)
 
 
 def _graded(rows: Iterable[Row] | None, grades: Mapping[str, Sequence[Decision]]) -> Iterator[Row] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,8 @@ def known_share(
     first: FirstRecords | None = None,
     gold: GoldSeen | None = None,
     respelled: int | None = None,
+    *,
+    most: int | None = None,
 ) -> KnownShare | None:
     """Return the share of a run's first records that the dataset knows; None for a pipe, which can't be read again.
 
@@ -98,6 +101,8 @@ def known_share(
         The ids that scoring found in the gold; by default this function reads the questions.
     respelled
         The number of the first records that were written in the spelling of the gold before scoring, if they were.
+    most
+        How many questions are looked at to name the id closest to an unknown one; by default all.
     """
     first = first or FirstRecords.read(dataset, run_file)
     if first is None:
@@ -123,7 +128,7 @@ def known_share(
             met.count_edge(step.source, step.relation, step.target, held)
 
     def every() -> set[str]:
-        return read_known(dataset, dataset.every_question())[0].all()
+        return read_known(dataset, islice(dataset.every_question(), most))[0].all()
 
     return KnownShare(
         records=len(looked_at),

@@ -84,3 +84,8 @@ class EvaluationOptions:
     cluster: ClusterBy | None = None
     keep: str | Sequence[str] = ()
     hash_gold: bool = True
+
+    @property
+    def source(self) -> str | None:
+        """The origin as the graph notes it: the absolute path of a file, or the text."""
+        return str(self.origin.resolve()) if isinstance(self.origin, Path) else self.origin

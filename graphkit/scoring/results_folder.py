@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -21,7 +21,7 @@ from graphkit.records.usage import Spread
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.relation_counts import RelationCounts
 from graphkit.scoring.results import LABELS, Evaluation, Row
-from graphkit.scoring.shard_parts import STRICT, arrow, reason_of
+from graphkit.scoring.shard_parts import HIDDEN, STRICT, Unwritten, arrow, reason_of
 from graphkit.shards.locations import Location
 
 #: How many questions a part holds, and how many of them a group of its rows.
@@ -60,75 +60,79 @@ def check_results_folder(out: Location) -> None:
             )
 
 
-class ResultsWriter:
-    """Cuts rows into parts and writes them into a folder; :meth:`finish` makes them results.
+def cut(tables: Iterable[Any]) -> Iterator[Any]:
+    """Yield the rows of some tables in tables of ``QUESTIONS`` rows, the same bytes however the rows arrive."""
+    waiting: list[Any] = []
+    count = 0
+    for table in tables:
+        waiting.append(table)
+        count += table.num_rows
+        while count >= QUESTIONS:
+            every = arrow().concat_tables(waiting)
+            yield every.slice(0, QUESTIONS).combine_chunks()
+            waiting = [every.slice(QUESTIONS)]
+            count = waiting[0].num_rows
+    if count:
+        yield arrow().concat_tables(waiting).combine_chunks()
 
-    Parameters
+
+class ResultsWriter:
+    """Writes the files of a results folder, of which :meth:`finish` makes results: former ones in it are none at once.
+
+    Attributes
     ----------
     out
-        The folder. Former results in it are none from now on.
-    staging
-        A folder of this machine from which files move there.
+        The folder.
+    parts
+        What the manifest says of the parts that are written.
     """
 
-    def __init__(self, out: Location, staging: Path, questions: int = QUESTIONS) -> None:
-        self._out = out
-        self._staging = staging
-        self._questions = questions
-        self._waiting: list[Any] = []
-        self._count = 0
+    def __init__(self, out: Location) -> None:
+        self.out = out
         self.parts: list[dict[str, Any]] = []
+        self._problems: dict[str, Any] = {}
         out.child(MANIFEST).remove()
 
-    def add(self, table: Any) -> Iterator[Any]:
-        """Add rows, and yield the rows of each part that is written."""
-        self._waiting.append(table)
-        self._count += table.num_rows
-        while self._count >= self._questions:
-            yield self._write()
-
-    def rest(self) -> Iterator[Any]:
-        """Write the last part, and yield its rows."""
-        if self._count:
-            yield self._write()
-
-    def _write(self) -> Any:
+    def write(self, table: Any) -> None:
+        """Write a part with the rows of a table, without those of their fields that the folder doesn't hold."""
         from pyarrow import parquet
 
-        every = arrow().concat_tables(self._waiting)
-        part, rest = every.slice(0, self._questions), every.slice(self._questions)
-        self._waiting, self._count = [rest], rest.num_rows
+        rows = table.drop_columns([HIDDEN])
         name = f"part-{len(self.parts):05}.parquet"
-        file = self._staging / name
-        # The bytes must not depend on how the rows arrived.
-        parquet.write_table(part.combine_chunks(), file, row_group_size=GROUP, **_OPTIONS)
-        self.parts.append({"name": name, "rows": part.num_rows, "digest": digest_of(file)})
-        self._out.put(file, name)
-        return part
+        options = {"row_group_size": GROUP, **_OPTIONS}
+        self.parts.append(self._put(name, lambda file: parquet.write_table(rows, file, **options), rows.num_rows))
 
-    def finish(self, manifest: dict[str, Any], summary: dict[str, Any], problems: Iterable[dict[str, Any]]) -> None:
-        """Write summary, problems and, at last, the manifest; remove parts of former results."""
-        file = self._staging / PROBLEMS
-        count = 0
-        with file.open("w", encoding="utf-8") as stream:
-            for count, problem in enumerate(problems, 1):  # noqa: B007 - counted
-                stream.write(json.dumps(problem, ensure_ascii=False) + "\n")
-        listed = {"problems": {"name": PROBLEMS, "rows": count, "digest": digest_of(file)}}
-        self._out.put(file, PROBLEMS)
-        file = self._staging / SUMMARY
-        file.write_text(
-            json.dumps({"runs": [summary], "made": stamp()}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
-        )
-        listed["summary"] = {"name": SUMMARY, "digest": digest_of(file)}
-        self._out.put(file, SUMMARY)
+    def write_problems(self, problems: Iterable[dict[str, Any]], count: int) -> None:
+        """Write the records that couldn't be used, of which there are so many."""
+
+        def lines(file: Path) -> None:
+            with file.open("w", encoding="utf-8") as stream:
+                for problem in problems:
+                    stream.write(json.dumps(problem, ensure_ascii=False) + "\n")
+
+        self._problems = self._put(PROBLEMS, lines, count)
+
+    def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> None:
+        """Write the summary and, at last, the manifest; remove parts of former results."""
+        listed = self._put(SUMMARY, lambda file: _write_json(file, {"runs": [summary], "made": stamp()}))
         known = {part["name"] for part in self.parts}
-        for former in self._out.files():
+        for former in self.out.files():
             if former.name.startswith("part-") and former.name.endswith(".parquet") and former.name not in known:
                 former.remove()
-        file = self._staging / MANIFEST
-        whole = {"format": FORMAT, **manifest, "parts": self.parts, **listed}
-        file.write_text(json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        self._out.put(file, MANIFEST)
+        whole = {"format": FORMAT, **manifest, "parts": self.parts, "problems": self._problems, "summary": listed}
+        self._put(MANIFEST, lambda file: _write_json(file, whole))
+
+    def _put(self, name: str, write: Callable[[Path], None], rows: int | None = None) -> dict[str, Any]:
+        with self.out.staging() as staging:
+            file = staging / name
+            write(file)
+            listed = {"name": name, **({} if rows is None else {"rows": rows}), "digest": digest_of(file)}
+            self.out.put(file, name)
+        return listed
+
+
+def _write_json(file: Path, whole: dict[str, Any]) -> None:
+    file.write_text(json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 #: The name of a file in the folder itself: another place is nobody's business here.
@@ -293,16 +297,18 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
     """Yield the rows of a table of Arrow, or of a batch of one."""
     columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
     given = [(columns[name], columns[reason_of(name)]) for name in measures]
+    hidden = columns.get(HIDDEN)
     for at, question in enumerate(columns["id"]):
         judged, by_text, details, missed = None, None, None, None
+        more = Unwritten() if hidden is None else Unwritten.unpacked(hidden[at])
         if "missed" in columns:
             missed = tuple((edge[0], edge[1], edge[2]) for edge in json.loads(columns["missed"][at] or "[]"))
         if "stage" in columns:
-            stage = Stage(question, columns["stage"][at], columns["stage_reason"][at])
+            stage = Stage(question, columns["stage"][at], columns["stage_reason"][at], more.missing)
             right = columns["right_answer"][at], columns["right_path"][at]
             # Earlier versions lack these columns.
             edges, ids = (columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids"))
-            judged = Outcome(*right, stage, columns["undecided"][at], edges, ids, missed or ())
+            judged = Outcome(*right, stage, columns["undecided"][at], edges, ids, missed or (), more.absent)
         if "decided_by" in columns:
             by_text = Decision(columns["right_answer"][at], columns["decided_by"][at])
         if "details" in columns:
@@ -316,6 +322,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             columns["failure"][at],
             columns["k"][at] if "k" in columns else None,  # folders of earlier versions lack it
             tuple(json.loads(columns[STRICT][at]).items()) if STRICT in columns and columns[STRICT][at] else (),
+            latency_ms=more.latency_ms,
             by_text=by_text,
             details=details,
             missed=missed if judged is None else None,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import Any, NamedTuple, cast
+from urllib.parse import quote
 
 import msgspec
 
@@ -17,6 +20,7 @@ from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.dataset_settings import extra_fields
+from graphkit.files.file_locks import locked
 from graphkit.files.jsonl import run_of_file
 from graphkit.files.leftovers import held_folder
 from graphkit.files.named_places import NamedPlaces
@@ -29,14 +33,16 @@ from graphkit.records.ids import Places
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.first_records import RECORDS, FirstRecords
 from graphkit.scoring.further_measures import measures_that_apply
+from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.results_folder import ResultsFolder, ResultsWriter, check_results_folder, digest_of, remove_folder
 from graphkit.scoring.run_pass import known_from_files
 from graphkit.scoring.scorer import Job
-from graphkit.scoring.shard_scoring import ShardContext, Survey, usable_records
+from graphkit.scoring.shard_parts import arrow
+from graphkit.scoring.shard_scoring import ShardContext, Survey, survey, usable_records
+from graphkit.shards.executors import InThisProcess, opened_executor
 from graphkit.shards.inputs import ENDINGS, Shard, shard_lines, shards_of
 from graphkit.shards.locations import Location
-
-#: How many questions are looked at to name the id closest to an unknown one.
-LOOKED_AT = 10_000
+from graphkit.shards.work import ShardTask, finished_parts, key_of
 
 #: The folder of a dataset with the shards of its questions.
 QUESTIONS = "questions"
@@ -79,10 +85,6 @@ class ShardedDataset(Dataset):
         """Return the files of the questions, as problems name them."""
         return [*super().question_places(), *dict.fromkeys(str(shard.location) for shard in self.shards)]
 
-    def every_question(self) -> Iterator[QuestionStruct]:
-        """Yield the first usable questions: enough to name one that is close to an unknown id."""
-        return islice(self.annotated(), LOOKED_AT)
-
     def annotated(self) -> Iterator[QuestionStruct]:
         """Yield the questions whose gold is checked, also those that repeat an id, which scoring reports."""
         return (question for _, _, question in self._read_questions(Problems("skip")))
@@ -116,6 +118,104 @@ class ShardedDataset(Dataset):
         return found
 
 
+@dataclass(frozen=True)
+class ShardPlan:
+    """The executor that scores runs in shards, and the folder of their results.
+
+    Attributes
+    ----------
+    out
+        The results folder.
+    executor
+        Runs a task per shard.
+    say
+        Receives a sentence for each task that is repeated.
+    whole
+        Whether results hold their rows, however many there are.
+    """
+
+    out: Location
+    executor: Executor = field(default_factory=InThisProcess)
+    say: Callable[[str], None] = lambda message: None
+    whole: bool = False
+
+    @property
+    def work(self) -> Location:
+        """The folder of the parts in progress, beside the results."""
+        path = self.out.path
+        if path is not None:
+            return Location(str(path.resolve().with_name(f".{path.resolve().name}.parts")))
+        return Location(f"{self.out.given.rstrip('/')}.parts")
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keep other commands of this machine from the results folder; one behind a URL can't be held.
+
+        Raises
+        ------
+        InputError
+            Another command writes it.
+        """
+        path = self.out.path
+        if path is None:
+            return nullcontext()
+
+        def refuse() -> None:
+            raise InputError(
+                "another command is writing this results folder",
+                where=str(self.out),
+                remedy="Wait until it has ended, or name another folder.",
+            )
+
+        return locked(path.resolve().with_name(f".{path.resolve().name}.lock"), refuse)
+
+    def published(self, file: Path) -> Location:
+        """Return the copy of a temporary file that is where all workers reach it: beside the parts in progress."""
+        name = f"{digest_of(file)}-{file.name}"
+        with self.work.staging() as staging:
+            self.work.put(Path(shutil.copyfile(file, staging / name)), name)
+        return self.work.child(name)
+
+
+@contextmanager
+def opened_plan(
+    on: str | Executor | None,
+    out: str | Path | None,
+    *,
+    resources: Mapping[str, float] | None = None,
+    say: Callable[[str], None] = lambda message: None,
+    whole: bool = False,
+) -> Iterator[ShardPlan]:
+    """Open an executor, and hold a results folder; without one, results lie in a temporary folder.
+
+    At the end of the block the parts in progress are removed, unless it fails.
+
+    Raises
+    ------
+    InputError
+        The executor can't be opened, or another command writes the results folder.
+    """
+    with ExitStack() as stack:
+        executor = stack.enter_context(opened_executor(on, resources=resources))
+        place = Location.of(out) if out is not None else Location(str(stack.enter_context(held_folder()) / "results"))
+        plan = ShardPlan(place, executor, say, whole)
+        arrow()  # refused at once, and not after an hour
+        stack.enter_context(plan.held())
+        yield plan
+        remove_folder(plan.work)
+
+
+class Scored(NamedTuple):
+    """The result of a run, its results folder, and what the manifest of that says."""
+
+    result: Evaluation
+    writer: ResultsWriter
+    manifest: dict[str, Any]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows that the folder holds."""
+        return ResultsFolder(self.writer.out, {**self.manifest, "parts": self.writer.parts}, {}).rows()
+
+
 @dataclass
 class RunShards:
     """A run in shards, beside its questions.
@@ -130,6 +230,12 @@ class RunShards:
         The places of the records that are read beside each shard of questions.
     survey
         Facts about the gold of all questions that scoring needs.
+    plan
+        The executor that scores it.
+    out
+        The folder of its own results.
+    scored
+        The result, once it is scored.
     """
 
     given: str
@@ -137,6 +243,16 @@ class RunShards:
     questions: list[Shard]
     answers: list[Shard]
     survey: Survey
+    plan: ShardPlan
+    out: Location
+    scored: Scored | None = None
+
+    def finish(self, gates: Sequence[dict[str, Any]] = ()) -> None:
+        """Make the folder of the scored run results, with the outcomes of gates in their summary."""
+        assert self.scored is not None
+        result, writer, manifest = self.scored
+        listed = {"gates": [*gates], "groups": result.groups_as_json(), **result.outcomes_as_json()}
+        writer.finish(manifest, {**result.as_json(), **listed})
 
     @cached_property
     def beside(self) -> list[list[int]]:
@@ -260,7 +376,37 @@ def _by_file(shards: Sequence[Shard]) -> list[tuple[int, int]]:
 
 
 @contextmanager
-def opened_dataset(run: Location, given: str | Path | None) -> Iterator[ShardedDataset]:
+def opened_shards(
+    run: str | Path | Location, dataset: str | Path | Dataset | None, plan: ShardPlan, *, within: bool = False
+) -> Iterator[RunShards]:
+    """Open a run and its dataset as shards, and ask all questions what scoring must know before.
+
+    ``within`` gives the run a folder of its name in the results folder, which is then that of several runs.
+
+    Raises
+    ------
+    InputError
+        A file is missing or can't be read, there are no questions, or the results folder holds other files.
+    """
+    if not within:
+        check_results_folder(plan.out)
+    place = Location.of(run)
+    answers = shards_of(place)
+    with opened_dataset(place, dataset) as found:
+        key = key_of("survey", *(shard.key for shard in found.shards))
+        tasks = [ShardTask(f"{key_of(key, shard.key)}", shard, shard.name) for shard in found.shards]
+        parts = finished_parts(plan.executor, survey, tasks, plan.work, suffix=".survey", say=plan.say)
+        asked = surveyed(parts)
+        found.expected = frozenset(asked.files)
+        opened = RunShards(str(place), found, [*found.shards], answers, asked, plan, plan.out)
+        if within:
+            opened.out = plan.out.child(quote(opened.name or place.name, safe=" @+,=()"))
+            check_results_folder(opened.out)
+        yield opened
+
+
+@contextmanager
+def opened_dataset(run: Location, given: str | Path | Dataset | None) -> Iterator[ShardedDataset]:
     """Open the dataset of a run in shards: the given one, else the folder above it that holds questions.
 
     Raises
@@ -269,8 +415,12 @@ def opened_dataset(run: Location, given: str | Path | None) -> Iterator[ShardedD
         There are no questions.
     """
     with ExitStack() as stack:
-        folder = _given(given) if given is not None else _above(run)
-        questions = _questions(folder)
+        questions: Location | None
+        if isinstance(given, Dataset):
+            folder, questions = Location(str(given.folder)), Location(str(given.questions_file))
+        else:
+            folder = _given(given) if given is not None else _above(run)
+            questions = _questions(folder)
         if questions is None:
             raise InputError(
                 "the folder holds no questions.jsonl and no folder questions/ of shards",
@@ -286,7 +436,10 @@ def opened_dataset(run: Location, given: str | Path | None) -> Iterator[ShardedD
                 if file.name.startswith(_SMALL):
                     with file.opened() as stream:
                         (path / file.name).write_bytes(stream.read())
-        yield ShardedDataset(path, shards, folder if folder.path is None else None)
+        found = ShardedDataset(path, shards, folder if folder.path is None else None)
+        if isinstance(given, Dataset):
+            found.questions_file = given.questions_file
+        yield found
 
 
 def _given(given: str | Path) -> Location:

@@ -107,6 +107,8 @@ class Part:
 
     Attributes
     ----------
+    places
+        The line of the question of each row.
     answers
         The run's records in their order, packed, with their number, if the job keeps them.
     names, described
@@ -122,6 +124,7 @@ class Part:
     answers_without_question: list[tuple[str, Numbered]]
     problems: Problems
     hashes: bytes
+    places: array[int] = field(default_factory=lambda: array("q"))
     runs: set[str] = field(default_factory=set)
     answers: list[tuple[bytes, int]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -348,6 +351,7 @@ class Scorer:
         self.begin()
         pack = _Pack(self.packer)
         numbers: dict[str, int] = {}
+        places = array("q")
         questions: dict[str, tuple[int, QuestionStruct, bytes]] = {}
         answers: dict[str, tuple[int, AnswerStruct, bytes]] = {}
         second_answers: list[tuple[str, Numbered]] = []
@@ -367,16 +371,20 @@ class Scorer:
                 name = question.id
                 if answer is not None and answer.question_id == name and name not in answers:
                     self.score(question, answer, number)
+                    places.append(place)
                     continue
                 if name in answers:
                     earlier, partner, _ = answers.pop(name)
                     self.score(question, partner, earlier)
+                    places.append(place)
                 else:
                     questions[name] = (place, question, question_line)
             if answer is not None:
                 name = answer.question_id
                 if name in questions:
-                    self.score(questions.pop(name)[1], answer, number)
+                    at, waiting, _ = questions.pop(name)
+                    self.score(waiting, answer, number)
+                    places.append(at)
                 elif name in answers:
                     second_answers.append((name, (number, answer_line)))
                 else:
@@ -390,6 +398,7 @@ class Scorer:
             answers_without_question=alone + second_answers,
             problems=self.problems,
             hashes=array("q", map(self.hash, numbers)).tobytes(),
+            places=places,
             runs=self.runs,
             answers=pack.finish(),
             names=list(numbers) if self.job.describe is not None else [],

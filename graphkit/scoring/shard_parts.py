@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.problems import Ignored, Problem, Problems
+from graphkit.measures.matching import Edge
 from graphkit.measures.registry import compares_relations
 from graphkit.records.bounds import exact_parts
 from graphkit.records.words import NO_LABEL
@@ -27,6 +28,9 @@ _LENGTH = 8
 
 #: The column with the values under strict comparison of relations, where they differ: a JSON object by measure.
 STRICT = "strict"
+
+#: The column with what a results folder doesn't hold of a row.
+HIDDEN = "hidden"
 
 Group = tuple[str, str]
 
@@ -245,6 +249,29 @@ class SentNotes(msgspec.Struct):
         problems.merge(other)
 
 
+class Unwritten(msgspec.Struct, array_like=True):
+    """What a results folder doesn't hold of a row: the latency, the missing gold of its stage, and absent edges."""
+
+    latency_ms: float | None = None
+    missing: tuple[str, ...] = ()
+    absent: tuple[Edge, ...] | None = None
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        """Return that of a row."""
+        judged = row.outcome
+        return cls(row.latency_ms) if judged is None else cls(row.latency_ms, judged.stage.missing, judged.absent)
+
+    def packed(self) -> bytes:
+        """Return it as bytes."""
+        return msgspec.msgpack.encode(self)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> Self:
+        """Return it from its bytes."""
+        return msgspec.msgpack.decode(packed, type=cls)
+
+
 class ShardPart(msgspec.Struct):
     """The first message of a part.
 
@@ -330,7 +357,7 @@ def schema(measures: Sequence[str], job: Job) -> Any:
         fields += [(name, pa.float64()), (reason_of(name), text)]
     if any(map(compares_relations, measures)):
         fields.append((STRICT, text))
-    return pa.schema(fields)
+    return pa.schema([*fields, (HIDDEN, pa.binary())])
 
 
 def reason_of(measure: str) -> str:
@@ -345,7 +372,7 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], job: Job) -> Any:
     columns += [[row.gold_hash for row in rows], [row.failure for row in rows]]
     columns.append([row.k for row in rows])
     if job.decides:
-        texts = [row.by_text for row in rows]
+        texts = [row.decision for row in rows]
         columns += [[one.right for one in texts if one], [one.by for one in texts if one]]
     if job.detailed is not None:
         columns += [[json.dumps(row.details) if row.details else None for row in rows]]
@@ -365,6 +392,7 @@ def as_table(rows: Sequence[Row], measures: Sequence[str], job: Job) -> Any:
     wanted = schema(measures, job)
     if STRICT in wanted.names:
         columns += [[json.dumps(dict(row.strict)) if row.strict else None for row in rows]]
+    columns.append([Unwritten.of(row).packed() for row in rows])
     arrays = [arrow().array(column, field.type) for column, field in zip(columns, wanted, strict=True)]
     return arrow().Table.from_arrays(arrays, schema=wanted)
 

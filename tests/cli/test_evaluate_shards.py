@@ -10,6 +10,7 @@ import pytest
 import graphkit
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
+from tests.scoring.evaluated_everywhere import FILES, PARTS, everything, three_runs
 
 pytest.importorskip("pyarrow")
 
@@ -102,20 +103,89 @@ def test_shards_with_a_graph(graph: Graph, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--no-store", "--out", "results", "--keep", "failures"), "--no-store stores nothing"),
-        (("--no-store", "--on", "processes"), "writes one results folder"),
-        (("--no-store", "--on", "processes", "--out", "results.csv"), "writes one results folder"),
-        (("--on", "processes", "--out", "a", "--out", "b"), "writes one results folder"),
-        (("--no-store", "--out", "results", "--format", "auto"), "--format can't be used"),
+        (("--on", "processes", "--out", "a", "--out", "b"), "one results folder, and --out names 2"),
         (("--out", "results", "--engine", "cypher"), "--engine cypher can't be used"),
+        (("--on", "processes", "--engine", "cypher"), "--engine cypher can't be used"),
         (("--no-store", "--out", "results", "--on", "proceses"), "Did you mean processes?"),
         (("--no-store", "--out", "results", "--resources", "gpu=1"), "--on names none"),
     ],
 )
 def test_what_shards_refuse(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
-    """Options that shards don't have are refused before anything is read, with what to do."""
+    """What contradicts itself, and the engine of the database, is refused before anything is read."""
     done = inside("evaluate", tiny(tmp_path), *options, cwd=tmp_path, code=2)
     assert said in " ".join(done.err.split())
     assert not (tmp_path / "results").exists()
+
+
+#: Scores by others: q1 has .5, q2 has 1.
+TASTE = [{"run": "r", "question": name, "measure": "Taste", "value": value} for name, value in (("q1", 0.5), ("q2", 1))]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), 0),
+        (("--format", "graphkit", "--dataset", "."), 0),
+        (("--map", "answer=answer", "--dataset", "."), 0),
+        (("--scores", "scores.jsonl"), 0),
+        (("--scores", "scores.jsonl", "--fail-under", "Taste=0.8"), 1),
+        (("--scores", "scores.jsonl", "-m", "Taste"), 0),
+        (("--scores", "judged.jsonl", "--fail-under", "Faithful=0.1", "--min-kappa", "0.5"), 1),
+        (("--cluster", "repo"), 0),
+        (("--fail-question", "EdgeRecall=0.6"), 1),
+        (("--junit", "j.xml"), 0),
+        (("runs/s.jsonl",), 0),
+        (("runs/s.jsonl", "--fail-under", "EdgeRecall=0.8"), 1),
+        (("runs/r@1.jsonl", "runs/r@2.jsonl", "--pass-k", "2", "--fail-under", "EdgeRecall=0.8"), 1),
+    ],
+)
+def test_shards_do_what_one_process_does(tmp_path: Path, options: tuple[str, ...], code: int) -> None:
+    """Whatever is asked of one process, ``--on`` prints the same, ends with the same code and writes the same rows."""
+    tiny(tmp_path, scores=TASTE, judged=[{**one, "measure": "Faithful", "grader": "judge:x"} for one in TASTE])
+    runs = () if "--pass-k" in options else ("runs/r.jsonl",)
+    for name in ("s", "r@1", "r@2"):
+        write_lines(tmp_path / "runs" / f"{name}.jsonl", [{**one, "run": name} for one in ANSWERS])
+    found = []
+    for name, on in (("alone.csv", ()), ("spread.csv", ("--on", "processes=1"))):
+        done = inside("evaluate", *runs, *options, "--no-store", *on, "--out", name, cwd=tmp_path, code=code)
+        error = [line for line in done.err.splitlines() if "--ids" not in line]
+        found.append((but_for(done.out, "next"), error, (tmp_path / name).read_bytes()))
+    assert found[0] == found[1]
+    assert not [*tmp_path.glob(".*parts")]
+
+
+def test_a_dataset_of_runs_in_shards(tmp_path: Path) -> None:
+    """A dataset stands for all of its runs, each with a folder of its name, of which an odd one is quoted; both are
+    read back.
+    """
+    tiny(tmp_path)
+    write_lines(tmp_path / "runs" / "s.jsonl", [{**one, "run": "a/../s"} for one in ANSWERS])
+    inside("evaluate", "--no-store", "--out", "results", cwd=tmp_path, code=0)
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["a%2F..%2Fs", "r"]
+    for name in ("a%2F..%2Fs", "r"):
+        assert graphkit.read_results(tmp_path / "results" / name).evaluation().measures["EdgeRecall"].mean == 0.75
+
+
+def test_a_results_folder_holds_given_scores(tmp_path: Path) -> None:
+    """Scores by others are a column of the results folder, and a measure of its summary: (.5 + 1) / 2 = .75."""
+    run = tiny(tmp_path, scores=TASTE)
+    inside("evaluate", run, "--no-store", "--scores", "scores.jsonl", "--out", "results", cwd=tmp_path, code=0)
+    found = graphkit.read_results(tmp_path / "results")
+    assert [row.values[found.measures.index("Taste")] for row in found.rows()] == [0.5, 1.0]
+    assert found.summary["measures"]["Taste"]["mean"] == 0.75
+
+
+def test_everything_that_is_written_is_the_same(tmp_path: Path) -> None:
+    """Three runs read as logs, with scores and clusters: each kind of output is the same to the last byte from this
+    process with whole files, from it with shards, and from two others.
+    """
+    dataset = three_runs(tmp_path)
+    alone = everything(dataset, tmp_path / "alone", folder=False)
+    assert sorted(alone) == sorted(FILES)
+    shards = everything(dataset, tmp_path / "shards")
+    assert sorted(shards) == sorted([*FILES, *(f"results/gen5-{name}/{part}" for name in "abc" for part in PARTS)])
+    assert {name: shards[name] for name in alone} == alone
+    assert everything(dataset, tmp_path / "spread", "--on", "processes=2") == shards
 
 
 def test_folders_are_compared_by_workers_or_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import sys
 from array import array
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -20,11 +20,13 @@ from hypothesis import strategies as st
 
 import graphkit
 from graphkit.analysis.comparison_plan import ComparisonPlan
-from graphkit.analysis.log_pairs import compare_files
+from graphkit.analysis.result_pairs import compare_files
 from graphkit.plugins.embedded.locks import wait_until
+from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.plugins.embedded.locks import wait_until
+from graphkit.records.scores import Score
 from graphkit.scoring import evaluate_shards, results_folder, shard_join, shard_scoring
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.shard_parts import ShardPart, unpacked_table
@@ -32,7 +34,7 @@ from graphkit.scoring.usage_on_disk import nth
 from graphkit.shards.locations import Location
 from tests.helpers import ROOT
 from tests.helpers.cli import without_intervals
-from tests.helpers.datasets import generate
+from tests.helpers.datasets import generate, read_jsonl, write_jsonl
 from tests.helpers.properties import examples
 from tests.helpers.sharded import RUN, cut, dataset_of, in_six_shards, lines_of, run_in
 from tests.scoring.shard_measures import KillsOnce, Slow
@@ -115,7 +117,7 @@ def test_the_bytes_do_not_depend_on_the_shards(source: Path, seed: int) -> None:
     shuffled = draw.sample(answers, len(answers))
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(results_folder, "GROUP", 5)
-        patch.setattr(results_folder.ResultsWriter.__init__, "__defaults__", (17,))
+        patch.setattr(results_folder, "QUESTIONS", 17)
         in_shards(dataset_of(Path(folder, "one"), source, [questions], [answers]), Path(folder, "first"))
         pieces = cut(draw, questions, draw.randint(2, 7)), cut(draw, shuffled, draw.randint(2, 7))
         in_shards(dataset_of(Path(folder, "many"), source, *pieces), Path(folder, "second"))
@@ -123,6 +125,29 @@ def test_the_bytes_do_not_depend_on_the_shards(source: Path, seed: int) -> None:
         assert first == second
         assert len(first) == 3 + 4
         assert not [path for path in Path(folder).iterdir() if path.name.endswith(".parts")]
+
+
+def test_an_executor_takes_whatever_evaluate_takes(source: Path, tmp_path: Path) -> None:
+    """Scores, an origin, clusters, a dataset as an object and records in memory: an executor returns what this process
+    does, with all that a row holds.
+    """
+    run = source / "runs" / f"{RUN}.jsonl"
+    records = read_jsonl(run)
+    scores = [Score(run=RUN, question=one["question_id"], measure="Taste", value=0.5) for one in records[::2]]
+    asked = [{**one, "category": f"c{place % 9}"} for place, one in enumerate(read_jsonl(source / "questions.jsonl"))]
+    data = Dataset.of_questions(write_jsonl(tmp_path / "asked.jsonl", asked))
+    options: dict[str, Any] = {"scores": scores, "cluster": "category", "outcomes": True, "origin": "elsewhere"}
+    for logged in (run, records):
+        alone, spread = (graphkit.evaluate(logged, data, executor=on, **options) for on in (None, "processes=1"))
+        assert alone.as_json() == spread.as_json()
+        assert alone.measures["Taste"].mean == 0.5
+        for first, second in zip(alone.rows, spread.rows, strict=True):
+            assert (first, first.latency_ms, first.by_text) == (second, second.latency_ms, second.by_text)
+            if first.outcome is not None and second.outcome is not None:
+                assert (first.outcome.missed, first.outcome.absent) == (second.outcome.missed, second.outcome.absent)
+                assert first.outcome.stage == second.outcome.stage
+    with pytest.raises(InputError, match="computes in the database, and not in shards"):
+        graphkit.evaluate(run, data, executor="processes=1", engine="cypher", store=cast(Store, object()))
 
 
 def test_a_repeated_question_counts_once(source: Path, tmp_path: Path) -> None:

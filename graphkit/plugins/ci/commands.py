@@ -27,7 +27,7 @@ MISTAKES: tuple[Any, ...] = typer.BadParameter.__bases__
 
 #: The options of both commands that a job may set; it sets the others itself, or they have no place there.
 EVALUATE = (
-    *("measure", "k", "config", "undirected", "untyped", "unordered", "missing_as", "cluster", "under", "over", "each"),
+    *("measures", "k", "config", "undirected", "untyped", "unordered", "failed_as", "cluster", "under", "over", "each"),
     *("max_failed", "severe", "stale", "allow_stale", "min_scored", "sure", "min_kappa", "scores", "answered_by"),
     *("on_error", "strict", "no_store", "per_repetition", "pass_k"),
 )

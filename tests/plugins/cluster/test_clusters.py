@@ -36,6 +36,7 @@ from tests.helpers.datasets import generate, write_jsonl
 from tests.helpers.engines import free_port
 from tests.helpers.sharded import but_for_files, emptied, in_six_shards, run_in
 from tests.imports.test_import_workers import twelve_logs
+from tests.scoring.evaluated_everywhere import FILES, PARTS, everything, three_runs
 from tests.scoring.shard_measures import KillsOnce
 from tests.shards import working
 
@@ -206,6 +207,17 @@ def test_a_cluster_scores_a_run(cluster: Executor, source: Path, tmp_path: Path)
     assert mark.exists()
     scored(run_in(dataset), dataset, tmp_path / "alone", mark)
     assert contents(Location.of(tmp_path / "spread")) == contents(Location.of(tmp_path / "alone"))
+
+
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_a_cluster_writes_everything(tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three runs read as logs, with scores and clusters: a cluster writes the bytes of this process, of each kind."""
+    needed({"dask": "distributed"}.get(engine, engine))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
+    dataset = three_runs(tmp_path)
+    alone = everything(dataset, tmp_path / "alone")
+    assert len(alone) == len(FILES) + 3 * len(PARTS)
+    assert everything(dataset, tmp_path / "spread", "--on", f"{engine}=2") == alone
 
 
 def test_what_a_cluster_scored_is_stored(cluster: Executor, graph: Graph, source: Path, tmp_path: Path) -> None:
