@@ -15,7 +15,8 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import islice
 from multiprocessing import get_context
 from operator import le
@@ -26,14 +27,15 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import trials_remedy
-from graphkit.files.spool import Spool
+from graphkit.files.spool import TOGETHER, Packer, Spool
 from graphkit.records.collector import RARELY
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
-from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
+from graphkit.scoring.batches import SIZE, Batch, PackedBatch, Unpacker, batches, packed
 from graphkit.scoring.known_share import GoldSeen
+from graphkit.scoring.lockstep import Line, Lockstep, Source
 from graphkit.scoring.results import Evaluation, Row
-from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
+from graphkit.scoring.scorer import Job, Scorer
 from graphkit.scoring.totals import Totals
 
 #: Files smaller than this, in bytes, aren't worth a second process.
@@ -51,16 +53,22 @@ def digest(name: str) -> int:
     return int.from_bytes(raw, "little", signed=True)
 
 
-_scorer: Scorer
+_score: Callable[[Batch], Part]
 _unpacker: Unpacker
 
 
+def _batch_scorer(job: Job, hash: Callable[[str], int]) -> Callable[[Batch], Part]:  # noqa: A002
+    """Return the function that scores a batch; each process has its own."""
+    packer = Packer(AnswerStruct) if job.keep_answers else None
+    return partial(_scored, Scorer(job, hash), packer=packer)
+
+
 def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: A002
-    global _scorer, _unpacker
+    global _score, _unpacker
     # Standard output is for results; what a user's measure prints is none, from the import of its module on.
     sys.stdout = sys.stderr
     job: Job = pickle.loads(pickled)  # noqa: S301 - written by the process that started this one
-    _scorer = Scorer(job, hash)
+    _score = _batch_scorer(job, hash)
     _unpacker = Unpacker(job.questions_file, job.run_file)
     # Existing objects stay, and a batch makes no cycles: collecting garbage would take a tenth of the time.
     gc.freeze()
@@ -68,7 +76,85 @@ def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: 
 
 
 def _work(batch: PackedBatch) -> Part:
-    return _scorer.batch(_unpacker.unpack(batch))
+    return _score(_unpacker.unpack(batch))
+
+
+@dataclass
+class Part:
+    """The result of a batch.
+
+    Attributes
+    ----------
+    places
+        The line of the question of each row.
+    answers
+        The run's records in their order, packed, with their number, if the job keeps them.
+    names, described
+        If the job describes questions: the ids of the batch's questions in order, and the description of each scored
+        question.
+    gold
+        The wanted ids that the gold of these questions holds.
+    """
+
+    totals: Totals
+    rows: list[Row]
+    questions_without_answer: dict[str, Line]
+    answers_without_question: list[tuple[str, Line]]
+    problems: Problems
+    hashes: bytes
+    places: array[int] = field(default_factory=lambda: array("q"))
+    runs: set[str] = field(default_factory=set)
+    answers: list[tuple[bytes, int]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    described: list[tuple[str, Any]] = field(default_factory=list)
+    gold: GoldSeen = field(default_factory=GoldSeen)
+
+
+class _Pack:
+    """The records of a batch in packed form, some at a time."""
+
+    def __init__(self, packer: Packer[AnswerStruct]) -> None:
+        self._packer = packer
+        self._waiting: list[AnswerStruct] = []
+        self._packed: list[tuple[bytes, int]] = []
+
+    def add(self, answer: AnswerStruct) -> None:
+        self._waiting.append(answer)
+        if len(self._waiting) == TOGETHER:
+            self._flush()
+
+    def finish(self) -> list[tuple[bytes, int]]:
+        self._flush()
+        return self._packed
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._packed.append((self._packer.pack(self._waiting), len(self._waiting)))
+            self._waiting = []
+
+
+def _scored(scorer: Scorer, batch: Batch, packer: Packer[AnswerStruct] | None) -> Part:
+    """Score the questions of a batch whose records it holds, and hand back the lines without a partner."""
+    scorer.begin()
+    pack = None if packer is None else _Pack(packer)
+    joined = Lockstep(scorer, Source(scorer.answers.path), see=None if pack is None else pack.add)
+    joined.read(enumerate(batch.questions, batch.question_start), enumerate(batch.answers, batch.answer_start))
+    alone = [*joined.answers.items(), *joined.later]
+    rows = scorer.take_rows()
+    return Part(
+        totals=scorer.totals,
+        rows=rows,
+        questions_without_answer={name: (one.number, one.line) for name, one in joined.questions.items()},
+        answers_without_question=[(name, (one.number, one.line)) for name, one in alone],
+        problems=scorer.problems,
+        hashes=array("q", map(scorer.hash, joined.numbers)).tobytes(),
+        places=joined.places,
+        runs=scorer.runs,
+        answers=[] if pack is None else pack.finish(),
+        names=list(joined.numbers) if scorer.job.describe is not None else [],
+        described=scorer.described,
+        gold=scorer.gold,
+    )
 
 
 class _Join:
@@ -90,8 +176,8 @@ class _Join:
         self.places: dict[str, int] = {}
         self.totals = Totals(len(scorer.measures))
         self.gold = GoldSeen()
-        self.questions: dict[str, Numbered] = {}
-        self.answers: dict[str, Numbered] = {}
+        self.questions: dict[str, Line] = {}
+        self.answers: dict[str, Line] = {}
         self.hashes = [array("q") for _ in range(16)]
         self.runs: set[str] = set()
 
@@ -146,7 +232,7 @@ class _Join:
             for name, description in described:
                 self.descriptions(self.places[name], description)
 
-    def _refuse(self, path: Path, numbered: Numbered, what: str, name: str) -> None:
+    def _refuse(self, path: Path, numbered: Line, what: str, name: str) -> None:
         remedy = self._trials if path == self.scorer.answers.path else None
         self.problems.add(Problem(f"{path}:{numbered[0]}", what, record=name, remedy=remedy))
 
@@ -154,15 +240,13 @@ class _Join:
     def _trials(self) -> str | None:
         return trials_remedy(self.scorer.answers.path)
 
-    def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
+    def _score(self, pairs: Iterator[tuple[str, Line, Line | None]]) -> None:
         scorer = self.scorer
         scorer.begin()
-        scorer.questions.problems = scorer.answers.problems = Problems()  # their batches reported these lines
         lines = array("q")
         for count, (_, question, answer) in enumerate(pairs, 1):
-            parsed = scorer.questions.parse(*question)
-            assert parsed is not None  # its batch has read the line before
-            scorer.score(parsed, scorer.answer(*answer) if answer else None, answer[0] if answer else 0)
+            record = scorer.answer_again(*answer) if answer else None
+            scorer.score(scorer.question_again(*question), record, answer[0] if answer else 0)
             lines.append(question[0])
             if count % SIZE == 0:
                 self._flush(lines)
@@ -307,7 +391,7 @@ def _parts(job: Job, workers: int | None) -> tuple[Callable[[str], int], Iterato
     # Python's own hash costs nothing, but only processes forked from one another agree on it.
     shared_hash = hash if fork or workers == 1 else digest
     if workers == 1:
-        return shared_hash, map(Scorer(job, shared_hash).batch, batches(job.questions_file, job.run_file))
+        return shared_hash, map(_batch_scorer(job, shared_hash), batches(job.questions_file, job.run_file))
     arguments = pickle.dumps(job), shared_hash
     return shared_hash, _pooled(
         arguments, packed(job.questions_file, job.run_file), workers, "fork" if fork else "spawn"

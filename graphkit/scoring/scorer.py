@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from graphkit.files.normal_forms import BACKSLASH, GoldSpelling, respell, respelled_in_words
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, note_missing_gold, note_symbol_match
-from graphkit.files.spool import TOGETHER, Packer
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.files import SymbolRecall
@@ -22,7 +20,6 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
-from graphkit.scoring.batches import Batch
 from graphkit.scoring.custom_measures import blame, checked_values
 from graphkit.scoring.known_share import GoldSeen
 from graphkit.scoring.results import Row
@@ -101,37 +98,6 @@ class Job:
         return self.outcomes or self.detailed is not None
 
 
-@dataclass
-class Part:
-    """The result of a batch.
-
-    Attributes
-    ----------
-    places
-        The line of the question of each row.
-    answers
-        The run's records in their order, packed, with their number, if the job keeps them.
-    names, described
-        If the job describes questions: the ids of the batch's questions in order, and the description of each scored
-        question.
-    gold
-        The wanted ids that the gold of these questions holds.
-    """
-
-    totals: Totals
-    rows: list[Row]
-    questions_without_answer: dict[str, Numbered]
-    answers_without_question: list[tuple[str, Numbered]]
-    problems: Problems
-    hashes: bytes
-    places: array[int] = field(default_factory=lambda: array("q"))
-    runs: set[str] = field(default_factory=set)
-    answers: list[tuple[bytes, int]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    described: list[tuple[str, Any]] = field(default_factory=list)
-    gold: GoldSeen = field(default_factory=GoldSeen)
-
-
 class Scorer:
     """Scores batches of one run; each process has its own.
 
@@ -154,7 +120,7 @@ class Scorer:
         self.problems = Problems()
         self.questions = RecordReader(job.questions_file, QuestionStruct, self.problems)
         self.answers = RecordReader(job.run_file, AnswerStruct, self.problems, job.questions_file)
-        self.packer = Packer(AnswerStruct) if job.keep_answers else None
+        self._silent = Problems()
         #: The wanted ids that no question had so far.
         self.wanted = set(job.wanted)
         # Most runs need few of these, and each costs every question a little.
@@ -183,6 +149,7 @@ class Scorer:
         self.names: list[str] = []
         self.about: list[tuple[Any, ...]] = []  # the other fields of the rows
         self.described: list[tuple[str, Any]] = []
+        self.doubted: list[tuple[int, Sequence[str]]] = []  # doubts, and the place of their row
         self.strict: tuple[tuple[str, float], ...] = ()
         self.runs: set[str] = set()
         self.gold = GoldSeen()
@@ -199,6 +166,28 @@ class Scorer:
             if self.job.name is not None:
                 found.run = self.job.name
         return found
+
+    def question_again(self, number: int, line: bytes) -> QuestionStruct:
+        """Return the question of a line that was read before, when its problems were reported."""
+        with self._silenced():
+            found = self.questions.parse(number, line)
+        assert found is not None
+        return found
+
+    def answer_again(self, number: int, line: bytes) -> AnswerStruct | None:
+        """Return the record of a line whose problems and whose run are reported elsewhere."""
+        runs = {*self.runs}
+        with self._silenced():
+            found = self.answer(number, line)
+        self.runs = runs
+        return found
+
+    @contextmanager
+    def _silenced(self) -> Iterator[None]:
+        former = self.problems, self.questions.problems, self.answers.problems
+        self.problems = self.questions.problems = self.answers.problems = self._silent
+        yield
+        self.problems, self.questions.problems, self.answers.problems = former
 
     def _respell(self, answer: AnswerStruct, number: int) -> None:
         if changed := respell(answer, self.job.spelling):
@@ -222,6 +211,7 @@ class Scorer:
                 self._note(case, number)
             if answer.doubts:
                 totals.doubts.add(answer.doubts)
+                self.doubted.append((len(self.names), answer.doubts))
             if (
                 answer.latency_ms is not None
                 or answer.prompt_tokens is not None
@@ -330,7 +320,7 @@ class Scorer:
             Row(name, _plain(values), *about)
             for name, values, about in zip(self.names, self.values, self.about, strict=False)
         ]
-        self.values, self.names, self.about = [], [], []
+        self.values, self.names, self.about, self.doubted = [], [], [], []
         return rows
 
     def _note(self, case: Case, number: int) -> None:
@@ -342,92 +332,6 @@ class Scorer:
         for path, what in case.misplaced:
             record = f"{case.question.id}, path {path}"
             self.problems.note(Problem(where, f"{what} in a retrieved path", record=record))
-
-    def batch(self, batch: Batch) -> Part:
-        """Score the questions of a batch whose records it holds, and hand back the lines without a partner.
-
-        It reads the two files side by side, so that both records of a question are released early.
-        """
-        self.begin()
-        pack = _Pack(self.packer)
-        numbers: dict[str, int] = {}
-        places = array("q")
-        questions: dict[str, tuple[int, QuestionStruct, bytes]] = {}
-        answers: dict[str, tuple[int, AnswerStruct, bytes]] = {}
-        second_answers: list[tuple[str, Numbered]] = []
-        parse_question, parse_answer = self.questions.parse, self.answer
-        lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
-        for offset, (question_line, answer_line) in enumerate(lines):
-            place, number = batch.question_start + offset, batch.answer_start + offset
-            question = parse_question(place, question_line)
-            if question is not None and (first := numbers.setdefault(question.id, place)) != place:
-                what = f"the id is already taken by line {first}"
-                self.problems.add(Problem(f"{self.questions.path}:{place}", what, record=question.id))
-                question = None
-            answer = parse_answer(number, answer_line)
-            if answer is not None and self.packer is not None:
-                pack.add(answer)
-            if question is not None:
-                name = question.id
-                if answer is not None and answer.question_id == name and name not in answers:
-                    self.score(question, answer, number)
-                    places.append(place)
-                    continue
-                if name in answers:
-                    earlier, partner, _ = answers.pop(name)
-                    self.score(question, partner, earlier)
-                    places.append(place)
-                else:
-                    questions[name] = (place, question, question_line)
-            if answer is not None:
-                name = answer.question_id
-                if name in questions:
-                    at, waiting, _ = questions.pop(name)
-                    self.score(waiting, answer, number)
-                    places.append(at)
-                elif name in answers:
-                    second_answers.append((name, (number, answer_line)))
-                else:
-                    answers[name] = (number, answer, answer_line)
-        alone = [(name, (number, line)) for name, (number, _, line) in answers.items()]
-        rows = self.take_rows()
-        return Part(
-            totals=self.totals,
-            rows=rows,
-            questions_without_answer={name: (number, line) for name, (number, _, line) in questions.items()},
-            answers_without_question=alone + second_answers,
-            problems=self.problems,
-            hashes=array("q", map(self.hash, numbers)).tobytes(),
-            places=places,
-            runs=self.runs,
-            answers=pack.finish(),
-            names=list(numbers) if self.job.describe is not None else [],
-            described=self.described,
-            gold=self.gold,
-        )
-
-
-class _Pack:
-    """The records of a batch in packed form, some at a time."""
-
-    def __init__(self, packer: Packer[AnswerStruct] | None) -> None:
-        self._packer = packer
-        self._waiting: list[AnswerStruct] = []
-        self._packed: list[tuple[bytes, int]] = []
-
-    def add(self, answer: AnswerStruct) -> None:
-        self._waiting.append(answer)
-        if len(self._waiting) == TOGETHER:
-            self._flush()
-
-    def finish(self) -> list[tuple[bytes, int]]:
-        self._flush()
-        return self._packed
-
-    def _flush(self) -> None:
-        if self._waiting and self._packer is not None:
-            self._packed.append((self._packer.pack(self._waiting), len(self._waiting)))
-            self._waiting = []
 
 
 def _plain(values: Sequence[float | Unscored]) -> tuple[float | str, ...]:

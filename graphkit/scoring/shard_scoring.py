@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -29,6 +28,7 @@ from graphkit.scoring.batches import SIZE
 from graphkit.scoring.doubt_counts import plain
 from graphkit.scoring.file_scoring import digest
 from graphkit.scoring.further_measures import of_texts
+from graphkit.scoring.lockstep import Line, Lockstep, Source, WaitingRecord
 from graphkit.scoring.results import Row
 from graphkit.scoring.scorer import Job, Scorer
 from graphkit.scoring.shard_parts import (
@@ -45,9 +45,6 @@ from graphkit.shards.inputs import Shard, shard_lines
 from graphkit.shards.locations import Location
 
 S = TypeVar("S", bound=Struct)
-
-#: How many waiting records are kept decoded; of the others only the line is.
-DECODED = 2000
 
 
 @dataclass(frozen=True)
@@ -206,29 +203,6 @@ def survey(shard: Shard, path: Path) -> None:
 # Scoring ------------------------------------------------------------------------------------------------------------
 
 
-class _Record(NamedTuple):
-    """A record of the run on its way: the place of its shard, its line, and its struct if it is still there."""
-
-    shard: int
-    number: int
-    where: str
-    line: bytes
-    routed: bool
-    answer: AnswerStruct | None
-
-    def left(self, name: str) -> Leftover:
-        return Leftover(self.shard, self.number, f"{self.where}:{self.number}", name, len(self.line))
-
-
-class _WaitingQuestion(NamedTuple):
-    """A question that waits for its record."""
-
-    place: int
-    number: int
-    line: bytes
-    question: QuestionStruct | None
-
-
 class _ShardProblems(Problems):
     """All problems of some shards, each with the place of its shard."""
 
@@ -298,163 +272,88 @@ class _ShardScorer:
         self.of_questions, self.of_answers = _ShardProblems(context.extra), _ShardProblems(context.extra)
         scorer.questions.problems = self.of_questions
         scorer.problems = scorer.answers.problems = self.of_answers
-        shard = context.questions[work.place]
-        self.where = str(shard.location)
-        scorer.questions.path = cast(Path, self.where)
-        self.of_questions.open(work.place, self.where)
-        self.numbers: dict[str, int] = {}
-        self.matched: dict[str, tuple[str, int]] = {}
-        self.questions: dict[str, _WaitingQuestion] = {}
-        self.answers: dict[str, _Record] = {}
-        self.later: list[tuple[str, _Record]] = []
-        self.places: list[int] = []
-        self.rows: list[tuple[int, Row]] = []
+        where = str(context.questions[work.place].location)
+        scorer.questions.path = cast(Path, where)
+        self.of_questions.open(work.place, where)
+        self.joined = Lockstep(scorer, Source(Path()), work.taken)
+        self.joined.matched = {}
+        self.rows: list[Row] = []
         self.doubts: list[tuple[int, list[str]]] = []
-        self.groups = Groups([str(one) for one in self.measures])
+        self.groups = Groups(self.measures)
 
     def write(self, path: Path) -> None:
         """Score all, and write the part."""
-        routed = sorted(_routed(self.work.routed), key=lambda record: (record.shard, record.number))
-        first = min(self.work.answers, default=len(self.context.questions) + len(self.context.answers))
-        for record in routed:
-            if record.shard < first:
-                self._take_record(record)
-        lines = shard_lines(self.context.questions[self.work.place])
-        for question, own in zip_longest(lines, self._own_records()):
-            if question is not None:
-                self._take_question(question[0], question[1], own)
-            elif own is not None:
-                self._take_record(own)
-        for record in routed:
-            if record.shard >= first:
-                self._take_record(record)
-        left, strangers = self._left_over()
-        for name, waiting in self.questions.items():
-            parsed = waiting.question or self._again(waiting)
-            self._score(waiting.place, name, parsed, None)
+        joined = self.joined
+        routed = sorted(_routed(self.work.routed), key=lambda record: (record.source.shard, record.number))
+        first = min(self.work.answers, default=len(self.context.answers)) + len(self.context.questions)
+        self._take(record for record in routed if record.source.shard < first)
+        joined.read(self._questions(), self._answers())
+        self._take(record for record in routed if record.source.shard >= first)
+        left = self._left_over()
+        joined.score_missing()
         self._flush()
-        self._part([one.left(name) for name, one in left], [one.left(name) for name, one in strangers]).write(
-            path, (one.line for _, one in left)
-        )
+        own = [(name, one) for name, one in left if not one.source.routed]
+        strangers = [_left(*each) for each in left if each[1].source.routed]
+        self._part([_left(*each) for each in own], strangers).write(path, (one.line for _, one in own))
 
-    def _own_records(self) -> Iterator[_Record]:
-        before = len(self.context.questions)
+    def _questions(self) -> Iterator[Line]:
+        for count, line in enumerate(shard_lines(self.context.questions[self.work.place])):
+            if count % SIZE == 0:
+                self._flush()
+            yield line
+
+    def _answers(self) -> Iterator[Line]:
+        """Yield the lines of the records beside the questions; the reader is told of each file that they come from."""
         for place in self.work.answers:
             shard = self.context.answers[place]
             where = str(shard.location)
-            for number, line in shard_lines(shard):
-                yield _Record(before + place, number, where, line, False, None)
+            self.joined.source = Source(cast(Path, where), len(self.context.questions) + place)
+            self.scorer.answers.path = self.joined.source.path
+            self.of_answers.open(self.joined.source.shard, where)
+            yield from shard_lines(shard)
 
-    def _take_question(self, number: int, line: bytes, own: _Record | None) -> None:
-        question = self.scorer.questions.parse(number, line)
-        name = question.id if question is not None else ""
-        if question is not None and (what := self._is_taken(name)):
-            self.of_questions.add(Problem(f"{self.where}:{number}", what, record=name))
-            question = None
-        if question is None:
-            if own is not None:
-                self._take_record(own)
-            return
-        place = len(self.numbers)
-        self.numbers[name] = number
-        if (earlier := self.answers.pop(name, None)) is not None:
-            self._score(place, name, question, earlier)
-        else:
-            self.questions[name] = _WaitingQuestion(place, number, line, question)
-        if own is not None:
-            self._take_record(own)
-        # Of those that wait for long, only the lines are kept.
-        if name in self.questions and len(self.questions) > DECODED:
-            self.questions[name] = _WaitingQuestion(place, number, line, None)
-
-    def _is_taken(self, name: str) -> str:
-        if name in self.work.taken:
-            return f"the id is already taken by {self.work.taken[name]}"
-        return f"the id is already taken by line {self.numbers[name]}" if name in self.numbers else ""
-
-    def _take_record(self, record: _Record) -> None:
-        answer = self._parsed(record)
-        if answer is None:
-            return
-        name = answer.question_id
-        record = record._replace(answer=answer)
-        if (waiting := self.questions.pop(name, None)) is not None:
-            self._score(waiting.place, name, waiting.question or self._again(waiting), record)
-        elif name in self.numbers or name in self.answers:
-            self.later.append((name, record._replace(answer=None)))
-        else:
-            self.answers[name] = record if len(self.answers) < DECODED else record._replace(answer=None)
-
-    def _parsed(self, record: _Record, *, again: bool = False) -> AnswerStruct | None:
-        """Return the record of a line; what is wrong with a routed one its own shard reports."""
-        scorer = self.scorer
-        scorer.answers.path = cast(Path, record.where)
-        if not (again or record.routed):
-            if self.of_answers.shard != record.shard:
-                self.of_answers.open(record.shard, record.where)
-            return scorer.answer(record.number, record.line)
-        runs = {*scorer.runs}
-        scorer.problems = scorer.answers.problems = Problems()
-        found = scorer.answer(record.number, record.line)
-        scorer.problems = scorer.answers.problems = self.of_answers
-        scorer.runs = runs
-        return found
-
-    def _again(self, waiting: _WaitingQuestion) -> QuestionStruct:
-        reader = self.scorer.questions
-        reader.problems = Problems()
-        found = reader.parse(waiting.number, waiting.line)
-        reader.problems = self.of_questions
-        assert found is not None  # the line was read before
-        return found
-
-    def _score(self, place: int, name: str, question: QuestionStruct, record: _Record | None) -> None:
-        answer = None
-        if record is not None:
-            answer = record.answer or self._parsed(record, again=True)
-            self.matched[name] = record.where, record.number
-            self.scorer.answers.path = cast(Path, record.where)
-            if answer is not None and answer.doubts:
-                self.doubts.append((place, plain(answer.doubts)))
-        self.places.append(place)
-        self.scorer.score(question, answer, record.number if record is not None else 0)
-        if len(self.places) == SIZE:
-            self._flush()
+    def _take(self, routed: Iterable[WaitingRecord]) -> None:
+        """Join records whose own shard reports what is wrong with them."""
+        for record in routed:
+            self.scorer.answers.path = record.source.path
+            if (answer := self.scorer.answer_again(record.number, record.line)) is not None:
+                self.joined.take(record._replace(answer=answer), answer)
 
     def _flush(self) -> None:
+        lines = self.joined.places[len(self.rows) :]
+        self.doubts += [(lines[place], plain(doubts)) for place, doubts in self.scorer.doubted]
         rows = self.scorer.take_rows()
-        self.rows += zip(self.places, rows, strict=True)
+        self.rows += rows
         self.groups.add_rows(rows)
-        self.places = []
 
-    def _left_over(self) -> tuple[list[tuple[str, _Record]], list[tuple[str, _Record]]]:
-        """Report second records; return the records without a question here, own ones and routed ones."""
-        left = [*self.answers.items()]
-        for name, record in self.later:
-            if name not in self.matched:
+    def _left_over(self) -> list[tuple[str, WaitingRecord]]:
+        """Return the records without a question here, and report second ones of a question."""
+        left, matched = [], self.joined.matched or {}
+        for name, record in (*self.joined.answers.items(), *self.joined.later):
+            if name not in matched:
                 left.append((name, record))
                 continue
-            where, number = self.matched[name]
-            place = f"line {number}" if where == record.where else f"{where}:{number}"
+            source, number = matched[name]
+            place = f"line {number}" if source.path == record.source.path else f"{source.path}:{number}"
             what = f"the question already has a record at {place}"
-            self.of_answers.shard = record.shard
-            self.of_answers.add(Problem(f"{record.where}:{record.number}", what, record=name))
-        left.sort(key=lambda each: (each[1].shard, each[1].number))
-        return [each for each in left if not each[1].routed], [each for each in left if each[1].routed]
+            self.of_answers.shard = record.source.shard
+            self.of_answers.add(Problem(f"{record.source.path}:{record.number}", what, record=name))
+        return sorted(left, key=lambda each: (each[1].source.shard, each[1].number))
 
     def _part(self, left: list[Leftover], strangers: list[Leftover]) -> ShardPart:
         import numpy
 
-        rows = [row for _, row in sorted(self.rows, key=lambda each: each[0])]
+        numbers, lines = self.joined.numbers, self.joined.places
+        rows = [self.rows[place] for place in sorted(range(len(lines)), key=lines.__getitem__)]
         doubts: Counter[str] = Counter()
         for _, some in sorted(self.doubts, key=lambda each: each[0]):
             doubts.update(some)
-        names = numpy.fromiter(map(digest, self.numbers), dtype=numpy.int64, count=len(self.numbers))
+        names = numpy.fromiter(map(digest, numbers), dtype=numpy.int64, count=len(numbers))
         return ShardPart(
             sums=Sums.of(self.scorer.totals, self.groups, doubts),
             rows=packed_table(as_table(rows, self.measures, self.context.job)),
             hashes=names.tobytes(),
-            lines=numpy.fromiter(self.numbers.values(), dtype=numpy.int64, count=len(self.numbers)).tobytes(),
+            lines=numpy.fromiter(numbers.values(), dtype=numpy.int64, count=len(numbers)).tobytes(),
             runs=sorted(self.scorer.runs),
             gold=(sorted(self.scorer.gold.ids), self.scorer.gold.expects_files),
             problems=[*self.of_questions.sent, *self.of_answers.sent],
@@ -477,10 +376,16 @@ class Routed(msgspec.Struct, array_like=True):
     text: bytes
 
 
-def _routed(segments: Iterable[Segment]) -> Iterator[_Record]:
+def _left(name: str, record: WaitingRecord) -> Leftover:
+    source, number, line, _ = record
+    return Leftover(source.shard, number, f"{source.path}:{number}", name, len(line))
+
+
+def _routed(segments: Iterable[Segment]) -> Iterator[WaitingRecord]:
     for segment in segments:
         with segment.file.opened() as stream:
             stream.seek(segment.offset)
             found = msgspec.msgpack.decode(stream.read(segment.length), type=list[Routed])
         for one in found:
-            yield _Record(one.shard, one.line, one.where.rpartition(":")[0], one.text, True, None)
+            source = Source(cast(Path, one.where.rpartition(":")[0]), one.shard, True)
+            yield WaitingRecord(source, one.line, one.text)
