@@ -33,6 +33,7 @@ from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import PERSON_GRADE, Score
 from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
+from graphkit.report.blocks import compressed_texts, search_text
 from graphkit.report.data import (
     UNLISTED,
     DetailsBlock,
@@ -46,7 +47,6 @@ from graphkit.report.data import (
 from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
-from graphkit.report.search import compressed_texts, search_text
 from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files

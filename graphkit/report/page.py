@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from markupsafe import Markup
 
@@ -20,20 +19,19 @@ from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, quiet
+from graphkit.report.blocks import Blocks
 from graphkit.report.contents import PageContents
 from graphkit.report.data import PageOptions, ReportData, RunData
 from graphkit.report.diagnosis import Diagnosis
 from graphkit.report.escaping import packed, page_json, question_link, visible
-from graphkit.report.execution_view import executed, overview
+from graphkit.report.execution_view import overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
 from graphkit.report.history_view import history_charts
 from graphkit.report.overview import summary
 from graphkit.report.rendering import TEMPLATES, environment
 from graphkit.report.script import script
-from graphkit.report.search import search_blocks
-from graphkit.report.spine_view import Fragments
-from graphkit.report.verdict_view import judged, judges
+from graphkit.report.verdict_view import judges
 from graphkit.scoring.measure_summaries import FAILURES_UNSCORED, UNLOGGED_UNSCORED
 from graphkit.scoring.results import Evaluation
 
@@ -65,8 +63,6 @@ STYLES = (
     "spine.css",
 )
 
-_Found = TypeVar("_Found")
-
 
 @cache
 def style_or_script(text: str) -> tuple[Markup, str]:
@@ -83,7 +79,7 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
     """
     style, style_source = style_or_script("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES))
     code, script_source = style_or_script(script())
-    screen, fragments = FirstScreen(data), Fragments(data)
+    screen, blocks = FirstScreen(data), Blocks(data)
     template = environment().get_template("report.html")
     yield from template.generate(
         served=served,
@@ -104,41 +100,15 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
         question_link=question_link,
         notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
         failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
-        worst=list(fragments.worst()),
+        worst=list(blocks.worst()),
         link=partial(question_link, data.runs[0].evaluation.run),
-        blocks=chain(_blocks(data), search_blocks(data), fragments.blocks(progress)),
+        blocks=blocks.all(progress),
         summary=lambda: packed(page_json(summary(data, screen.broken, screen.standings))),
         style=style,
         script=code,
         style_source=style_source,
         script_source=script_source,
     )
-
-
-def _blocks(data: ReportData) -> Iterator[dict[str, Any]]:
-    """Yield the packed blocks with details, verdicts and executions of questions."""
-    places = {listed["id"]: place for place, listed in enumerate(data.questions)}
-    for number, run in enumerate(data.runs):
-        for block in run.details:
-            yield {"id": f"d-{number}-{block.number}", "json": packed(block.json)}
-        verdicts = _beside_details(run, run.verdicts, lambda some: [judged(one) for one in some], places)
-        executions = _beside_details(run, run.executions, executed, places)
-        for kind, blocks in (("j", verdicts), ("x", executions)):
-            for block_number, text in blocks:
-                yield {"id": f"{kind}-{number}-{block_number}", "json": packed(text)}
-
-
-def _beside_details(
-    run: RunData, found: Mapping[str, _Found], shown: Callable[[_Found], object], places: Mapping[str, int]
-) -> Iterator[tuple[int, str]]:
-    """Yield the JSON of records by question id, in blocks of the same questions as the blocks of details."""
-    members: dict[int, list[tuple[int, str]]] = {}
-    for question in found:
-        place = places[visible(question)]
-        members.setdefault(run.outcomes[place].block, []).append((place, question))
-    for number, some in sorted(members.items()):
-        texts = (f'"{place}":{page_json(shown(found[name]))}' for place, name in sorted(some))
-        yield number, "{" + ",".join(texts) + "}"
 
 
 def _run(evaluation: Evaluation) -> dict[str, Any]:
