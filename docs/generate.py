@@ -1,9 +1,10 @@
 """Generates the pages and the pictures that come from the code: run ``python docs/generate.py`` after changing it.
 
 ``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
-``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, those in
-``importing.md`` from the readers and from importing varied logs, ``demo.svg`` from a real run of ``graphkit demo``,
-``failure.svg`` from the storefront, and ``pictures/`` from what the queries for analysts find there.
+``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table of
+contents in ``importing.md`` and the pages in ``importing/`` from the readers and from importing varied logs,
+``demo.svg`` from a real run of ``graphkit demo``, ``failure.svg`` from the storefront, and ``pictures/`` from what the
+queries for analysts find there.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ import tempfile
 from pathlib import Path
 
 from failure_picture import failure_picture
+from format_pages import contents, format_page, with_outcomes
 from query_pictures import query_pictures
 
 from graphkit.graph.graph_schema import GraphElement, graph_schema
 from graphkit.graph.queries import analysis_queries, failure_queries
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import MEASURES
+from graphkit.plugins.demo.commands import CODE_PAGE
 from graphkit.readers.known_formats import readers
 
 HERE = Path(__file__).parent
@@ -34,13 +37,15 @@ HERE = Path(__file__).parent
 #: The width of the terminal in the picture.
 COLUMNS = 80
 
+#: What a command in the picture gets of the caller's environment: where programs, modules and caches lie.
+NEEDED = ("PATH", "HOME", "JAVA_HOME", "PYTHONPATH", "TMPDIR")
+
+#: The terminal of the picture.
+TERMINAL = {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONUTF8": "1"}
+
 #: Between these lines of the page of imports stands the table of formats.
 FORMATS = "<!-- formats: made by docs/generate.py -->"
 END = "<!-- end of formats -->"
-
-#: Between these lines of the page of imports stands what comes of the variations of each format's log.
-OUTCOMES = "<!-- outcomes: made by docs/generate.py -->"
-END_OF_OUTCOMES = "<!-- end of outcomes -->"
 
 #: Between these lines of the page of the graph stand its tables.
 SCHEMA = "<!-- schema: made by docs/generate.py -->"
@@ -121,23 +126,18 @@ def queries_page() -> str:
 
 
 def importing_page() -> str:
-    """Return the page of imports, with what each format lacks."""
+    """Return the page of imports, whose table of contents names the page of each format."""
     page = (HERE / "importing.md").read_text(encoding="utf-8")
     head, _, rest = page.partition(FORMATS)
-    lines = ["| format | what is read | its own options | what it doesn't say |", "|---|---|---|---|"]
-    for reader in readers()[0]:
-        options = " ".join(f"`--{one.replace('_', '-')}`" for one in reader.options if one != "question_key")
-        lines.append(f"| `{reader.name}` | {reader.title} | {options} | {' '.join(reader.lacks)} |")
-    return "\n".join([f"{head}{FORMATS}", *lines, f"{END}{rest.partition(END)[2]}"])
+    return "\n".join([f"{head}{FORMATS}", *contents(), f"{END}{rest.partition(END)[2]}"])
 
 
-def with_outcomes(page: str) -> str:
-    """Return the page of imports with what comes of the variations of each format's log, computed by the tests."""
+def outcomes_of(name: str) -> dict[str, str]:
+    """Return what comes of each variation of a format's log, computed by the tests."""
     sys.path.insert(0, str(HERE.parent))
-    from tests.plugins.logs.log_outcomes import table
+    from tests.plugins.logs.log_outcomes import outcomes
 
-    head, _, rest = page.partition(OUTCOMES)
-    return "\n".join([f"{head}{OUTCOMES}", *table(), f"{END_OF_OUTCOMES}{rest.partition(END_OF_OUTCOMES)[2]}"])
+    return outcomes(name)
 
 
 def graph_page() -> str:
@@ -168,29 +168,53 @@ def _named(names: tuple[str, ...]) -> str:
     return " and ".join(f"`{name}`" for name in names)
 
 
-def demo_picture() -> str:
-    """Return what ``graphkit demo`` prints in a terminal of 80 columns as a drawing, without fonts from elsewhere."""
+def demo_picture() -> str | None:
+    """Return what ``graphkit demo`` prints in a terminal of 80 columns as a drawing, without fonts from elsewhere.
+
+    Where no sandbox works, the demo prints other lines: then there is no picture.
+    """
     from rich._export_format import CONSOLE_SVG_FORMAT
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(record=True, width=COLUMNS, file=io.StringIO(), highlight=False)
+    printed, written = in_a_terminal("demo")
+    if CODE_PAGE not in written:
+        return None
+    # Whatever the caller's terminal is, what is drawn has this width and these colours.
+    console = Console(
+        record=True,
+        width=COLUMNS,
+        file=io.StringIO(),
+        highlight=False,
+        force_terminal=True,
+        color_system="truecolor",
+        legacy_windows=False,
+        _environ={},
+    )
     console.print(Text("$ graphkit demo", style="bold"))
-    for line in in_a_terminal("demo").splitlines():
+    for line in printed.splitlines():
         console.print(Text.from_ansi(line))
     style = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     style = re.sub(r"<!--.*?-->", "", style, flags=re.DOTALL)
     return console.export_svg(title="graphkit demo", code_format=style, unique_id="graphkit")
 
 
-def in_a_terminal(command: str) -> str:
-    """Return what a command prints on standard output if that is a terminal; its progress isn't shown."""
+def in_a_terminal(*words: str) -> tuple[str, frozenset[str]]:
+    """Return what a command prints on standard output if that is a terminal, and the names of the files it writes.
+
+    Its progress isn't shown. Settings of the caller, such as ``NO_COLOR``, ``PYTHONIOENCODING`` or a variable whose
+    value is masked as a secret, don't reach it.
+    """
     master, slave = pty.openpty()
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
-            [sys.executable, "-m", "graphkit", command, "--data", f"{folder}/graph"],
+            [sys.executable, "-m", "graphkit", *words],
             cwd=folder,
-            env={**os.environ, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"},
+            env={
+                **{name: os.environ[name] for name in NEEDED if name in os.environ},
+                **TERMINAL,
+                "GRAPHKIT_HOME": f"{folder}/graph",
+            },
             stdout=slave,
             stderr=subprocess.DEVNULL,
         )
@@ -201,8 +225,9 @@ def in_a_terminal(command: str) -> str:
                 parts.append(part)
         os.close(master)
         if process.wait() != 0:
-            raise SystemExit(f"graphkit {command} failed")
-    return b"".join(parts).decode()
+            raise SystemExit(f"graphkit {' '.join(words)} failed")
+        written = frozenset(path.name for path in Path(folder).iterdir())
+    return b"".join(parts).decode(), written
 
 
 def main() -> None:
@@ -210,12 +235,18 @@ def main() -> None:
     (HERE / "measures.md").write_text(measures_page(), encoding="utf-8")
     (HERE / "queries.md").write_text(queries_page(), encoding="utf-8")
     (HERE / "graph.md").write_text(graph_page(), encoding="utf-8")
-    (HERE / "importing.md").write_text(with_outcomes(importing_page()), encoding="utf-8")
+    (HERE / "importing.md").write_text(importing_page(), encoding="utf-8")
+    for reader in readers()[0]:
+        page = with_outcomes(format_page(reader), outcomes_of(reader.name))
+        (HERE / "importing" / f"{reader.name}.md").write_text(page, encoding="utf-8")
     (HERE / "failure.svg").write_text(failure_picture(), encoding="utf-8")
     (HERE / "pictures").mkdir(exist_ok=True)
     for name, picture in query_pictures().items():
         (HERE / "pictures" / f"{name}.svg").write_text(picture, encoding="utf-8")
-    (HERE / "demo.svg").write_text(demo_picture(), encoding="utf-8")
+    if (demo := demo_picture()) is None:
+        sys.stderr.write("docs/demo.svg is left as it is: no sandbox works here, so the demo prints other lines\n")
+    else:
+        (HERE / "demo.svg").write_text(demo, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ from graphkit.graph.queries import analysis_queries, named_queries
 from graphkit.measures import registry
 from graphkit.measures.base import Measure
 from graphkit.plugins.judging.judges.catalogue import GRADERS
+from graphkit.readers.known_formats import readers
+from graphkit.readers.logged import Reader
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
 from tests.helpers.pages import Page
@@ -48,6 +50,15 @@ def test_generated_files_are_up_to_date(name: str, monkeypatch: pytest.MonkeyPat
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == made[name](), "run: python docs/generate.py"
 
 
+@pytest.mark.parametrize("reader", readers()[0], ids=lambda reader: reader.name)
+def test_pages_of_formats_are_up_to_date(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of a format says what its reader declares; its last section is compared beside the variations."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    format_page = importlib.import_module("format_pages").format_page
+    page = ROOT / "docs" / "importing" / f"{reader.name}.md"
+    assert page.read_text(encoding="utf-8") == format_page(reader), "run: python docs/generate.py"
+
+
 def test_picture_tells_the_failure() -> None:
     """The picture shows the wrong turn that the query of wrong turns finds, and needs nothing from elsewhere."""
     picture = (ROOT / "docs" / "failure.svg").read_text(encoding="utf-8")
@@ -56,6 +67,36 @@ def test_picture_tells_the_failure() -> None:
     for name in ("signIn", "login", "open_session", "sweep", "session_minutes", "EdgeRecall 0.00, 0 of 2 gold edges"):
         assert f">{name}<" in picture
     assert "http" not in picture.replace('xmlns="http://www.w3.org/2000/svg"', "")
+
+
+def hostile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set what changes the output of a command that gets it: no colours, another encoding, a width, a secret."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TTY_COMPATIBLE", "0")
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1:replace")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("SHOP_TOKEN", "EdgeRecall")
+
+
+def test_a_command_in_a_picture_gets_no_settings_of_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command prints in the picture's terminal what it prints there without the caller's settings."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    generate = importlib.import_module("generate")
+    plain, _ = generate.in_a_terminal("measures")
+    hostile(monkeypatch)
+    assert generate.in_a_terminal("measures")[0] == plain
+    assert "EdgeRecall" in plain
+    assert "\x1b[" in plain
+
+
+@pytest.mark.slow("a whole demo")
+@pytest.mark.usefixtures("bubblewrap")
+def test_picture_of_the_demo_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo draws the same picture whatever the caller's settings are."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    generate = importlib.import_module("generate")
+    hostile(monkeypatch)
+    assert (ROOT / "docs" / "demo.svg").read_text(encoding="utf-8") == generate.demo_picture()
 
 
 def test_what_the_pages_import_is_there() -> None:

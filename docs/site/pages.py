@@ -51,6 +51,17 @@ ROOMS = {
 }
 
 
+def on_config(config: Any) -> Any:
+    """List the pages of a folder where the navigation names the folder."""
+    for item in config["nav"]:
+        for section in item.values():
+            for entry in section if isinstance(section, list) else ():
+                for title, value in entry.items():
+                    if isinstance(value, str) and value.endswith("/"):
+                        entry[title] = sorted(f"{value}{path.name}" for path in (ROOT / "docs" / value).glob("*.md"))
+    return config
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that lie elsewhere or are made here."""
     for name, source in BESIDE.items():
@@ -64,14 +75,15 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, files: Files, **_: Any) -> str:
     """Lead the links of a page to the pages of the site; of other files of the repository only the name remains."""
     source = BESIDE.get(page.file.src_uri)
-    folder = "" if source else "docs"
+    here = posixpath.dirname(page.file.src_uri)
+    folder = "" if source else posixpath.join("docs", here)
 
     def link(found: re.Match[str]) -> str:
         mark, text, target, anchor = found.groups()
         path = posixpath.normpath(posixpath.join(folder, target))
         name = next((name for name, source in BESIDE.items() if source == path), path.removeprefix("docs/"))
         if files.get_file_from_path(name) is not None:
-            return f"{mark}[{text}]({name}{anchor or ''})"
+            return f"{mark}[{text}]({posixpath.relpath(name, here or '.')}{anchor or ''})"
         return text if (ROOT / path).exists() else found[0]
 
     # The arguments of a command in a heading aren't references: [FILE...].

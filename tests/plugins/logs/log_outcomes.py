@@ -1,4 +1,4 @@
-"""What comes of each variation of a log: the table in the page on imports, which ``docs/generate.py`` writes."""
+"""What comes of each variation of a log: the tables in the pages of formats, which ``docs/generate.py`` writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.imports.importer import ImportedLog, import_log
-from graphkit.readers.known_formats import reader_of, readers
+from graphkit.readers.known_formats import reader_of
 from tests.helpers.datasets import write_jsonl
 from tests.live.small_graph import EDGES, IDS
 from tests.plugins.logs.log_variations import (
@@ -375,9 +375,6 @@ def row(name: str) -> list[str]:
     return [variation(one) for variation in VARIATIONS.values()]
 
 
-def table() -> list[str]:
-    """Return the lines of the table."""
-    lines = [f"| format | {' | '.join(VARIATIONS)} |", f"|---|{'---|' * len(VARIATIONS)}"]
-    for reader in readers()[0]:
-        lines.append(f"| `{reader.name}` | {' | '.join(MEANINGS[one] for one in row(reader.name))} |")
-    return lines
+def outcomes(name: str) -> dict[str, str]:
+    """Return what comes of each variation of a format, in the words of its page."""
+    return dict(zip(VARIATIONS, (MEANINGS[one] for one in row(name)), strict=True))
