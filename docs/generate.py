@@ -1,6 +1,7 @@
 """Generates the pages and the pictures that come from the code: run ``python docs/generate.py`` after changing it.
 
-``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
+``measures.md`` comes from ``measures-head.txt`` and the registry, ``commands.md`` from ``commands-head.txt``, the
+declarations of commands and ``examples.txt``, ``queries.md`` from the headers of
 ``cypher/analysis`` and ``cypher/failures``, the tables in ``graph.md`` from ``cypher/schema.cypher``, the table of
 contents in ``importing.md`` and the pages in ``importing/`` from the readers and from importing varied logs,
 ``demo.svg`` from a real run of ``graphkit demo``, ``failure.svg`` from the storefront, and ``pictures/`` from what the
@@ -20,6 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from command_pages import commands_page
 from failure_picture import failure_picture
 from format_pages import contents, format_page, with_outcomes
 from query_pictures import query_pictures
@@ -235,6 +237,7 @@ def main() -> None:
     (HERE / "measures.md").write_text(measures_page(), encoding="utf-8")
     (HERE / "queries.md").write_text(queries_page(), encoding="utf-8")
     (HERE / "graph.md").write_text(graph_page(), encoding="utf-8")
+    (HERE / "commands.md").write_text(commands_page(), encoding="utf-8")
     (HERE / "importing.md").write_text(importing_page(), encoding="utf-8")
     for reader in readers()[0]:
         page = with_outcomes(format_page(reader), outcomes_of(reader.name))

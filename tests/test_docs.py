@@ -34,7 +34,9 @@ from tests.test_imports import MAY_IMPORT, PLUGINS
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 
-@pytest.mark.parametrize("name", ["measures.md", "queries.md", "graph.md", "importing.md", "failure.svg"])
+@pytest.mark.parametrize(
+    "name", ["measures.md", "commands.md", "queries.md", "graph.md", "importing.md", "failure.svg"]
+)
 def test_generated_files_are_up_to_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages say what the registries and the query headers say; the picture shows what the fixture holds."""
     monkeypatch.syspath_prepend(ROOT / "docs")
@@ -42,6 +44,7 @@ def test_generated_files_are_up_to_date(name: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.delitem(sys.modules, "generate")
     made = {
         "measures.md": generate.measures_page,
+        "commands.md": generate.commands_page,
         "queries.md": generate.queries_page,
         "graph.md": generate.graph_page,
         "importing.md": generate.importing_page,

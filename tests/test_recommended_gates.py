@@ -47,7 +47,7 @@ def test_no_bound_on_recall_stands_alone(page: str) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "action.yml", "docs/ci.md", "docs/commands.md", "docs/first-gate.md", "docs/pytest.md", "SKILL.md"],
+    ["README.md", "action.yml", "docs/ci.md", "docs/evaluating.md", "docs/first-gate.md", "docs/pytest.md", "SKILL.md"],
 )
 def test_the_reason_stands_beside_the_gate(page: str) -> None:
     """Each page that recommends a gate says that walking every edge passes one on recall alone."""

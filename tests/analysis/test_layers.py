@@ -210,8 +210,8 @@ def test_a_walk_off_the_gold_paths_is_a_weakness() -> None:
 
 
 def test_the_diagnosis_is_documented() -> None:
-    """The page of commands has a row for each rule, with its bounds, its weakness and its remedy."""
-    text = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    """The page on evaluating has a row for each rule, with its bounds, its weakness and its remedy."""
+    text = (ROOT / "docs" / "evaluating.md").read_text("utf-8")
     for rule in RULES:
         when = f"`{rule.measure}` {'>' if lower_is_better(rule.measure) else '<'} {rule.bound:g}"
         layer = "any" if rule.layer_below is None else f"{rule.layer} < {rule.layer_below:g}"

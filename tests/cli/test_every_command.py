@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import graphkit as package
+from graphkit.cli.app import app
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.plugins.judging.baseline import DEFAULT_MODEL, baseline
@@ -21,6 +25,7 @@ from graphkit.plugins.judging.grading.grade_run import GradingOptions
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
 from graphkit.plugins.judging.trust import spot_check
 from graphkit.plugins.judging.trust.consistency import REPEAT
+from graphkit.readers.known_formats import formats
 from graphkit.records.schemas import RECORDS
 from graphkit.scoring import intervals
 from graphkit.systems import session
@@ -46,8 +51,10 @@ SHARED = {
 
 
 def section(words: tuple[str, ...]) -> str:
-    """Return the part of the page that is about a command."""
-    found = re.search(rf"^## (?:[^\n]*`)?graphkit {' '.join(words)}\b.*?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    """Return the part of the page that is about a command; the formats of logs share one."""
+    if words[0] == "import" and words[1] in ("auto", *formats()):
+        words = ("import", "FORMAT")
+    found = re.search(rf"^### graphkit {' '.join(words)}(?: [^\n]*)?\n.*?(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL)
     assert found, f"docs/commands.md has no section for `graphkit {' '.join(words)}`"
     return found.group(0)
 
@@ -99,21 +106,26 @@ def test_every_command_takes_json() -> None:
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_every_command_is_documented(words: tuple[str, ...]) -> None:
-    """Each option and argument of a command stands in its section of docs/commands.md, and no option that isn't."""
+    """Each option and argument of a command stands in its section of docs/commands.md, and no option that isn't.
+
+    The section has an example.
+    """
     text = section(words)
+    assert re.search(r"^    graphkit ", text, re.MULTILINE)
     names = {name for option in COMMANDS[words].params for name in option.opts if name.startswith("-")}
     for option in COMMANDS[words].params:
         if not set(option.opts) & SHARED:
             shown = option.opts if option.param_type_name == "option" else [option.metavar or option.name.upper()]
             for name in shown:
                 assert name in text, f"{name} isn't documented"
+    text = re.sub(r"^.* With `auto` alone\. \|$", "", text, flags=re.MULTILINE) if "--yes" not in names else text
     documented = set(re.findall(r"`(--?[a-z][\w-]*)", text))
     assert documented <= names | SHARED, documented - names
 
 
 def test_shared_options_and_exit_codes_are_documented() -> None:
     """The options of all commands are at the top of the page, with the exit codes and the variables."""
-    top = PAGE.partition("\n## graphkit ")[0]
+    top = PAGE.partition("\n### graphkit ")[0]
     for text in (*SHARED, "NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "GRAPHKIT_HOME"):
         assert f"`{text}`" in top, text
     for variable in ("GRAPHKIT_JVM_HEAP", "GRAPHKIT_QUERY_TIMEOUT", "GRAPHKIT_DEBUG"):
@@ -140,16 +152,18 @@ def test_every_command_that_reads_the_graph_reports_half_written_ones(graph: Gra
         graph.store.write("MATCH (l:Load) DELETE l")
 
 
-def test_examples_of_the_page_are_commands() -> None:
-    """Each example in the page names a command and options that exist."""
-    examples = re.findall(r"^    graphkit (.+?)(?:  +#.*)?$", PAGE, re.MULTILINE)
-    assert len(examples) > 10
-    for example in examples:
-        words = example.split()
-        name = tuple(words[:2]) if (words[0],) not in COMMANDS else (words[0],)
-        known = {text for option in COMMANDS[name].params for text in option.opts}
-        given = {word for word in words if re.match(r"--?[a-z]", word)}
-        assert given <= known, example
+def test_examples_of_the_page_can_be_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command has one example, whose words its parser takes: no option, value or argument is missing or wrong."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    found = importlib.import_module("command_pages").examples(typer.main.get_command(app))
+    assert set(found) == {words if words[1:] != ("auto",) else ("import", "FORMAT") for words in COMMANDS} - {
+        ("import", name) for name in formats()
+    }
+    assert [words for words, some in found.items() if len(some) != 1] == []
+    for words, [example] in found.items():
+        given = shlex.split(example.line.partition(" > ")[0])[1 + len(words) :]
+        command = COMMANDS["import", "auto"] if words == ("import", "FORMAT") else COMMANDS[words]
+        command.make_context(" ".join(words), given)
 
 
 @pytest.mark.parametrize(
