@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 # Python keeps its compiled files, whatever the machine says: each command that a test starts needs half as long then.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all test-page test-ragas test-live test-driver5 test-cluster test-wheel test-versions test-newest docs dist lint format bench lock clean
+.PHONY: demo test test-all test-page test-ragas test-live test-driver5 test-cluster test-wheel test-versions test-newest docs dist release lint format bench lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
@@ -90,6 +90,13 @@ test-wheel: dist $(VENV)/.test .venv-docs/.done
 docs: .venv-docs/.done
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs --quiet build --strict --config-file docs/site/mkdocs.yml
 	@echo "build/docs/index.html"
+
+# Everything that a release needs: a clean tree, one version, an entry in the changelog, the site, both distributions.
+# It writes the message of the tag into build/, and says what a person does by hand.
+release: $(VENV)/.test
+	$(BIN)/python -m tests.release
+	$(MAKE) docs test-wheel
+	$(BIN)/python -m tests.release dist
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
