@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import signal
 import sys
 import threading
 from array import array
@@ -37,6 +38,7 @@ from graphkit.scoring.lockstep import Line, Lockstep, Source
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job, Scorer
 from graphkit.scoring.totals import Totals
+from graphkit.shards.processes import interrupts_held, start_tracker
 
 #: Files smaller than this, in bytes, aren't worth a second process.
 SMALL = 8 << 20
@@ -67,6 +69,9 @@ def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: 
     global _score, _unpacker
     # Standard output is for results; what a user's measure prints is none, from the import of its module on.
     sys.stdout = sys.stderr
+    if sys.platform != "win32":  # Ctrl-C ends it without a traceback, which it would print even while it starts
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     job: Job = pickle.loads(pickled)  # noqa: S301 - written by the process that started this one
     _score = _batch_scorer(job, hash)
     _unpacker = Unpacker(job.questions_file, job.run_file)
@@ -409,10 +414,13 @@ def _pooled(
     arguments: tuple[bytes, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
 ) -> Iterator[Part]:
     """Yield the part of each batch in order, with no more batches in progress than keep the workers busy."""
+    if start == "spawn":
+        start_tracker()
     with ProcessPoolExecutor(workers, get_context(start), _start_worker, arguments) as pool:
         in_progress: deque[Future[Part]] = deque()
         for batch in packed_batches:
-            in_progress.append(pool.submit(_work, batch))
+            with interrupts_held():  # until a worker that starts has its own answer to them
+                in_progress.append(pool.submit(_work, batch))
             if len(in_progress) > 2 * workers:
                 yield in_progress.popleft().result()
         while in_progress:

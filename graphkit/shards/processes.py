@@ -10,7 +10,8 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process, resource_tracker
+from functools import cache
+from multiprocessing import get_context, parent_process, resource_tracker, util
 from typing import Any, TypeVar
 
 from graphkit.errors import InputError
@@ -50,7 +51,7 @@ class SeparateProcesses(Executor):
         self._lock = threading.Lock()
         self._pools: dict[ProcessPoolExecutor, int] = {}
         self._ended = False
-        _start_tracker()
+        start_tracker()
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Run a task in one of the processes; a future of a task whose process dies raises ``BrokenExecutor``."""
@@ -74,7 +75,7 @@ class SeparateProcesses(Executor):
 
     def _started(self) -> ProcessPoolExecutor:
         pool = ProcessPoolExecutor(1, get_context("spawn"), _begin)
-        with _interrupts_held():
+        with interrupts_held():
             begun = pool.submit(os.getpid)
         process = begun.result()
         with self._lock:
@@ -99,7 +100,7 @@ class SeparateProcesses(Executor):
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Let processes start without Ctrl-C, until they ignore it themselves: one that imports would print a traceback."""
     if sys.platform == "win32":
         yield
@@ -111,13 +112,24 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-def _start_tracker() -> None:
+def start_tracker() -> None:
     """Start the process that removes the semaphores of a killed one, which then does so without a warning."""
     sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
     try:
         resource_tracker.ensure_running()
     finally:
         sys.warnoptions.pop()
+    _end_tracker_at_exit()
+
+
+@cache
+def _end_tracker_at_exit() -> None:
+    """End the tracker before this process ends: by itself it would notice that later, and outlive a command.
+
+    After every other finalizer, since those of semaphores would start it again.
+    """
+    stop: Callable[[], None] = resource_tracker._resource_tracker._stop  # type: ignore[attr-defined]
+    util.Finalize(None, stop, exitpriority=-100)
 
 
 def _kill(process: int) -> None:
