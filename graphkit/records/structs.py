@@ -1,7 +1,8 @@
 """The records as msgspec structs: a file's lines are decoded into them, and the rest of graphkit reads them.
 
-Each is the twin of the model of its name (``QuestionStruct`` of ``Question``): the same fields, defaults and bounds.
-The models guard the entrance: they accept every form of a record, report what is wrong with it, and give its schema.
+Each is the twin of the model of its name (``QuestionStruct`` of ``Question``), which declares its fields, defaults and
+bounds: ``python -m tests.records.twins`` writes them here. The models guard the entrance: they accept every form of a
+record, report what is wrong with it, and give its schema.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ S = TypeVar("S", bound=Struct)
 Text = Annotated[str, Meta(min_length=1)]
 Label = Annotated[str, Meta(max_length=LONGEST_NAME)]
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
-RunName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME, pattern=r"\S")]
+RunName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME, pattern="\\S")]
 Number = Annotated[float, Meta(ge=-WIDEST, le=WIDEST)]
 Amount = Annotated[float, Meta(ge=0, le=WIDEST)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Seconds = Annotated[float, Meta(gt=0, le=LONGEST_WAIT)]
 
 
 class StepStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
@@ -78,8 +81,8 @@ class CodeTestStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults
     expected: Any = None
     raises: Name | None = None
     assertion: str | None = None
-    timeout: Annotated[float, Meta(gt=0, le=LONGEST_WAIT)] = 30.0
-    tolerance: Annotated[float, Meta(ge=0, le=1)] = 1e-6
+    timeout: Seconds = 30.0
+    tolerance: Share = 1e-06
 
 
 class ExpectedToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):
