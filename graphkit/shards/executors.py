@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import GraphkitError, InputError, did_you_mean
 from graphkit.records.plugins import installed, load
 from graphkit.records.words import counted
 
@@ -24,6 +24,12 @@ GROUP = "graphkit.executors"
 
 class EndedExecutorError(RuntimeError):
     """The executor was shut down while a task waited or was under way: no worker was lost, and nothing is repeated."""
+
+
+class LostClusterError(GraphkitError):
+    """A cluster of which a part that nothing replaces has died: no attempt at its tasks helps (exit code 3)."""
+
+    exit_code = 3
 
 
 @dataclass(frozen=True)
@@ -172,10 +178,28 @@ def unreachable(engine: Engine, error: BaseException) -> InputError:
     """Return the error that a cluster doesn't answer."""
     from graphkit.records.secrets import masked_message
 
-    reason = masked_message(f"{error}" or type(error).__name__)
-    place = masked_message(engine.address or f"a local cluster of {counted(engine.local_workers(), 'worker')}")
     return InputError(
-        f"the {engine.name} cluster can't be reached: {reason}",
-        where=place,
+        f"the {engine.name} cluster can't be reached: {masked_message(str(error) or type(error).__name__)}",
+        where=_place(engine),
         remedy="Check the address, and that its scheduler is running with the same versions as here.",
     )
+
+
+def lost(engine: Engine, what: str | BaseException) -> LostClusterError:
+    """Return the error that a cluster has died: the part that did, or what its library raised at its start."""
+    from graphkit.records.secrets import masked_message
+
+    if not isinstance(what, str):
+        reason = masked_message(str(what).strip().partition("\n")[0].rstrip(".")) or type(what).__name__
+        what = f"it died while it started ({reason})"
+    return LostClusterError(
+        f"the {engine.name} cluster is lost: {what}",
+        where=_place(engine),
+        remedy="Run the command again: finished parts that it kept are reused.",
+    )
+
+
+def _place(engine: Engine) -> str:
+    from graphkit.records.secrets import masked_message
+
+    return masked_message(engine.address or f"a local cluster of {counted(engine.local_workers(), 'worker')}")

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, InvalidStateError
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from multiprocessing import active_children
 from typing import Any, TypeVar
 
-from graphkit.shards.executors import Engine, check_offered, needs, unreachable
+from graphkit.files.leftovers import held_folder
+from graphkit.shards.executors import Engine, check_offered, lost, needs, unreachable
+from graphkit.shards.processes import start_tracker
 
 T = TypeVar("T")
 
@@ -27,7 +30,7 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
     """Open a cluster of Dask: ``dask=ADDRESS``, or a local one of processes on loopback: ``dask``, ``dask=N``."""
     try:
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise needs("dask", "distributed") from None
     # The default stops a task after three lost workers; here that is counted once, for every engine (see work.py).
@@ -39,21 +42,7 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(quiet))
         try:
-            place: Any = engine.address
-            if place is None:
-                place = stack.enter_context(
-                    LocalCluster(
-                        n_workers=engine.local_workers(),
-                        threads_per_worker=1,
-                        processes=True,
-                        host="127.0.0.1",
-                        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-                        worker_dashboard_address=None,
-                        silence_logs=logging.CRITICAL,
-                    )
-                )
-                # Replaces those that aren't back.
-                place.adapt(minimum=engine.local_workers(), maximum=engine.local_workers())
+            place = stack.enter_context(_local_cluster(engine)) if engine.address is None else engine.address
             client = stack.enter_context(Client(place, timeout=PATIENCE, set_as_default=False))
         except (OSError, ValueError) as error:  # a timeout is an OSError; an address that isn't one a ValueError
             raise unreachable(engine, error) from None
@@ -63,11 +52,50 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
         yield DaskExecutor(client, engine)
 
 
+@contextmanager
+def _local_cluster(engine: Engine) -> Iterator[Any]:
+    """Yield a local cluster that replaces its workers; of its processes and files nothing is left at the end."""
+    import dask
+    from distributed import LocalCluster
+
+    with held_folder() as folder, dask.config.set({"temporary-directory": str(folder)}), _none_left():
+        try:
+            cluster = LocalCluster(
+                n_workers=engine.local_workers(),
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+                worker_dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+        except Exception as error:  # Dask has no type for workers that die while they start
+            raise lost(engine, error) from None
+        with cluster:
+            cluster.adapt(minimum=engine.local_workers(), maximum=engine.local_workers())
+            yield cluster
+
+
+@contextmanager
+def _none_left() -> Iterator[None]:
+    """End what Dask leaves of the workers that it started in the block."""
+    start_tracker()
+    before = {process.pid for process in active_children()}
+    try:
+        yield
+    finally:
+        for process in active_children():
+            if process.pid not in before and process.name.startswith("Dask Worker"):
+                process.kill()
+                process.join()
+
+
 class DaskExecutor(Executor):
     """Tasks as futures of a Dask client."""
 
     def __init__(self, client: Any, engine: Engine) -> None:
         self._client = client
+        self._engine = engine
         self._options = {"resources": dict(engine.resources)} if engine.resources else {}
 
     @property
@@ -81,23 +109,26 @@ class DaskExecutor(Executor):
 
         A worker that dies would otherwise have all tasks repeated whose results it still keeps for somebody.
         """
+        if self._client.status != "running":
+            raise lost(self._engine, "its scheduler is gone")
         task = self._client.submit(fn, *args, pure=False, **self._options, **kwargs)
         future: Future[T] = Future()
         future.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
-        task.add_done_callback(partial(_settle, future))
+        task.add_done_callback(partial(self._settle, future))
         return future
 
-
-def _settle(future: Future[Any], task: Any) -> None:
-    """Give a future the result of a task of Dask, and release the task."""
-    try:
-        error = task.exception()
-        value = task.result() if error is None else None
-    except BaseException as lost:  # it was cancelled, or the connection ended
-        error, value = lost, None
-    task.release()
-    with contextlib.suppress(InvalidStateError):  # it was cancelled
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(value)
+    def _settle(self, future: Future[Any], task: Any) -> None:
+        """Give a future the result of a task, and release the task."""
+        try:
+            error = task.exception()
+            value = task.result() if error is None else None
+        except BaseException as ended:  # it was cancelled, or the connection ended
+            error, value = ended, None
+        if error is not None and self._client.status != "running":
+            error = lost(self._engine, "its scheduler is gone")
+        task.release()
+        with contextlib.suppress(InvalidStateError):  # it was cancelled
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(value)

@@ -5,21 +5,31 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.errors import InputError
-from graphkit.shards.executors import Engine, check_offered, needs, unreachable
+from graphkit.files.leftovers import held_folder
+from graphkit.plugins.cluster.ray_watch import PATIENCE, LocalProcesses, RayWatch
+from graphkit.shards.executors import Engine, check_offered, lost, needs, unreachable
 
 T = TypeVar("T")
 
-#: No statistics are sent, and no notes printed that a user of graphkit can't act on.
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+#: No statistics are sent, and no notes printed that a user of graphkit can't act on; and the watch notices a lost GCS,
+#: for which Ray would end the process after a minute.
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "86400",
+}
 
-#: Seconds to wait for a running cluster.
-PATIENCE = 20.0
+#: The longest folder in which a local cluster's own is made.
+LONGEST_PLACE = 30
 
 #: How Ray calls resources that its tasks have options for.
 _OPTIONS = {"cpu": "num_cpus", "gpu": "num_gpus", "memory": "memory"}
@@ -41,37 +51,99 @@ def opened_ray(engine: Engine) -> Iterator[Executor]:
         from ray import is_initialized
     except ImportError:
         raise needs("ray", "ray") from None
-    own = not is_initialized()
-    if engine.address is not None and not own:
-        raise InputError(
-            "Ray is connected already", where="--on", remedy="Name no address to use that connection, or end it first."
-        )
-    try:
-        if own:
-            _check_listening(engine.address)
-            local: dict[str, Any] = {
-                "num_cpus": engine.local_workers(),
-                "include_dashboard": False,
-                "_node_ip_address": "127.0.0.1",
-            }
-            ray.init(
-                engine.address or "local",
-                logging_level=logging.ERROR,
-                log_to_driver=False,
-                **({} if engine.address else local),
+    if is_initialized():
+        if engine.address is not None:
+            raise InputError(
+                "Ray is connected already",
+                where="--on",
+                remedy="Name no address to use that connection, or end it first.",
             )
-    except (OSError, ValueError, RuntimeError) as error:  # a timeout is an OSError
-        ray.shutdown()
-        raise unreachable(engine, error) from None
-    try:
+        opened = _used(engine)
+    else:
+        opened = _connected(engine) if engine.address else _local_cluster(engine)
+    with opened as watch, _notes_on_stderr(watch):
         if engine.resources:
             wanted = {_DECLARED.get(name.lower(), name): amount for name, amount in engine.resources.items()}
             check_offered(engine, wanted, [node["Resources"] for node in ray.nodes() if node["Alive"]])
-        with _notes_on_stderr():
-            yield RayExecutor(engine.resources)
+        yield RayExecutor(engine.resources, watch)
+
+
+@contextmanager
+def _used(engine: Engine) -> Iterator[RayWatch]:
+    """Use the connection of the caller, whose end is the caller's."""
+    with RayWatch(engine, {}, lambda: None) as watch:
+        yield watch
+
+
+@contextmanager
+def _connected(engine: Engine) -> Iterator[RayWatch]:
+    """Connect to a running cluster, and watch it."""
+    import ray
+
+    try:
+        try:
+            _check_listening(engine.address)
+            ray.init(engine.address, logging_level=logging.ERROR, log_to_driver=False)
+        except (OSError, ValueError, RuntimeError) as error:  # a timeout is an OSError
+            raise unreachable(engine, error) from None
+        with RayWatch(engine, _parts(engine), lambda: None) as watch:
+            yield watch
     finally:
-        if own:
+        ray.shutdown()
+
+
+@contextmanager
+def _local_cluster(engine: Engine) -> Iterator[RayWatch]:
+    """Start a cluster on loopback, and watch it; of its processes and files nothing is left at the end."""
+    import ray
+
+    with held_folder(_short_place()) as folder:
+        processes = LocalProcesses(folder)
+        try:
+            try:
+                ray.init(
+                    "local",
+                    num_cpus=engine.local_workers(),
+                    include_dashboard=False,
+                    logging_level=logging.ERROR,
+                    log_to_driver=False,
+                    _node_ip_address="127.0.0.1",
+                    _temp_dir=str(folder),
+                )
+                parts = _parts(engine)
+            except Exception as error:  # Ray has no type for a part that dies while it starts
+                raise lost(engine, error) from None
+            with RayWatch(engine, parts, processes.note) as watch:
+                yield watch
+        finally:
+            processes.note()
             ray.shutdown()
+            processes.end()
+
+
+def _short_place() -> Path:
+    """Return the folder for a cluster's own: the paths of its sockets are bounded to some 100 characters."""
+    place = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
+    return Path(place if len(place) <= LONGEST_PLACE else "/tmp")  # noqa: S108 - in it, a folder of our own is made
+
+
+def _parts(engine: Engine) -> dict[str, tuple[str, int]]:
+    """Return what nothing replaces: the GCS, and the raylet of this process; of a client's connection, its server."""
+    import ray
+
+    if engine.address and engine.address.startswith("ray://"):
+        return {"client server": _host_and_port(engine.address)} if engine.address[-1].isdecimal() else {}
+    context = ray.get_runtime_context()
+    own = next(node for node in ray.nodes() if node["NodeID"] == context.get_node_id())
+    return {
+        "GCS": _host_and_port(context.gcs_address),
+        "raylet": (own["NodeManagerAddress"], int(own["NodeManagerPort"])),
+    }
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def _check_listening(address: str | None) -> None:
@@ -82,15 +154,23 @@ def _check_listening(address: str | None) -> None:
 
 
 @contextmanager
-def _notes_on_stderr() -> Iterator[None]:
-    """Print what Ray notes about lost workers to standard error: it knows standard output alone, without an option."""
+def _notes_on_stderr(watch: RayWatch) -> Iterator[None]:
+    """Print what Ray notes about lost workers to standard error: it knows standard output alone, without an option.
+
+    Of a lost cluster one error is said, without pages of its logs.
+    """
     from ray._private import worker
 
     printed = getattr(worker, "print_to_stdstream", None)
     if printed is None:
         yield
         return
-    worker.print_to_stdstream = lambda data, ignore_prefix: printed({**data, "is_err": True}, ignore_prefix)
+
+    def moved(data: Mapping[str, Any], ignore_prefix: str) -> None:
+        if not watch.is_lost():
+            printed({**data, "is_err": True}, ignore_prefix)
+
+    worker.print_to_stdstream = moved
     try:
         yield
     finally:
@@ -100,13 +180,18 @@ def _notes_on_stderr() -> Iterator[None]:
 class RayExecutor(Executor):
     """Tasks as remote calls of Ray, which is connected."""
 
-    def __init__(self, resources: Mapping[str, float]) -> None:
-        self._options: dict[str, Any] = {"num_cpus": 1, "max_retries": 0}  # see work.py for attempts
+    def __init__(self, resources: Mapping[str, float], watch: RayWatch) -> None:
+        import ray
+
+        options: dict[str, Any] = {"num_cpus": 1, "max_retries": 0}  # see work.py for attempts
         for name, amount in resources.items():
             if name.lower() in _OPTIONS:
-                self._options[_OPTIONS[name.lower()]] = amount
+                options[_OPTIONS[name.lower()]] = amount
             else:
-                self._options.setdefault("resources", {})[name] = amount
+                options.setdefault("resources", {})[name] = amount
+        self._watch = watch
+        # One remote function for all tasks: Ray stores each in its GCS, and waits for that.
+        self._remote = ray.remote(_called).options(**options)
 
     @property
     def workers(self) -> int:
@@ -116,8 +201,17 @@ class RayExecutor(Executor):
         return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Submit a task."""
-        import ray
+        """Submit a task.
 
-        future: Future[T] = ray.remote(fn).options(**self._options).remote(*args, **kwargs).future()
+        Raises
+        ------
+        LostClusterError
+            The cluster is lost; futures of tasks under way raise it, too.
+        """
+        future: Future[T] = self._watch.future()
+        self._remote.remote(fn, args, kwargs).future().add_done_callback(partial(self._watch.settle, future))
         return future
+
+
+def _called(fn: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
+    return fn(*args, **kwargs)
