@@ -12,7 +12,7 @@ import hashlib
 import unicodedata
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean
@@ -47,35 +47,38 @@ class Prompt:
         return "\n\n".join([self.system, *(text for _, text in self.parts), self.instruction])
 
 
-@lru_cache(maxsize=64)
 def text_of(name: str) -> str:
     """Return the words of a prompt: those of a grader, or ``system``, with which every prompt begins.
 
     Raise an InputError if there is no such prompt.
     """
-    if name not in prompt_names():
-        known = prompt_names()
+    known = _prompts_in(_FOLDER)
+    if name not in known:
         raise InputError(
             f"no prompt is called {name!r}", remedy=f"{did_you_mean(name, known)}There are: {', '.join(known)}."
         )
-    return _file(name)[1]
+    return known[name][1]
 
 
 def form_of(name: str) -> str | None:
     """Return the JSON Schema at the head of a prompt's file; None if Python code holds the form."""
-    return _file(name)[0]
+    return _prompts_in(_FOLDER)[name][0]
 
 
-def _file(name: str) -> tuple[str | None, str]:
-    text = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
-    head, line, words = text.partition("\n---\n")
-    return (head, words.strip()) if line and head.startswith("{") else (None, text)
-
-
-@lru_cache(maxsize=1)
 def prompt_names() -> tuple[str, ...]:
     """Return the names of all prompts, in order."""
-    return tuple(sorted(file.stem for file in _FOLDER.glob("*.txt")))
+    return tuple(_prompts_in(_FOLDER))
+
+
+@cache
+def _prompts_in(folder: Path) -> dict[str, tuple[str | None, str]]:
+    """Return the form and the words of each prompt in a folder, which doesn't change."""
+    return {file.stem: _parted(file.read_text(encoding="utf-8").strip()) for file in sorted(folder.glob("*.txt"))}
+
+
+def _parted(text: str) -> tuple[str | None, str]:
+    head, line, words = text.partition("\n---\n")
+    return (head, words.strip()) if line and head.startswith("{") else (None, text)
 
 
 def parts_of(materials: Materials, shows: Container[str]) -> tuple[tuple[str, str], ...]:

@@ -55,16 +55,11 @@ def test_a_prompt_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "system.txt").write_text("You judge.")
     schema = '{"type": "object", "properties": {"reason": {"type": "string"}, "calm": {"type": "boolean"}}}'
     (tmp_path / "tone.txt").write_text(f"{schema}\n---\nIs the tone calm?\n")
-    prompts.prompt_names.cache_clear()
-    try:
-        tone = known_graders()["tone"]
-        assert (tone.measures, text_of("tone")) == (("tone",), "Is the tone calm?")
-        assert prompt_of(tone, GOLD).text.endswith("Is the tone calm?")
-        done = judged(tone, GOLD, {"reason": "r", "calm": True})
-        assert [(one.measure, one.value, one.explanation) for one in done.findings] == [("tone", 1.0, "r")]
-    finally:
-        prompts.prompt_names.cache_clear()
-        prompts.text_of.cache_clear()
+    tone = known_graders()["tone"]
+    assert (tone.measures, text_of("tone")) == (("tone",), "Is the tone calm?")
+    assert prompt_of(tone, GOLD).text.endswith("Is the tone calm?")
+    done = judged(tone, GOLD, {"reason": "r", "calm": True})
+    assert [(one.measure, one.value, one.explanation) for one in done.findings] == [("tone", 1.0, "r")]
 
 
 def test_digest_of_a_prompt() -> None:
