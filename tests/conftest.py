@@ -387,7 +387,7 @@ def _marks(item: pytest.Item) -> set[str]:
         marks.discard("sandbox")
     if any(value in {"neo4j", NEWEST} for value in values.values() if isinstance(value, str)):
         marks.add("neo4j")
-    if item.path.parent.name == "live" or item.path.name == "test_clusters.py":
+    if item.path.parent.name in ("live", "cluster"):
         marks.add("libraries")
     return marks
 

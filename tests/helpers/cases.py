@@ -10,6 +10,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.registry import parse_measure
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Question
+from tests.helpers.made import made
 
 Triple = tuple[str, str | None, str]
 StepForm = Triple | dict[str, Any]
@@ -32,18 +33,18 @@ def either(group: str, *paths: Sequence[StepForm]) -> list[dict[str, Any]]:
 
 def question(*paths: Sequence[StepForm] | dict[str, Any], **fields: Any) -> Question:
     """Return a question with these gold paths: each a list of steps, or an object."""
-    return Question.model_validate({"id": "q", "question": "?", "paths": list(paths), **fields})
+    return made(Question, {"id": "q", "question": "?", "paths": list(paths), **fields})
 
 
 def answer(*walks: Sequence[StepForm], **fields: Any) -> Answer:
     """Return a run's record with these retrieved paths; it says that no chunk was retrieved where none is given."""
     traversal = {"paths": [list(walk) for walk in walks]}
-    return Answer.model_validate({"run": "r", "question_id": "q", "retrieved": [], "traversal": traversal, **fields})
+    return made(Answer, {"run": "r", "question_id": "q", "retrieved": [], "traversal": traversal, **fields})
 
 
 def unlogged(**fields: Any) -> Answer:
     """Return a run's record that says neither what was retrieved nor what was traversed, unless it is given."""
-    return Answer.model_validate({"run": "r", "question_id": "q", **fields})
+    return made(Answer, {"run": "r", "question_id": "q", **fields})
 
 
 def ranking(*ids: str, **fields: Any) -> Answer:

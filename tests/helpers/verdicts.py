@@ -10,6 +10,7 @@ from graphkit.records.ids import Places
 from graphkit.records.models import Answer
 from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
 from tests.helpers.datasets import read_jsonl
+from tests.helpers.made import made
 
 
 def claim(
@@ -24,13 +25,13 @@ def claim(
     """Return a claim; a piece of evidence is chunk, quote, and whether the quote occurs (it does)."""
     pieces = [Evidence(chunk=chunk, quote=quote, occurs=not rest or rest[0]) for chunk, quote, *rest in evidence or []]
     walked = None if edge is None else TraversedEdge(source=edge[0], relation=edge[1], target=edge[2], in_gold=in_gold)
-    return AnswerClaim.model_validate({"text": text, "support": support, "evidence": pieces, "edge": walked, **fields})
+    return made(AnswerClaim, {"text": text, "support": support, "evidence": pieces, "edge": walked, **fields})
 
 
 def verdict(question: str, *, grader: str = "claims", judge: str = "lexical", run: str = "r", **fields: Any) -> Verdict:
     """Return a verdict on the answer of a run to a question."""
     known = {"run": run, "question": question, "grader": grader, "judge": judge, "prompt_hash": "0", **fields}
-    return Verdict.model_validate(known)
+    return made(Verdict, known)
 
 
 def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:

@@ -21,6 +21,7 @@ from graphkit.records.models import (
     TraversalStep,
 )
 from graphkit.records.schemas import json_schema
+from tests.helpers.made import made
 
 ASKED: dict[str, Any] = {"id": "q1", "question": "?"}
 RAN: dict[str, Any] = {"run": "r", "question_id": "q1"}
@@ -28,12 +29,12 @@ RAN: dict[str, Any] = {"run": "r", "question_id": "q1"}
 
 def question(**fields: Any) -> Question:
     """Return a question with these fields."""
-    return Question.model_validate({**ASKED, **fields})
+    return made(Question, {**ASKED, **fields})
 
 
 def answer(**fields: Any) -> Answer:
     """Return a run's record with these fields."""
-    return Answer.model_validate({**RAN, **fields})
+    return made(Answer, {**RAN, **fields})
 
 
 #: Every name that stands for a field, by record and field.

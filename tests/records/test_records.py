@@ -22,7 +22,7 @@ from graphkit.records.models import (
 from graphkit.records.schemas import RECORDS
 from graphkit.records.structs import AnswerStruct, QuestionStruct, struct_of
 from graphkit.records.three_texts import READ_AS_PATHS, READ_AS_TRIPLES, UNDECIDED
-from tests.records.samples import ALIASES, MINIMAL, STEPS, TRIPLES, answer, question
+from tests.records.samples import ALIASES, ASKED, MINIMAL, RAN, STEPS, TRIPLES, answer, question
 
 # Names -------------------------------------------------------------------------------------------------------------
 
@@ -57,8 +57,8 @@ def test_alias_table_is_whole(model: type[Record]) -> None:
 
 def test_the_fields_own_name_wins() -> None:
     """If both names are present, the canonical one counts."""
-    assert question(query_id="other").id == "q1"
-    assert answer(id="other").question_id == "q1"
+    assert Question.model_validate({**ASKED, "query_id": "other"}).id == "q1"
+    assert Answer.model_validate({**RAN, "id": "other"}).question_id == "q1"
 
 
 @pytest.mark.parametrize("name", ["gold_answer", "ground_truth", "answer", "reference"])
@@ -71,8 +71,10 @@ def test_a_list_of_gold_answers(name: str) -> None:
 
 
 def test_unknown_fields_are_ignored() -> None:
-    """An unknown field is ignored."""
-    assert question(colour="blue") == question()
+    """An unknown field is ignored; the helpers of tests refuse it."""
+    assert Question.model_validate({**ASKED, "colour": "blue"}) == question()
+    with pytest.raises(AssertionError, match=r"Question has no paths\.steps\.colour"):
+        question(paths=[{"steps": [{**STEPS[0], "colour": "blue"}]}])
 
 
 # Forms of a traversal ----------------------------------------------------------------------------------------------

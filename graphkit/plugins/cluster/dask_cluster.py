@@ -41,6 +41,7 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
     }
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(quiet))
+        stack.enter_context(_one_error())
         try:
             place = stack.enter_context(_local_cluster(engine)) if engine.address is None else engine.address
             client = stack.enter_context(Client(place, timeout=PATIENCE, set_as_default=False))
@@ -50,6 +51,18 @@ def opened_dask(engine: Engine) -> Iterator[Executor]:
             workers = client.scheduler_info(n_workers=-1)["workers"].values()
             check_offered(engine, engine.resources, [each["resources"] for each in workers])
         yield DaskExecutor(client, engine)
+
+
+@contextmanager
+def _one_error() -> Iterator[None]:
+    """Leave it to graphkit to say that the scheduler is gone: the client logs tracebacks of its attempts to return."""
+    logger = logging.getLogger("distributed.client")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 @contextmanager
