@@ -19,7 +19,14 @@ from graphkit.readers.known_formats import formats
 HERE = Path(__file__).parent
 
 #: The titles of the sections of ``graphkit --help``.
-TITLES = {"start": "Start", "score": "Score", "understand": "Understand", "graph": "The graph", "more": "More"}
+TITLES = {
+    "start": "Start",
+    "score": "Score",
+    "understand": "Understand",
+    "gold": "Gold",
+    "graph": "The graph",
+    "more": "More",
+}
 
 #: The name under which the page has the commands of all formats, which take the same options.
 ANY_FORMAT = "FORMAT"
@@ -58,7 +65,7 @@ def shown_commands() -> Iterator[tuple[str, list[ShownCommand]]]:
         sections[TITLES[section]] = [(name,) for name in names]
     for group in ((), *((name,) for names in SECTIONS.values() for name in names)):
         for name, point in plugin_commands(" ".join(group)).items():
-            sections.setdefault(f"Plug-in {plugin_of(point)}", []).append((*group, name))
+            sections.setdefault(TITLES.get(plugin_of(point), f"Plug-in {plugin_of(point)}"), []).append((*group, name))
     for title, named in sections.items():
         commands = [one for words in named for one in _within(_found(root, words), words)]
         yield title, [ShownCommand(words, one, found.get(words, [])) for words, one in commands]

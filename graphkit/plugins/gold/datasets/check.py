@@ -29,10 +29,8 @@ def check(
 
     Exit codes: 0 if each question is valid, 1 if one is not, 2 if there is no dataset.
     """
-    from graphkit.plugins.gold.datasets.dataset_checks import check_brief, check_dataset
     from graphkit.cli.progress import shown_progress
-    from graphkit.plugins.gold.datasets.check_findings import check_brief
-    from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
+    from graphkit.plugins.gold.datasets.dataset_checks import check_brief, check_dataset
 
     with shown_progress(f"checking {dataset}"):
         checked = check_dataset(dataset, baseline)
