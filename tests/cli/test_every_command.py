@@ -166,6 +166,21 @@ def test_examples_of_the_page_can_be_called(monkeypatch: pytest.MonkeyPatch) -> 
         command.make_context(" ".join(words), given)
 
 
+def test_commands_of_all_pages_exist() -> None:
+    """Each line of a page that calls graphkit names a command and options that there are."""
+    found = 0
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        for line in re.findall(r"^ {4,}graphkit (.+?)(?: +[#|>].*)?$", page.read_text("utf-8"), re.MULTILINE):
+            words = re.sub(r"""'[^']*'|"[^"]*\"""", "TEXT", line).split()
+            name = tuple(words[:2]) if (words[0],) not in COMMANDS else (words[0],)
+            name = ("import", "auto") if name == ("import", "pipeline") else name  # the reader of docs/own-reader.md
+            assert name in COMMANDS or words[0].startswith("-"), (page.name, line)
+            known = {text for option in COMMANDS[name].params for text in option.opts} if name in COMMANDS else {*words}
+            assert {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)} <= known, (page.name, line)
+            found += 1
+    assert found > 200
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from graphkit.cli.app import app
 from graphkit.cli.imports import imports
 from graphkit.readers.known_formats import formats, installed
-from tests.helpers import ROOT
 from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.imports.plain import PLAIN
@@ -24,20 +20,6 @@ def test_each_format_has_a_command() -> None:
     """Each format of the registry has a command of its name."""
     commands: Any = typer.main.get_command(imports)
     assert {"auto", *formats()} <= set(commands.list_commands(typer.Context(commands)))
-
-
-def test_examples_of_the_page_on_importing() -> None:
-    """Each example of docs/importing.md is a command with options that there are."""
-    page = (ROOT / "docs" / "importing.md").read_text("utf-8")
-    examples = [shlex.split(line) for line in re.findall(r"^ {4,}graphkit (.+)$", page, re.MULTILINE)]
-    assert len(examples) > 3
-    commands = typer.main.get_command(app)
-    for example in examples:
-        command: Any = commands
-        while hasattr(command, "get_command"):
-            command = command.get_command(None, example.pop(0))
-        known = {text for option in command.params for text in option.opts}
-        assert {word for word in example if re.match(r"--?[a-z]", word)} <= known
 
 
 @pytest.fixture
