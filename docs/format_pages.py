@@ -21,7 +21,7 @@ OUTCOMES = "<!-- outcomes: made by docs/generate.py -->"
 HEAD = """\
 # {name}
 
-With this page you turn logs of this format into a run: {title}.
+With this page you turn logs of this format into a run.
 """
 
 #: Where the rules stand that every format shares, with their words.
@@ -45,7 +45,7 @@ def contents() -> list[str]:
 def format_page(reader: Reader) -> str:
     """Return the page of a format; its last section stays as it is, see :func:`with_outcomes`."""
     path = HERE / "importing" / f"{reader.name}.md"
-    old = path.read_text(encoding="utf-8") if path.exists() else HEAD.format(name=reader.name, title=reader.title)
+    old = path.read_text(encoding="utf-8") if path.exists() else HEAD.format(name=reader.name)
     above, outcomes = old.partition(MADE)[0].rstrip(), old.partition(OUTCOMES)[2]
     example = f"    graphkit import {reader.name} LOG --dataset my-dataset -o my-dataset/runs/mine.jsonl"
     rules = ", ".join(f"[{what}](../importing.md#{anchor})" for what, anchor in RULES.items())
@@ -55,6 +55,8 @@ def format_page(reader: Reader) -> str:
         MADE,
         "",
         "## The command",
+        "",
+        f"What is read: {reader.title}.",
         "",
         example,
         "",
