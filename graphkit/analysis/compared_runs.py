@@ -11,10 +11,9 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from graphkit.analysis.changed_gold import GoldDifference
-from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.scales import Scale, scale_of
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
@@ -27,6 +26,9 @@ from graphkit.records.usage import Spread
 from graphkit.records.words import counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.relation_counts import RelationCounts
+
+if TYPE_CHECKING:
+    from graphkit.analysis.explanations import Explanation
 
 By = Literal["category", "difficulty", "repo", "relation"]
 

@@ -7,12 +7,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphkit.analysis.changed_gold import GoldDifference
 from graphkit.analysis.compared_runs import ComparisonSource, LostMeasure, RunFacts, Values
 from graphkit.analysis.cost_comparison import CostComparison, compare_cost
-from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import listed, two
 from graphkit.analysis.pair_verdict import (
     WORSE,
@@ -34,6 +33,9 @@ from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.question_clusters import QuestionClusters
+
+if TYPE_CHECKING:
+    from graphkit.analysis.explanations import Explanation
 
 #: How the reason begins why a question is incomplete whose record the baseline answered.
 UNLOGGED = "not logged: "
