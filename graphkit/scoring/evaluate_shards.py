@@ -19,11 +19,13 @@ from graphkit.measures.outcome import STAGES, TwoByTwo
 from graphkit.measures.registry import bounds_of
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, expect, quiet
+from graphkit.scoring.file_scoring import evaluation_of, refuse_unusable
 from graphkit.scoring.intervals import moment_interval
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.results_folder import GROUP, ResultsWriter, cut, rows_of
+from graphkit.scoring.run_pass import job_options
 from graphkit.scoring.run_shards import RunShards, Scored
 from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_join import Exchange, Hashes, Routes, exchange, segments
@@ -111,7 +113,6 @@ class _Scoring:
         self.plan = run.plan
         self.problems = problems
         self.progress = progress
-        self.scratch = scratch
         self.names = [str(measure) for measure in measures]
         self.known = known
         self.detailed = detailed
@@ -122,6 +123,9 @@ class _Scoring:
         self.routes = Routes(scratch)
         self.hashes = Hashes(scratch)
         self.sent = ProblemsOnDisk(scratch / "problems")
+        self.totals, self.groups = Totals(len(measures), self.known[1].values()), Groups(self.names)
+        self.usage, self.gold = UsageOnDisk(scratch), GoldSeen()
+        self.runs: set[str] = set()
 
     def _job(self, measures: tuple[Measure, ...]) -> Job:
         commits, invalid = self.known
@@ -132,13 +136,8 @@ class _Scoring:
             commits,
             invalid,
             keep_rows=True,
-            outcomes=self.options.outcomes,
             detailed=self.detailed,
-            unordered=self.options.unordered,
-            undirected=self.options.undirected,
-            versions=any(measure.needs_commits for measure in measures),
-            relations=any(measure.compares_relations for measure in measures),
-            name=self.options.name,
+            **job_options(self.options, measures),
             spelling=self.run.spelling,
             wanted=frozenset(self.run.first.ids()),
         )
@@ -160,7 +159,8 @@ class _Scoring:
         routed, unknown = self._routed()
         if routed:
             self._make([dataclasses.replace(work[place], routed=tuple(routed[place])) for place in sorted(routed)])
-        return self._merged(unknown, judged, see)
+        self._sum_up(unknown)
+        return self._merged(judged, see)
 
     def _key(self) -> str:
         """Return the digest of everything that decides the parts."""
@@ -259,28 +259,30 @@ class _Scoring:
 
     # The results -----------------------------------------------------------------------------------------------------
 
-    def _merged(
-        self,
-        unknown: list[Leftover],
-        judged: Callable[[Evaluation], Evaluation] | None,
-        see: Callable[[Row], None] | None,
-    ) -> Evaluation:
-        totals = Totals(len(self.names), self.context.job.invalid.values())
-        groups, usage, gold = Groups(self.names), UsageOnDisk(self.scratch), GoldSeen()
-        runs: set[str] = set()
-        strangers: list[Leftover] = []
+    def _sum_up(self, unknown: list[Leftover]) -> None:
+        """Add the sums and problems of all parts, and refuse what can't be used."""
+        dataset, strangers = self.run.dataset, list[Leftover]()
         for place in range(len(self.parts)):
             part = self._part(place)
-            part.sums.add_to(totals, groups)
-            usage.add(part.sums.figures)
-            gold.merge(GoldSeen(set(part.gold[0]), part.gold[1]))
-            runs |= set(part.runs)
+            part.sums.add_to(self.totals, self.groups)
+            self.usage.add(part.sums.figures)
+            self.gold.merge(GoldSeen(set(part.gold[0]), part.gold[1]))
+            self.runs |= set(part.runs)
             strangers += part.strangers
             self.sent.add(part.problems)
-            part.questions.add_to(self.problems, str(self.run.dataset.questions_file))
+            part.questions.add_to(self.problems, str(dataset.questions_file))
             part.answers.add_to(self.problems, self.run.given)
         self._add_unknown(unknown, strangers)
-        self._refuse(totals, runs)
+        for sent in self.sent.first(KEPT):
+            self.problems.add(Problem(sent.where, sent.what, sent.record, sent.remedy, sent.more))
+        self.problems.beyond += max(0, len(self.sent) - KEPT)
+        questions = str(dataset.questions_file)
+        refuse_unusable(self.totals, self.runs, self.problems, self.run.given, questions, several=True)
+
+    def _merged(
+        self, judged: Callable[[Evaluation], Evaluation] | None, see: Callable[[Row], None] | None
+    ) -> Evaluation:
+        totals, dataset, job = self.totals, self.run.dataset, self.context.job
         whole = judged is not None or self.plan.whole or totals.questions <= ROWS
         kept: list[Row] = []
         ended, spread = EndedCounts(), SquareSums(self.names)
@@ -297,19 +299,23 @@ class _Scoring:
                     deque(map(see, rows_of(table, self.names)), 0)
             if judged is None:
                 writer.write(table)
-        result = self._result(totals, groups, usage, runs)
-        known = known_share(
-            self.run.dataset, Path(self.run.given), self.run.first, gold, self.run.respelled, most=LOOKED_AT
-        )
+        result = evaluation_of(job, dataset.name, totals, self.runs)
+        first, respelled = self.run.first, self.run.respelled
         result = dataclasses.replace(
-            result, known=known, rows=tuple(kept), ended=ended.counts, failed_as=self.options.failed_as
+            result,
+            known=known_share(dataset, Path(self.run.given), first, self.gold, respelled, most=LOOKED_AT),
+            rows=tuple(kept),
+            ended=ended.counts,
+            efficiency=self.usage.spreads(),
+            groups=self.groups.summaries(self.names, totals),
+            failed_as=self.options.failed_as,
         )
         if not whole:
             result = dataclasses.replace(result, intervals=spread.intervals(result))
         if judged is not None:
             result = judged(result)
             some = (result.rows[at : at + GROUP] for at in range(0, len(result.rows), GROUP))
-            for table in cut(as_table(rows, [*result.measures], self.context.job) for rows in some):
+            for table in cut(as_table(rows, [*result.measures], job) for rows in some):
                 writer.write(table)
         if see is not None:
             deque(map(see, result.rows), 0)
@@ -331,41 +337,6 @@ class _Scoring:
         self.sent.add(
             SentProblem(one.shard, one.line, one.where, UNKNOWN, one.question, "Check --dataset.", 0)
             for one in (*unknown, *every.values())
-        )
-
-    def _refuse(self, totals: Totals, runs: set[str]) -> None:
-        if len(runs) > 1:
-            raise InputError(
-                f"the files hold records of {len(runs)} runs: {', '.join(sorted(runs)[:5])}",
-                where=self.run.given,
-                remedy="Write each run into files of its own.",
-            )
-        for sent in self.sent.first(KEPT):
-            self.problems.add(Problem(sent.where, sent.what, sent.record, sent.remedy, sent.more))
-        self.problems.beyond += max(0, len(self.sent) - KEPT)
-        self.problems.raise_if_refused(usable=totals.questions - totals.missing)
-        if not totals.questions:
-            raise InputError("the files hold no question", where=str(self.run.dataset.questions_file))
-        if not runs:
-            raise InputError("the files hold no record", where=self.run.given)
-
-    def _result(self, totals: Totals, groups: Groups, usage: UsageOnDisk, runs: set[str]) -> Evaluation:
-        return Evaluation(
-            run=self.options.name if self.options.name is not None else next(iter(runs)),
-            dataset=self.run.dataset.name,
-            questions=totals.questions,
-            failed=totals.failed,
-            missing=totals.missing,
-            unanswered=totals.no_answer,
-            measures=totals.summaries(self.names),
-            invalid=dict(self.context.job.invalid),
-            efficiency=usage.spreads(),
-            unscored=totals.unscored(self.names),
-            without_commit=(totals.without_commit, totals.commit_of_artifact) if self.context.job.versions else None,
-            gold_hash=totals.gold.hexdigest(),
-            warnings=(*totals.doubts.warnings(), *totals.relations.sentences),
-            relations=totals.relations,
-            groups=groups.summaries(self.names, totals),
         )
 
     def _manifest(self, result: Evaluation) -> dict[str, Any]:

@@ -6,6 +6,7 @@ waits for its partner if that is in another batch.
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import os
 import pickle
@@ -16,8 +17,7 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from multiprocessing import get_context
 from operator import le
@@ -28,13 +28,13 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import trials_remedy
-from graphkit.files.spool import TOGETHER, Packer, Spool
+from graphkit.files.spool import Spool
 from graphkit.records.collector import RARELY
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
-from graphkit.scoring.batches import SIZE, Batch, PackedBatch, Unpacker, batches, packed
+from graphkit.scoring.batches import SIZE, Batch, PackedBatch, Part, Unpacker, batch_scorer, batches, packed
 from graphkit.scoring.known_share import GoldSeen
-from graphkit.scoring.lockstep import Line, Lockstep, Source
+from graphkit.scoring.lockstep import Line
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job, Scorer
 from graphkit.scoring.totals import Totals
@@ -59,12 +59,6 @@ _score: Callable[[Batch], Part]
 _unpacker: Unpacker
 
 
-def _batch_scorer(job: Job, hash: Callable[[str], int]) -> Callable[[Batch], Part]:  # noqa: A002
-    """Return the function that scores a batch; each process has its own."""
-    packer = Packer(AnswerStruct) if job.keep_answers else None
-    return partial(_scored, Scorer(job, hash), packer=packer)
-
-
 def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: A002
     global _score, _unpacker
     # Standard output is for results; what a user's measure prints is none, from the import of its module on.
@@ -73,7 +67,7 @@ def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: 
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     job: Job = pickle.loads(pickled)  # noqa: S301 - written by the process that started this one
-    _score = _batch_scorer(job, hash)
+    _score = batch_scorer(job, hash)
     _unpacker = Unpacker(job.questions_file, job.run_file)
     # Existing objects stay, and a batch makes no cycles: collecting garbage would take a tenth of the time.
     gc.freeze()
@@ -82,84 +76,6 @@ def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: 
 
 def _work(batch: PackedBatch) -> Part:
     return _score(_unpacker.unpack(batch))
-
-
-@dataclass
-class Part:
-    """The result of a batch.
-
-    Attributes
-    ----------
-    places
-        The line of the question of each row.
-    answers
-        The run's records in their order, packed, with their number, if the job keeps them.
-    names, described
-        If the job describes questions: the ids of the batch's questions in order, and the description of each scored
-        question.
-    gold
-        The wanted ids that the gold of these questions holds.
-    """
-
-    totals: Totals
-    rows: list[Row]
-    questions_without_answer: dict[str, Line]
-    answers_without_question: list[tuple[str, Line]]
-    problems: Problems
-    hashes: bytes
-    places: array[int] = field(default_factory=lambda: array("q"))
-    runs: set[str] = field(default_factory=set)
-    answers: list[tuple[bytes, int]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    described: list[tuple[str, Any]] = field(default_factory=list)
-    gold: GoldSeen = field(default_factory=GoldSeen)
-
-
-class _Pack:
-    """The records of a batch in packed form, some at a time."""
-
-    def __init__(self, packer: Packer[AnswerStruct]) -> None:
-        self._packer = packer
-        self._waiting: list[AnswerStruct] = []
-        self._packed: list[tuple[bytes, int]] = []
-
-    def add(self, answer: AnswerStruct) -> None:
-        self._waiting.append(answer)
-        if len(self._waiting) == TOGETHER:
-            self._flush()
-
-    def finish(self) -> list[tuple[bytes, int]]:
-        self._flush()
-        return self._packed
-
-    def _flush(self) -> None:
-        if self._waiting:
-            self._packed.append((self._packer.pack(self._waiting), len(self._waiting)))
-            self._waiting = []
-
-
-def _scored(scorer: Scorer, batch: Batch, packer: Packer[AnswerStruct] | None) -> Part:
-    """Score the questions of a batch whose records it holds, and hand back the lines without a partner."""
-    scorer.begin()
-    pack = None if packer is None else _Pack(packer)
-    joined = Lockstep(scorer, Source(scorer.answers.path), see=None if pack is None else pack.add)
-    joined.read(enumerate(batch.questions, batch.question_start), enumerate(batch.answers, batch.answer_start))
-    alone = [*joined.answers.items(), *joined.later]
-    rows = scorer.take_rows()
-    return Part(
-        totals=scorer.totals,
-        rows=rows,
-        questions_without_answer={name: (one.number, one.line) for name, one in joined.questions.items()},
-        answers_without_question=[(name, (one.number, one.line)) for name, one in alone],
-        problems=scorer.problems,
-        hashes=array("q", map(scorer.hash, joined.numbers)).tobytes(),
-        places=joined.places,
-        runs=scorer.runs,
-        answers=[] if pack is None else pack.finish(),
-        names=list(joined.numbers) if scorer.job.describe is not None else [],
-        described=scorer.described,
-        gold=scorer.gold,
-    )
 
 
 class _Join:
@@ -349,35 +265,51 @@ def score_file(
     for part in parts:
         join.add(part)
     join.finish()
-    if len(join.runs) > 1:
-        raise InputError(
-            f"the file holds records of {len(join.runs)} runs: {', '.join(sorted(join.runs)[:5])}",
-            where=str(job.run_file),
-            remedy="Write each run into a file of its own.",
-        )
-    problems.raise_if_refused(usable=join.totals.questions - join.totals.missing)
-    if not join.totals.questions:
-        raise InputError("the file holds no question", where=str(job.questions_file))
-    if not join.runs:
-        raise InputError("the file holds no record", where=str(job.run_file))
+    refuse_unusable(join.totals, join.runs, problems, str(job.run_file), str(job.questions_file))
     if gold is not None:
         gold.merge(join.gold)
-    return _evaluation(job, dataset, join)
+    found = evaluation_of(job, dataset, join.totals, join.runs)
+    return dataclasses.replace(found, rows=tuple(join.rows), efficiency=join.totals.efficiency.spreads())
 
 
-def _evaluation(job: Job, dataset: str, join: _Join) -> Evaluation:
-    totals, names = join.totals, [str(measure) for measure in job.measures]
+def refuse_unusable(
+    totals: Totals, runs: set[str], problems: Problems, run: str, questions: str, *, several: bool = False
+) -> None:
+    """Refuse the input of an evaluation that hasn't one run, has no question, or problems that aren't skipped.
+
+    ``run`` and ``questions`` are the places of both; ``several`` says that they may be several files.
+
+    Raises
+    ------
+    InputError
+        It says what is wrong.
+    """
+    files = "the files hold" if several else "the file holds"
+    if len(runs) > 1:
+        raise InputError(
+            f"{files} records of {len(runs)} runs: {', '.join(sorted(runs)[:5])}",
+            where=run,
+            remedy=f"Write each run into {'files' if several else 'a file'} of its own.",
+        )
+    problems.raise_if_refused(usable=totals.questions - totals.missing)
+    if not totals.questions:
+        raise InputError(f"{files} no question", where=questions)
+    if not runs:
+        raise InputError(f"{files} no record", where=run)
+
+
+def evaluation_of(job: Job, dataset: str, totals: Totals, runs: set[str]) -> Evaluation:
+    """Return the result of the sums of a run, without rows and usage."""
+    names = [str(measure) for measure in job.measures]
     return Evaluation(
-        run=job.name if job.name is not None else next(iter(join.runs)),
+        run=job.name if job.name is not None else next(iter(runs)),
         dataset=dataset,
         questions=totals.questions,
         failed=totals.failed,
         missing=totals.missing,
         unanswered=totals.no_answer,
         measures=totals.summaries(names),
-        rows=tuple(join.rows),
         invalid=dict(job.invalid),
-        efficiency=totals.efficiency.spreads(),
         unscored=totals.unscored(names),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
         gold_hash=totals.gold.hexdigest() if job.hash_gold or job.keep_rows else None,
@@ -396,7 +328,7 @@ def _parts(job: Job, workers: int | None) -> tuple[Callable[[str], int], Iterato
     # Python's own hash costs nothing, but only processes forked from one another agree on it.
     shared_hash = hash if fork or workers == 1 else digest
     if workers == 1:
-        return shared_hash, map(_batch_scorer(job, shared_hash), batches(job.questions_file, job.run_file))
+        return shared_hash, map(batch_scorer(job, shared_hash), batches(job.questions_file, job.run_file))
     arguments = pickle.dumps(job), shared_hash
     return shared_hash, _pooled(
         arguments, packed(job.questions_file, job.run_file), workers, "fork" if fork else "spawn"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,18 @@ from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.scorer import Job
+
+
+def job_options(options: EvaluationOptions, measures: Sequence[Measure]) -> dict[str, Any]:
+    """Return the fields of a :class:`graphkit.scoring.scorer.Job` that the options and all measures decide."""
+    return {
+        "outcomes": options.outcomes,
+        "unordered": options.unordered,
+        "undirected": options.undirected,
+        "versions": any(measure.needs_commits for measure in measures),
+        "relations": any(measure.compares_relations for measure in measures),
+        "name": options.name,
+    }
 
 
 @dataclass
@@ -63,12 +75,7 @@ class RunPass:
             known,
             problems,
             keep_rows=options.keep_rows,
-            outcomes=options.outcomes,
-            unordered=options.unordered,
-            undirected=options.undirected,
-            versions=any(measure.needs_commits for measure in measures),
-            relations=any(measure.compares_relations for measure in measures),
-            name=options.name,
+            **job_options(options, measures),
             hash_gold=options.hash_gold,
             **more,
         )

@@ -170,6 +170,22 @@ def test_a_repeated_question_counts_once(source: Path, tmp_path: Path) -> None:
     }
 
 
+def test_of_two_records_in_different_shards_the_first_counts(source: Path, tmp_path: Path) -> None:
+    """The last question has a record in the first shard of the run and one beside it: the first one counts, and the
+    other is named.
+    """
+    questions, answers = lines_of(source)
+    name = json.loads(questions[-1])["id"]
+    first = json.dumps({"run": RUN, "question_id": name, "error": "it gave up"})
+    second = json.dumps({"run": RUN, "question_id": name, "answer": "here"})
+    others = [line for line in answers if json.loads(line)["question_id"] != name]
+    parts = [questions[:30], questions[30:]], [[first, *others[:25]], [*others[25:], second]]
+    found = Problems("skip")
+    result = in_shards(dataset_of(tmp_path / "parted", source, *parts), tmp_path / "out", found)
+    assert result.question(name).failure == "failed: it gave up"
+    assert told(found) == [(name, "the question already has a record")]
+
+
 def test_ids_with_one_hash_are_told_apart(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where every id has the hash of many others, the join still compares the ids, and names every stranger once."""
     for module in (shard_scoring, shard_join):
