@@ -19,13 +19,14 @@ from graphkit.measures.outcome import STAGES, TwoByTwo
 from graphkit.measures.registry import bounds_of
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, expect, quiet
+from graphkit.records.unanswered import CountedAs
 from graphkit.scoring.file_scoring import evaluation_of, refuse_unusable
 from graphkit.scoring.intervals import moment_interval
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.results_folder import GROUP, ResultsWriter, cut, rows_of
-from graphkit.scoring.run_pass import job_options
+from graphkit.scoring.run_pass import job_options, known_from_files
 from graphkit.scoring.run_shards import RunShards, Scored
 from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_join import Exchange, Hashes, Routes, exchange, segments
@@ -87,65 +88,50 @@ def score_shards(
     ):
         what = "other processes can't find a measure that is defined in the script itself"
         raise InputError(what, remedy="Move it into a module of its own, and import it.")
-    if known is None:
-        known = run.known(measures, problems)
+    commits, invalid = known_from_files(run.dataset, measures, problems) if known is None else known
+    job = Job(
+        Path(),
+        run.run_file,
+        measures,
+        commits,
+        invalid,
+        keep_rows=True,
+        detailed=detailed,
+        **job_options(options, measures),
+        spelling=run.spelling,
+        wanted=frozenset(run.first.ids()),
+    )
     with held_folder() as scratch:
-        scoring = _Scoring(run, options, measures, problems, progress, scratch, known, detailed)
-        return scoring.evaluation(judged, see)
+        return _Scoring(run, job, problems, progress, scratch).evaluation(options.failed_as, judged, see)
 
 
 class _Scoring:
     """One evaluation in shards."""
 
-    def __init__(
-        self,
-        run: RunShards,
-        options: EvaluationOptions,
-        measures: tuple[Measure, ...],
-        problems: Problems,
-        progress: Progress,
-        scratch: Path,
-        known: tuple[CommitGraph, dict[str, str]],
-        detailed: tuple[Measure, ...] | None,
-    ) -> None:
+    def __init__(self, run: RunShards, job: Job, problems: Problems, progress: Progress, scratch: Path) -> None:
         self.run = run
-        self.options = options
+        self.job = job
         self.plan = run.plan
         self.problems = problems
         self.progress = progress
-        self.names = [str(measure) for measure in measures]
-        self.known = known
-        self.detailed = detailed
-        self.context = ShardContext(self._job(measures), tuple(run.questions), tuple(run.answers), run.extra)
+        self.names = [str(measure) for measure in job.measures]
+        self.context = ShardContext(job, tuple(run.questions), tuple(run.answers), run.extra)
         self.key = self._key()
         self.parts: list[Location] = []
         self.several: dict[tuple[int, int], int] = {}
-        self.routes = Routes(scratch)
-        self.hashes = Hashes(scratch)
+        self.routes, self.hashes = Routes(scratch), Hashes(scratch)
         self.sent = ProblemsOnDisk(scratch / "problems")
-        self.totals, self.groups = Totals(len(measures), self.known[1].values()), Groups(self.names)
+        self.totals, self.groups = Totals(len(job.measures), job.invalid.values()), Groups(self.names)
         self.usage, self.gold = UsageOnDisk(scratch), GoldSeen()
         self.runs: set[str] = set()
-
-    def _job(self, measures: tuple[Measure, ...]) -> Job:
-        commits, invalid = self.known
-        return Job(
-            Path(),
-            self.run.run_file,
-            measures,
-            commits,
-            invalid,
-            keep_rows=True,
-            detailed=self.detailed,
-            **job_options(self.options, measures),
-            spelling=self.run.spelling,
-            wanted=frozenset(self.run.first.ids()),
-        )
 
     # The passes ------------------------------------------------------------------------------------------------------
 
     def evaluation(
-        self, judged: Callable[[Evaluation], Evaluation] | None, see: Callable[[Row], None] | None
+        self,
+        failed_as: CountedAs,
+        judged: Callable[[Evaluation], Evaluation] | None,
+        see: Callable[[Row], None] | None,
     ) -> Evaluation:
         """Make all parts, and then the results of them; see :func:`score_shards`."""
         work = self._first_works()
@@ -160,17 +146,17 @@ class _Scoring:
         if routed:
             self._make([dataclasses.replace(work[place], routed=tuple(routed[place])) for place in sorted(routed)])
         self._sum_up(unknown)
-        return self._merged(judged, see)
+        return self._merged(failed_as, judged, see)
 
     def _key(self) -> str:
         """Return the digest of everything that decides the parts."""
         from graphkit import __version__
 
-        own = [code_of(measure) for measure in self.context.job.measures if measure.is_custom()]
-        how = self.options
-        options = how.outcomes, self.detailed is not None, how.unordered, how.undirected, how.name
-        commits, invalid = self.known  # a graph may know more than the files do
-        known = sorted(map(repr, commits.commits.items())), sorted(invalid.items())
+        job = self.job
+        own = [code_of(measure) for measure in job.measures if measure.is_custom()]
+        options = job.outcomes, job.detailed is not None, job.unordered, job.undirected, job.name
+        # A graph may know more than the files do.
+        known = sorted(map(repr, job.commits.commits.items())), sorted(job.invalid.items())
         return key_of(__version__, self.names, own, options, self.run.key, known)
 
     def _first_works(self) -> list[ShardWork]:
@@ -280,9 +266,12 @@ class _Scoring:
         refuse_unusable(self.totals, self.runs, self.problems, self.run.given, questions, several=True)
 
     def _merged(
-        self, judged: Callable[[Evaluation], Evaluation] | None, see: Callable[[Row], None] | None
+        self,
+        failed_as: CountedAs,
+        judged: Callable[[Evaluation], Evaluation] | None,
+        see: Callable[[Row], None] | None,
     ) -> Evaluation:
-        totals, dataset, job = self.totals, self.run.dataset, self.context.job
+        totals, dataset, job = self.totals, self.run.dataset, self.job
         whole = judged is not None or self.plan.whole or totals.questions <= ROWS
         kept: list[Row] = []
         ended, spread = EndedCounts(), SquareSums(self.names)
@@ -293,7 +282,7 @@ class _Scoring:
                 kept += rows_of(table, self.names)
             else:
                 spread.add(table)
-                if self.options.outcomes:
+                if job.outcomes:
                     ended.add(table)
                 if see is not None:
                     deque(map(see, rows_of(table, self.names)), 0)
@@ -308,7 +297,7 @@ class _Scoring:
             ended=ended.counts,
             efficiency=self.usage.spreads(),
             groups=self.groups.summaries(self.names, totals),
-            failed_as=self.options.failed_as,
+            failed_as=failed_as,
         )
         if not whole:
             result = dataclasses.replace(result, intervals=spread.intervals(result))
@@ -344,7 +333,7 @@ class _Scoring:
 
         measures = [
             {"name": str(measure), "version": __version__, "parameters": measure.settings()}
-            for measure in self.context.job.measures
+            for measure in self.job.measures
         ]
         given = {score.measure: score.given_by for score in result.given}
         measures += [{"name": name, "given_by": given[name]} for name in result.measures if name in given]

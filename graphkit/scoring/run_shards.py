@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,14 +24,12 @@ from graphkit.files.leftovers import held_folder
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.measures.base import Measure
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.first_records import RECORDS, FirstRecords
 from graphkit.scoring.further_measures import measures_that_apply
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.results_folder import ResultsFolder, ResultsWriter, check_results_folder, digest_of, remove_folder
-from graphkit.scoring.run_pass import known_from_files
 from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_parts import arrow
 from graphkit.scoring.shard_scoring import ShardContext, Survey, survey, usable_records
@@ -71,27 +69,6 @@ class ShardPlan:
             return Location(str(path.resolve().with_name(f".{path.resolve().name}.parts")))
         return Location(f"{self.out.given.rstrip('/')}.parts")
 
-    def held(self) -> AbstractContextManager[None]:
-        """Keep other commands of this machine from the results folder; one behind a URL can't be held.
-
-        Raises
-        ------
-        InputError
-            Another command writes it.
-        """
-        path = self.out.path
-        if path is None:
-            return nullcontext()
-
-        def refuse() -> None:
-            raise InputError(
-                "another command is writing this results folder",
-                where=str(self.out),
-                remedy="Wait until it has ended, or name another folder.",
-            )
-
-        return locked(path.resolve().with_name(f".{path.resolve().name}.lock"), refuse)
-
     def published(self, file: Path) -> Location:
         """Return the copy of a temporary file that is where all workers reach it: beside the parts in progress."""
         name = f"{digest_of(file)}-{file.name}"
@@ -123,9 +100,20 @@ def opened_plan(
         place = Location.of(out) if out is not None else Location(str(stack.enter_context(held_folder()) / "results"))
         plan = ShardPlan(place, executor, say, whole)
         arrow()  # refused at once, and not after an hour
-        stack.enter_context(plan.held())
+        if (path := place.path) is not None:  # one behind a URL can't be held
+            stack.enter_context(
+                locked(path.resolve().with_name(f".{path.resolve().name}.lock"), partial(_refuse, place))
+            )
         yield plan
         remove_folder(plan.work)
+
+
+def _refuse(out: Location) -> None:
+    raise InputError(
+        "another command is writing this results folder",
+        where=str(out),
+        remedy="Wait until it has ended, or name another folder.",
+    )
 
 
 class Scored(NamedTuple):
@@ -262,10 +250,6 @@ class RunShards:
     def further_measures(self) -> tuple[str, ...]:
         """The measures that score this run by default beside the usual ones."""
         return measures_that_apply(self.first, lambda: self.survey.tools, self.survey.texts)
-
-    def known(self, measures: Sequence[Measure], problems: Problems) -> tuple[CommitGraph, dict[str, str]]:
-        """Return the commits that a measure reads, and the reason of each question that isn't scored."""
-        return known_from_files(self.dataset, measures, problems)
 
     @property
     def key(self) -> tuple[object, ...]:
