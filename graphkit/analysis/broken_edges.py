@@ -167,29 +167,26 @@ def question_edges(case: Case) -> QuestionEdges:
     across, paths = counted_paths(case, boundaries=True), counted_paths(case, boundaries=False)
     walked = {edge for path in (*across, *paths) for edge in path.walked}
     edges = {edge for path in paths for edge in path.required}
-    required: dict[RowKey, list[Edge]] = {}
-    for edge in {edge for path in across for edge in path.required}:
-        required.setdefault(boundary_key(edge, case.places), []).append(edge)
-    for edge in edges:
-        required.setdefault(relation_key(edge), []).append(edge)
-    nodes = {node for source, _, target in edges for node in (source, target)}
-    single = sorted((single_edge(edge), edge in walked) for edge in edges)
+    keys = [(boundary_key(edge, case.places), edge in walked) for edge in {e for path in across for e in path.required}]
+    keys += [(relation_key(edge), edge in walked) for edge in edges]
+    required: dict[RowKey, list[bool]] = {}
+    for key, there in keys:
+        required.setdefault(key, []).append(there)
+    single = sorted([(single_edge(edge), edge in walked) for edge in edges])
+    nodes = sorted({node for source, _, target in edges for node in (source, target)})
     counts = (
-        *(
-            EdgeCount(kind, names, len(some), sum(edge in walked for edge in some))
-            for (kind, names), some in sorted(required.items())
-        ),
-        *(EdgeCount(kind, names, 1, int(there)) for (kind, names), there in single),
-        *(EdgeCount("node", (node,), 1, int(node in case.reached)) for node in sorted(nodes)),
+        *[EdgeCount(*key, len(some), sum(some)) for key, some in sorted(required.items())],
+        *[EdgeCount(*key, 1, int(there)) for key, there in single],
+        *[EdgeCount("node", (node,), 1, int(node in case.reached)) for node in nodes],
     )
-    absent = tuple(sorted(map(single_edge, edges & (case.absent or frozenset()))))
+    absent = tuple(sorted(map(single_edge, edges & case.absent))) if case.absent else ()
     if case.failure is not None:
         return QuestionEdges(counts, left_out="failed", absent=absent)
     if not case.walk_logged:
         return QuestionEdges(counts, left_out="unlogged", absent=absent)
-    there = contained(case.gold_edges, case.walked, case.untyped)
-    found = {relation_key(edge) for edge in there}
-    found |= {boundary_key(edge, case.places) for edge in case.places.boundary(there)}
+    gold = contained(case.gold_edges, case.walked, case.untyped)
+    found = {relation_key(edge) for edge in gold}
+    found |= {boundary_key(edge, case.places) for edge in case.places.boundary(gold)}
     beyond = tuple(sorted(found - {(one.kind, one.names) for one in counts if one.walked}))
     return QuestionEdges(counts, beyond, absent=absent)
 
@@ -237,7 +234,8 @@ def broken_edges(
     also
         Edges to list in any case.
     """
-    sums: dict[RowKey, dict[str, list[int]]] = {}
+    #: For each row and run the edges that are required, walked, and left out of failed and of unlogged questions.
+    sums: dict[RowKey, list[list[int]]] = {}
     beyond: set[RowKey] = set()
     absent: dict[RowKey, set[int]] = {}
     for number, run in enumerate(runs):
@@ -247,17 +245,19 @@ def broken_edges(
             beyond.update(one.beyond)
             for key in one.absent if not one.left_out else ():
                 absent.setdefault(key, set()).add(place)
-            for count in one.counts:
-                key = count.kind, count.names
-                row = sums.get(key)
+            counted_as = _SUMS.index(one.left_out or "required")
+            for kind, names, required, walked in one.counts:
+                row = sums.get((kind, names))
                 if row is None:
-                    row = sums[key] = {what: [0] * len(runs) for what in _SUMS}
-                row[one.left_out or "required"][number] += count.required
-                row["walked"][number] += 0 if one.left_out else count.walked
+                    row = sums[kind, names] = [[0] * len(runs) for _ in _SUMS]
+                row[counted_as][number] += required
+                if not one.left_out:
+                    row[1][number] += walked
     rows: dict[Kind, list[BrokenRow]] = {"boundary": [], "relation": [], "edge": [], "node": []}
     for key, row in sums.items():
-        required, walked, failed, unlogged = (tuple(row[what]) for what in _SUMS)
-        found = BrokenRow(*key, required, walked, failed, unlogged, key in beyond, len(absent.get(key, ())))
+        required_of, walked_of, failed, unlogged = map(tuple, row)
+        also_walked, lacking = key in beyond, len(absent.get(key, ()))
+        found = BrokenRow(*key, required_of, walked_of, failed, unlogged, also_walked, lacking)
         if found.lost or key[0] in ("boundary", "relation"):
             rows[key[0]].append(found)
     boundaries, relations, edges, nodes = (tuple(sorted(some, key=BrokenRow.sort_key)) for some in rows.values())
@@ -265,13 +265,14 @@ def broken_edges(
     listed = boundaries, relations, shown, nodes[:most]
     numbers = {(row.kind, row.names): number for number, row in enumerate(row for some in listed for row in some)}
 
-    def numbered(one: QuestionEdges | None, missed: bool) -> tuple[int, ...]:
-        if one is None or (missed and one.left_out):
-            return ()
-        some = (count for count in one.counts if not missed or count.walked < count.required)
-        return tuple(sorted(numbers[key] for count in some if (key := (count.kind, count.names)) in numbers))
+    def numbered(one: QuestionEdges | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the numbers of the rows of a question, and of those of which it missed an edge."""
+        needed = [(at, count) for count in one.counts if (at := numbers.get(count[:2])) is not None] if one else []
+        lost = [at for at, count in needed if count.walked < count.required] if one and not one.left_out else []
+        return tuple(sorted([at for at, _ in needed])), tuple(sorted(lost))
 
-    needs, missed = (tuple(tuple(numbered(one, lost) for one in run) for run in runs) for lost in (False, True))
+    found_in = [[numbered(one) for one in run] for run in runs]
+    needs, missed = (tuple(tuple(one[which] for one in run) for run in found_in) for which in (0, 1))
     return BrokenEdges(*listed, len(edges), len(nodes), needs, missed)
 
 

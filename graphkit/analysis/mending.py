@@ -166,11 +166,18 @@ def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> 
     rest = [one for one in found.values() if one.kind != "relation" or one.missed <= _MOST * total]
     chosen: list[MendingPlace] = []
     complete: set[tuple[int, str]] = set()
+    rest.sort(key=lambda one: -sum(map(len, one.alone)))
     while len(chosen) < most:
-        ranked = {_rank(one, complete): one for one in rest}
-        best = ranked[min(ranked)] if ranked else None
-        if best is None or not min(ranked).answers:
+        first: tuple[_PlaceRank, MendingPlace] | None = None
+        for one in rest:
+            if first is not None and -sum(map(len, one.alone)) > first[0].alone:
+                break  # neither this place nor a later one can complete as many
+            rank = _rank(one, complete)
+            if first is None or rank < first[0]:
+                first = rank, one
+        if first is None or not first[0].answers:
             break
+        best = first[1]
         chosen.append(best)
         complete |= _answers(best.alone)
         rest = [one for one in rest if one is not best and not _overlap(one, best, places)]
@@ -212,9 +219,12 @@ def _places(runs: Sequence[Missed], places: Places) -> dict[RowKey, MendingPlace
     alone: dict[RowKey, list[list[str]]] = {}
     for number, run in enumerate(runs):
         for name, edges in run.items():
-            here = Counter(key for edge in edges for key in _keys(edge, places))
-            missed.update(here)
+            here: dict[RowKey, int] = {}
+            for edge in edges:
+                for key in _keys(edge, places):
+                    here[key] = here.get(key, 0) + 1
             for key, count in here.items():
+                missed[key] += count
                 touched.setdefault(key, [[] for _ in runs])[number].append(name)
                 if count == len(edges):
                     alone.setdefault(key, [[] for _ in runs])[number].append(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphkit.analysis.breaks import Break
@@ -27,15 +27,14 @@ def map_of(case: Case, statuses: dict[Edge, str], breaks: Sequence[Break], commi
     """
     drawn, omitted = _drawn_edges(statuses)
     nodes = {node: number for number, node in enumerate(dict.fromkeys(node for edge in drawn for node in edge[::2]))}
-    marks, read, names = (
-        _marks(case, breaks),
-        case.read_at,
-        distinct_names({node: case.places.names(node) for node in nodes}),
-    )
+    marks, read, known = _marks(case, breaks), case.read_at, {node: case.places.names(node) for node in nodes}
+    names = distinct_names(known)
+    # A node whose name isn't its shortest one says it.
+    longer = {node: name for node, name in names.items() if name != known[node][0]}
     lacking = case.absent
     positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
     return {
-        "nodes": [_node(case, node, names[node], read.get(node, []), marks.get(node, []), commits) for node in nodes],
+        "nodes": [_node(case, node, longer, read.get(node, []), marks.get(node, []), commits) for node in nodes],
         "edges": [
             {
                 "source": nodes[edge[0]],
@@ -62,29 +61,31 @@ def _marks(case: Case, breaks: Sequence[Break]) -> dict[str, list[str]]:
     return marks
 
 
-def _node(case: Case, node: str, name: str, shas: list[str], marks: list[str], commits: Commits) -> dict[str, Any]:
-    repo = case.places.repo(node)
-    pin = case.pins.get(repo or "")
-    pinned = "" if not case.pins or all(sha == pin for sha in shas) else "off pin"
+def _node(
+    case: Case, node: str, longer: Mapping[str, str], shas: list[str], marks: list[str], commits: Commits
+) -> dict[str, Any]:
+    repo = case.places.repo(node) or ""
+    pin = case.pins.get(repo)
+    pinned = "" if not case.pins or shas.count(pin or "") == len(shas) else "off pin"
     if not shas and pin:
         shas, pinned = [pin], "pinned"
-    # The page takes the repository from an id that begins with it.
-    told = visible(repo or "") if (repo or "") != (node.partition(":")[0] if ":" in node else "") else None
     found: dict[str, Any] = {"id": visible(node)}
-    if told is not None:
-        found["repo"] = told
+    # The page takes the repository from an id that begins with it.
+    before, colon, _ = node.partition(":")
+    if repo != (before if colon else ""):
+        found["repo"] = visible(repo)
     if shas:
-        found["commits"] = [commits.number(repo, sha, pinned != "pinned") for sha in shas]
+        found["commits"] = [commits.number(repo or None, sha, pinned != "pinned") for sha in shas]
     if pin and "gold" in marks:  # the list of commits names it, whether it was read or not
-        commits.number(repo, pin, False)
+        commits.number(repo or None, pin, False)
     if pinned:
         found["pin"] = pinned
     if marks:
         found["marks"] = marks
     if rank := case.ranks.get(node, 0):
         found["rank"] = rank
-    if name != case.places.short_name(node):
-        found["name"] = visible(name)
+    if node in longer:
+        found["name"] = visible(longer[node])
     return found
 
 

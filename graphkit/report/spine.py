@@ -319,21 +319,21 @@ def _mark(case: Case, edge: Edge, found: set[Edge], off: set[Edge]) -> tuple[Ste
 
 def _clashes(case: Case, nodes: Sequence[str]) -> tuple[str, ...]:
     """Return for each node why a commit at which it was read doesn't belong with another; empty if all do."""
-    reasons: dict[tuple[str | None, str | None], str] = {}
-    for versions, rule, _ in incoherent_pairs(case):
-        for version in versions:
-            at = version.repo, version.sha
-            if at not in reasons:
-                others = [one for one in versions if one != version]
-                words = rule if rule == UNKNOWN_COMMIT or not others else f"not with {_commit(*others[0][:2])}: {rule}"
-                reasons[at] = f"{_commit(*at)}: {words}"
-    if not reasons:
+    pairs = incoherent_pairs(case)
+    if not pairs:
         return ("",) * len(nodes)
     read, places = case.read_at, case.places
-    return tuple(
-        next((visible(reasons[at]) for sha in read.get(node, ()) if (at := (places.repo(node), sha)) in reasons), "")
-        for node in nodes
-    )
+    at = [[(places.repo(node), sha) for sha in read.get(node, ())] for node in nodes]
+    asked = {one for some in at for one in some}
+    reasons: dict[tuple[str | None, str | None], str] = {}
+    for versions, rule, _ in pairs:
+        for version in versions:
+            one = version.repo, version.sha
+            if one in asked and one not in reasons:
+                others = [other for other in versions if other != version]
+                words = rule if rule == UNKNOWN_COMMIT or not others else f"not with {_commit(*others[0][:2])}: {rule}"
+                reasons[one] = visible(f"{_commit(*one)}: {words}")
+    return tuple([next((reasons[one] for one in some if one in reasons), "") for some in at])
 
 
 @lru_cache(1_000)  # many questions read the same commits

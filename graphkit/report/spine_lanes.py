@@ -52,10 +52,11 @@ class Lane:
 
     def rank(self, node: int) -> str:
         """Return the rank of a node, or the lowest and the highest of the runs'; empty if it wasn't retrieved."""
-        ranks = sorted({column.ranks[node] for column in self.columns})
-        if ranks[0] <= 0:
+        ranks = [column.ranks[node] for column in self.columns]
+        low, high = min(ranks), max(ranks)
+        if low <= 0:
             return ""
-        return f"#{ranks[0]}" if len(ranks) == 1 else f"#{ranks[0]}–{ranks[-1]}"
+        return f"#{low}" if low == high else f"#{low}–{high}"
 
 
 def lanes(spine: Spine) -> list[Lane]:
@@ -175,7 +176,7 @@ def rows(spine: Spine, some: list[Lane], place: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     seen: set[int] = set()
     at = -1
-    walked = [_walked(path, lane.column, place) for lane in some]
+    drawn = [_DrawnLane(lane, path, place) for lane in some]
     for number, step in enumerate(path.steps):
         follows = number + 1 < len(path.steps) and path.steps[number + 1].source == step.target
         for node, arriving, leaving in (
@@ -186,10 +187,7 @@ def rows(spine: Spine, some: list[Lane], place: int) -> list[dict[str, Any]]:
                 continue
             again = node in seen
             seen.add(node)
-            cells = [
-                _cell(lane, place, node, arriving, leaving, node in nodes, again)
-                for lane, nodes in zip(some, walked, strict=True)
-            ]
+            cells = [lane.cell(node, arriving, leaving, again) for lane in drawn]
             gold = None if arriving is None else step
             found.append({"step": 0 if arriving is None else number + 1, "gold": gold, "again": again, "cells": cells})
             found[-1]["node"] = spine.backbone.nodes[node]
@@ -207,42 +205,46 @@ def _instead(some: list[Lane], cells: list[Cell]) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _walked(path: SpinePath, column: Column, place: int) -> set[int]:
-    """Return the nodes at the ends of walked steps."""
-    marks = zip(path.steps, column.marks[place], strict=True)
-    return {node for step, mark in marks if mark.kind == "walked" for node in (step.source, step.target)}
+class _DrawnLane:
+    """A lane beside one gold path: what all of its cells there need."""
 
+    def __init__(self, lane: Lane, path: SpinePath, place: int) -> None:
+        column, broken = lane.column, next((one for one in lane.column.breaks if one.path == place), None)
+        self._lane, self._ranks, self._marks = lane, column.ranks, column.marks[place]
+        self._lines: list[_Line] = ["walked" if mark.kind == "walked" else "quiet" for mark in self._marks]
+        walked = [step for step, line in zip(path.steps, self._lines, strict=True) if line == "walked"]
+        self._walked = {node for step in walked for node in (step.source, step.target)}
+        self._clashes = any(any(one.clashes) for one in lane.columns)
+        #: Behind this step the lane is off the path; at that one it first broke, in these words.
+        self._after = len(self._marks) if broken is None or not broken.ordered else broken.step
+        self._broke = -1 if broken is None or lane.broken != (place, broken.step) else broken.step
+        self._words = BROKE[broken is not None and broken.ordered]
 
-def _cell(
-    lane: Lane, place: int, node: int, arriving: int | None, leaving: int | None, walked: bool, again: bool
-) -> Cell:
-    marks = lane.column.marks[place]
-    broken = next((one for one in lane.column.breaks if one.path == place), None)
-    reached = (leaving if leaving is not None else len(marks)) - 1 if arriving is None else arriving
-    mark = None if arriving is None else marks[arriving]
-    return Cell(
-        up=_line(lane, place, arriving),
-        down=_line(lane, place, leaving),
-        dot="walked" if walked else "retrieved" if lane.column.ranks[node] > 0 else "passed",
-        after=broken is not None and broken.ordered and reached >= broken.step,
-        broke="" if broken is None or (place, arriving) != lane.broken else BROKE[broken.ordered],
-        symbol="" if mark is None else MARKS[mark.kind][0],
-        kind="" if mark is None else mark.kind,
-        word="" if mark is None else MARKS[mark.kind][1],
-        relation="" if mark is None else mark.relation,
-        rank="" if again else lane.rank(node),
-        unknown=not again and lane.column.ranks[node] < 0,
-        ranks=tuple(column.ranks[node] for column in lane.columns),
-        clashes=()
-        if again
-        else tuple((run, one.clashes[node]) for run, one in enumerate(lane.columns) if one.clashes[node]),
-    )
-
-
-def _line(lane: Lane, place: int, step: int | None) -> _Line:
-    if step is None:
-        return "none"
-    return "walked" if lane.column.marks[place][step].kind == "walked" else "quiet"
+    def cell(self, node: int, arriving: int | None, leaving: int | None, again: bool) -> Cell:
+        """Return the cell of a node, with the steps that lead there and away."""
+        rank = self._ranks[node]
+        reached = (len(self._marks) if leaving is None else leaving) - 1 if arriving is None else arriving
+        kind: MarkKind | Literal[""] = ""
+        symbol = word = relation = ""
+        if arriving is not None:
+            kind, relation = self._marks[arriving].kind, self._marks[arriving].relation
+            symbol, word, _ = MARKS[kind]
+        clashes = self._lane.columns if self._clashes and not again else ()
+        return Cell(
+            "none" if arriving is None else self._lines[arriving],
+            "none" if leaving is None else self._lines[leaving],
+            "walked" if node in self._walked else "retrieved" if rank > 0 else "passed",
+            reached >= self._after,
+            self._words if arriving == self._broke else "",
+            symbol,
+            kind,
+            word,
+            relation,
+            "" if again else self._lane.rank(node),
+            not again and rank < 0,
+            tuple([column.ranks[node] for column in self._lane.columns]),
+            tuple((run, one.clashes[node]) for run, one in enumerate(clashes) if one.clashes[node]),
+        )
 
 
 def file_of(node: Node) -> str:
