@@ -16,7 +16,7 @@ from benchmarks.world import RUNS, world
 
 REPORT = Contender("graphkit_report", "report")
 ENCODING = Contender("encoding", "json.loads and json.dumps of the records")
-#: The page of two runs is meant to take at most so many times the processor's time of evaluating both.
+#: The page of two runs is meant to take at most so many times the processor's time of one command that evaluates both.
 EVALUATIONS = 2
 _SCRIPT = re.compile(r'<script type="application/json" id="(summary|d-[\d-]+)">(.*?)</script>', re.DOTALL)
 
@@ -71,14 +71,13 @@ def lines_of(found: list[tuple[Runs, Runs]]) -> list[Line]:
 
 
 def beside_evaluate(folder: Path, count: int, repeats: int) -> Line:
-    """Write the page of both runs and evaluate each, in turns, as commands: the processor's time of all processes."""
+    """Write the page of both runs and evaluate both, in turns, as commands: the processor's time of all processes."""
     data = world(folder, count)
     runs = [str(data / f"runs/{name}.jsonl") for name in RUNS]
-    commands = [["report", *runs, "--out", str(data / "report.html")]]
-    commands += [["evaluate", "--no-store", one] for one in runs]
+    commands = ["report", *runs, "--out", str(data / "report.html")], ["evaluate", "--no-store", *runs]
     turns = [[measure(["-m", "graphkit", *command]).cpu for command in commands] for _ in range(repeats)]
-    page, scores = median(turn[0] for turn in turns), median(turn[1] + turn[2] for turn in turns)
-    ratio = median(turn[0] / (turn[1] + turn[2]) for turn in turns)
+    page, scores = (median(turn[which] for turn in turns) for which in (0, 1))
+    ratio = median(of_page / of_scores for of_page, of_scores in turns)
     return Line(
         f"report of two runs, {spaced(count)}",
         f"{page:.1f} s of the processor",

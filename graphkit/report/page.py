@@ -29,8 +29,7 @@ from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
 from graphkit.report.history_view import history_charts
 from graphkit.report.overview import summary
-from graphkit.report.rendering import TEMPLATES, environment
-from graphkit.report.script import script
+from graphkit.report.rendering import TEMPLATES, environment, script
 from graphkit.report.verdict_view import judges
 from graphkit.scoring.measure_summaries import FAILURES_UNSCORED, UNLOGGED_UNSCORED
 from graphkit.scoring.results import Evaluation

@@ -13,8 +13,7 @@ from graphkit.graph.user_queries import QueryRows, node_name, relationship_name
 from graphkit.records.words import counted
 from graphkit.report.escaping import packed, page_json, visible, visible_text
 from graphkit.report.page import style_or_script
-from graphkit.report.rendering import TEMPLATES, environment
-from graphkit.report.script import script
+from graphkit.report.rendering import TEMPLATES, environment, script
 
 #: The style sheets of the page, in order.
 STYLES = ("base.css", "report.css", "map.css")

@@ -1,18 +1,20 @@
-"""The details of one question of one run as the page shows them: map, chunks, pairs of commits and values."""
+"""The details of one question of one run as the page shows them: map, chunks, tool calls, pairs of commits, values."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from graphkit.measures.case import Case
+from graphkit.measures.seen import gold_ids
+from graphkit.measures.tools import first_lack
 from graphkit.records.commits import Version
 from graphkit.records.structs import AnswerStruct, ChunkStruct
 from graphkit.report.commits_view import Commits, incoherent_pairs
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
 from graphkit.report.map_view import edge_statuses, map_of
 from graphkit.report.spine import Column, column_of
-from graphkit.report.tool_call_view import calls_of
 
 #: Characters of a chunk and of an answer that are shown.
 CHUNK_TEXT = 400
@@ -21,6 +23,12 @@ ANSWER_TEXT = 8000
 #: Chunks and pairs that are listed; the rest is counted.
 CHUNKS = 50
 PAIRS = 40
+
+#: The most calls that are shown, ids of one call, and characters of its arguments and of its result.
+CALLS = 60
+IDS = 20
+ARGUMENTS = 300
+RESULT = 300
 
 #: What can be true of a question of a run; the page filters the table of questions by it, and sorts it in this order.
 FLAGS = ("failed", "absent", "complete", "turn", "incoherent", "off_pin", "invalid", "unlogged")
@@ -80,7 +88,7 @@ def detail(
     }
     if answer is not None and (spent := _spent(answer)):
         shown["spent"] = spent
-    if (calls := calls_of(case)) is not None:
+    if (calls := _calls(case)) is not None:
         shown["calls"] = calls
     return shown, [flag for flag in FLAGS if held[flag]], found, required
 
@@ -113,3 +121,39 @@ def _lost(case: Case) -> list[dict[str, Any]]:
     lost = [(gain, node) for node, gain in case.question.relevant.items() if gain > 0 and node not in case.ranks]
     lost.sort(key=lambda pair: (-pair[0], pair[1]))
     return [{"id": visible(node), "gain": gain} for gain, node in lost[:CHUNKS]]
+
+
+def _calls(case: Case) -> dict[str, Any] | None:
+    """Return the tool calls of a question; None if they weren't logged."""
+    calls = case.answer.tool_calls if case.answer is not None else None
+    if calls is None:
+        return None
+    gold = {one for options in gold_ids(case) for ids in options for one in ids}
+    before: set[str] = set()
+    made = []
+    for call in calls[:CALLS]:
+        seen = list(dict.fromkeys(call.seen or ()))
+        ids = [{"id": visible(one), "gold": one in gold, "again": one in before} for one in seen[:IDS]]
+        made.append(
+            {
+                **_called(call.name, call.arguments),
+                "result": optional_text(call.result, RESULT),
+                "failed": call.failed,
+                "seen": None if call.seen is None else ids,
+                "more_seen": max(len(seen) - IDS, 0),
+            }
+        )
+        before.update(seen)
+    lack = first_lack(case)
+    return {
+        "made": made,
+        "more": max(len(calls) - CALLS, 0),
+        **listing("expected", case.question.expected_tool_calls, CALLS, lambda one: _called(one.name, one.arguments)),
+        "lack": None if lack is None else visible_text(str(lack), ARGUMENTS),
+    }
+
+
+def _called(name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
+    """Return a call's name and its arguments as a text; None if any are allowed."""
+    text = json.dumps(arguments, ensure_ascii=False) if arguments else None if arguments is None else ""
+    return {"name": visible(name, ARGUMENTS), "arguments": optional_text(text, ARGUMENTS)}

@@ -25,7 +25,7 @@ from graphkit.report.spine_lanes import MARKS, Cell, Story, clashes_of, file_of,
 #: The sign before the sentence of a lane, by its kind.
 SIGNS = {"good": "✓", "bad": "✕", "open": "?"}
 
-#: What is said of the answer of a run, by :meth:`_Writer._answer`.
+#: What is said of the answer of a run, by :meth:`_SpineWriter._answer`.
 ANSWERS = {
     "right": RIGHT_ANSWER.capitalize(),
     "wrong": WRONG_ANSWER.capitalize(),
@@ -106,10 +106,10 @@ def fragment(spine: Spine, question: str, commands: Sequence[str] = ()) -> Marku
     ``commands`` explain the question in each run; by default they name runs in the graph.
     """
     commands = commands or [command_text("why", name, question) for name in spine.runs]
-    return Markup(_Writer(spine).html(question, commands))  # noqa: S704 - escaped by the writer
+    return Markup(_SpineWriter(spine).html(question, commands))  # noqa: S704 - escaped by the writer
 
 
-class _Writer:
+class _SpineWriter:
     """Writes one spine."""
 
     def __init__(self, spine: Spine) -> None:

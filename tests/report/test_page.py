@@ -19,7 +19,7 @@ from graphkit.records.executions import Execution
 from graphkit.records.verdicts import answer_hash
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import packed, page_json, visible, visible_text
-from graphkit.report.script import script
+from graphkit.report.rendering import script
 from tests.helpers import cli
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, Page, edges_of, hostile_dataset, plain, spine_of
