@@ -20,13 +20,11 @@ from graphkit.shards.executors import Engine, check_offered, lost, needs, unreac
 
 T = TypeVar("T")
 
-#: No statistics are sent, and no notes printed that a user of graphkit can't act on; and the watch notices a lost GCS,
-#: for which Ray would end the process after a minute.
-_QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "86400",
-}
+#: No statistics are sent, and no notes printed that a user of graphkit can't act on.
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+#: Seconds after which Ray ends a process for a lost GCS, by default a minute: a day, since the watch notices it.
+_RECONNECTING = {"gcs_rpc_server_reconnect_timeout_s": 86_400}
 
 #: The longest folder in which a local cluster's own is made.
 LONGEST_PLACE = 30
@@ -80,6 +78,8 @@ def _connected(engine: Engine) -> Iterator[RayWatch]:
     """Connect to a running cluster, and watch it."""
     import ray
 
+    for name, value in _RECONNECTING.items():
+        os.environ.setdefault(f"RAY_{name}", str(value))
     try:
         try:
             _check_listening(engine.address)
@@ -109,6 +109,7 @@ def _local_cluster(engine: Engine) -> Iterator[RayWatch]:
                     log_to_driver=False,
                     _node_ip_address="127.0.0.1",
                     _temp_dir=str(folder),
+                    _system_config=_RECONNECTING,  # not by the environment: agents of a killed command wait as long
                 )
                 parts = _parts(engine)
             except Exception as error:  # Ray has no type for a part that dies while it starts
