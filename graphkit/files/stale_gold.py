@@ -10,7 +10,7 @@ from graphkit.files.known_ids import nearest
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
 from graphkit.records.commits import CommitGraph
-from graphkit.records.evidence import beyond_static
+from graphkit.records.gold import beyond_static
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct, StepStruct
 from graphkit.records.unanswered import STALE
 

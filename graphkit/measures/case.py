@@ -13,7 +13,7 @@ from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import NOT_STATED, Edge, all_typed, contained
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Version
-from graphkit.records.evidence import beyond_static
+from graphkit.records.gold import beyond_static
 from graphkit.records.ids import Places
 from graphkit.records.levels import at_level, place_at_level
 from graphkit.records.structs import (

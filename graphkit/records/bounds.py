@@ -1,11 +1,15 @@
-"""Comparisons of numbers that treat rounding errors as equal."""
+"""Comparisons of numbers that treat rounding errors as equal, and of qualities with their prices."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 #: Numbers this close are equal, relative to the larger one or to 1. The tests compare both engines with it too.
 TOLERANCE = 1e-9
+
+#: A quality, of which more is better, and a price, of which less is.
+Place = tuple[float, float]
 
 
 def equal(first: float, second: float) -> bool:
@@ -25,6 +29,15 @@ def under(value: float, bound: float) -> bool:
 def over(value: float, bound: float) -> bool:
     """Return whether a value is higher than a bound and not equal to it."""
     return value > bound and not equal(value, bound)
+
+
+def beaten(own: Place, others: Iterable[Place]) -> bool:
+    """Return whether another one has at least this quality for at most this price, and is better in one of both.
+
+    >>> beaten((0.5, 10), [(0.5, 9)]), beaten((0.5, 10), [(0.6, 11)]), beaten((0.5, 10), [(0.5, 10)])
+    (True, False, False)
+    """
+    return any(one[0] >= own[0] and one[1] <= own[1] and one != own for one in others)
 
 
 def exact_parts(values: list[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Hashes of gold, which show whether two results have the same gold.
+"""Gold: which steps no static graph holds, and hashes, which show whether two results have the same gold.
 
 The hash doesn't depend on the order of questions, keys, paths and file names, nor on other names of fields. A new field
 of questions changes no hash of gold that doesn't use it.
@@ -33,11 +33,25 @@ UNORDERED = frozenset(
     )
 )
 
+#: The evidence of a step that the static graph holds, and the default.
+STATIC = "static"
+
 _FIELDS = [field.name for field in fields(QuestionStruct)]
 #: Where the fields of gold are among those of the struct: the first ones aren't gold.
 _GOLD = range(len(NOT_GOLD), len(_FIELDS))
 _SIZE = 8
 _encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+def beyond_static(evidence: str | None) -> bool:
+    """Return whether a gold step is a real relation that a static graph needn't hold.
+
+    Any evidence but ``"static"`` means so: ``"manual"``, ``"trace"``, or a word of the data set.
+
+    >>> [beyond_static(evidence) for evidence in ("manual", "trace", "static", "", None)]
+    [True, True, False, False, False]
+    """
+    return bool(evidence) and evidence != STATIC
 
 
 def gold_hash(question: QuestionStruct) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphkit.analysis.board import BoardCell, BoardRow
-from graphkit.records.frontier import beaten
+from graphkit.records.bounds import beaten
 from graphkit.records.usage import Spread
 from graphkit.scoring.results import Evaluation
 
