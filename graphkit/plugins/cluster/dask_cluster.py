@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from graphkit.files.leftovers import held_folder
 from graphkit.shards.executors import Engine, check_offered, lost, needs, unreachable
-from graphkit.shards.processes import start_tracker
+from graphkit.shards.processes import interrupts_held, start_tracker
 
 T = TypeVar("T")
 
@@ -71,9 +71,15 @@ def _local_cluster(engine: Engine) -> Iterator[Any]:
     import dask
     from distributed import LocalCluster
 
-    with held_folder() as folder, dask.config.set({"temporary-directory": str(folder)}), _none_left():
+    with (
+        held_folder() as folder,
+        dask.config.set({"temporary-directory": str(folder)}),
+        _none_left(),
+        _loop_without_interrupts() as loop,
+    ):
         try:
             cluster = LocalCluster(
+                loop=loop,
                 n_workers=engine.local_workers(),
                 threads_per_worker=1,
                 processes=True,
@@ -87,6 +93,20 @@ def _local_cluster(engine: Engine) -> Iterator[Any]:
         with cluster:
             cluster.adapt(minimum=engine.local_workers(), maximum=engine.local_workers())
             yield cluster
+
+
+@contextmanager
+def _loop_without_interrupts() -> Iterator[Any]:
+    """Yield a loop whose thread and the workers that it starts get no Ctrl-C, for which they would print tracebacks."""
+    from distributed.utils import LoopRunner
+
+    runner = LoopRunner()
+    with interrupts_held():
+        runner.start()
+    try:
+        yield runner.loop
+    finally:
+        runner.stop()
 
 
 @contextmanager
@@ -126,9 +146,14 @@ class DaskExecutor(Executor):
             raise lost(self._engine, "its scheduler is gone")
         task = self._client.submit(fn, *args, pure=False, **self._options, **kwargs)
         future: Future[T] = Future()
-        future.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
+        future.add_done_callback(partial(self._cancel, task))
         task.add_done_callback(partial(self._settle, future))
         return future
+
+    def _cancel(self, task: Any, future: Future[Any]) -> None:
+        """Cancel a task whose future was cancelled, while there is a cluster."""
+        if future.cancelled() and self._client.status == "running":
+            task.cancel()
 
     def _settle(self, future: Future[Any], task: Any) -> None:
         """Give a future the result of a task, and release the task."""

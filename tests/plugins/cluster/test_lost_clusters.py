@@ -170,3 +170,19 @@ def test_a_scheduler_dies(folder: Path, temporary: Path) -> None:
         for process in (worker, scheduler):
             process.kill()
             process.wait()
+
+
+@pytest.mark.parametrize("on", ["dask=2", "ray=2"])
+def test_an_interrupted_command_leaves_no_cluster(folder: Path, temporary: Path, on: str) -> None:
+    """After Ctrl-C, which a terminal sends to the whole group, no process and no temporary file is left."""
+    needed({"dask=2": "distributed"}.get(on, "ray"))
+    command = started(folder, temporary, on)
+    until((folder / "waiting").exists, command)
+    os.killpg(command.pid, signal.SIGINT)
+    _, err = command.communicate(timeout=150)
+    left = of_session(command.pid)
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    assert command.returncode == 130, err
+    assert (left, [*temporary.iterdir()]) == ({}, [])
+    assert "Traceback" not in err, err
