@@ -15,7 +15,6 @@ from graphkit.analysis.pair_verdict import PairVerdict, sure
 from graphkit.analysis.paired import Draws, PairedResult, compare_pairs
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import beaten
-from graphkit.records.structs import AnswerStruct
 from graphkit.records.words import counted
 from graphkit.scoring.score_intervals import CONFIDENCE
 
