@@ -7,7 +7,6 @@ for ever.
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import threading
 import time
@@ -125,19 +124,23 @@ class LocalProcesses:
         import psutil  # Ray and Dask bring it
 
         with contextlib.suppress(psutil.Error):
-            for child in psutil.Process(os.getpid()).children():
+            for process in psutil.Process().children(recursive=True):  # parents come first
                 with contextlib.suppress(psutil.Error):
-                    if any(self._folder in argument for argument in child.cmdline()):
-                        self._found.add(child)
-        for process in [*self._found]:
-            with contextlib.suppress(psutil.Error):
-                self._found.update(process.children(recursive=True))
+                    if process not in self._found and self._is_own(process):
+                        self._found.add(process)
+
+    def _is_own(self, process: Any) -> bool:
+        parent = process.ppid()
+        return any(one.pid == parent for one in self._found) or any(self._folder in word for word in process.cmdline())
 
     def end(self) -> None:
-        """Kill those that still run, and wait until they are gone."""
+        """Kill those that still run, and what they started, and wait until they are gone."""
         import psutil
 
         self.note()
+        for process in [*self._found]:
+            with contextlib.suppress(psutil.Error):
+                self._found.update(process.children(recursive=True))
         for process in self._found:
             with contextlib.suppress(psutil.Error):
                 process.kill()
