@@ -19,7 +19,7 @@ from graphkit.measures.unscored import Unscored
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Commit, Compatibility, Question
 from graphkit.report.escaping import apart
-from graphkit.report.spine import Column, Spine, backbone_of, column_of, packed
+from graphkit.report.spine import Backbone, Column, Spine, backbone_of, column_of, packed
 from graphkit.report.spine_lanes import lanes, remedies, rows, stories
 from graphkit.report.spine_view import breakable, fragment
 from graphkit.report.spine_words import sentences
@@ -615,4 +615,35 @@ def test_hostile_names_stay_text() -> None:
         page = Page(str(fragment(spine, text)))
         assert {tag for tag, _ in page.elements} - plain <= {"b", "wbr"}
         assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+
+
+def test_hostile_names_of_several_runs_stay_text() -> None:
+    """Three runs named alike, with alternatives, ranks and conflicting commits: other names give the same elements.
+
+    The first two share a lane with ranks 1 and 2; of three alternatives the first counts for them, the second for the
+    third run, the last for none.
+    """
+
+    def shown(text: str) -> Page:
+        gold = question(*({"id": f"{text}{number}", "steps": [(X, "CALLS", Y)]} for number in range(3)))
+        case = Case(gold, answer(retrieved=[X]))
+        column, backbone = column_of(case), backbone_of(case)
+        paths = tuple(replace(path, unit=0) for path in backbone.paths)
+        columns = [replace(column, clashes=(text, ""), ranks=(rank, 0), counted=(0,)) for rank in (1, 2)]
+        columns.append(replace(column, counted=(1,)))
+        names = f"{text}-{text}", f"{text}-b", f"{text}-c"
+        spine = Spine(Backbone(backbone.nodes, paths), names, tuple(columns), (None,) * 3, (False,) * 3)
+        return Page(str(fragment(spine, text)))
+
+    def drawn(page: Page) -> list[tuple[str, list[str]]]:
+        return [(tag, sorted(attributes)) for tag, attributes in page.elements if tag not in ("wbr", "bdi")]
+
+    plain = drawn(shown("name"))
+    assert ("b", ["class", "title"]) in plain
+    for text in HOSTILE:
+        assert drawn(shown(text)) == plain
+
+
+def test_names_break_between_words() -> None:
+    """A name is escaped before its places to break are marked."""
     assert json.loads(json.dumps(breakable("</script>.x"))) == "&lt;/<wbr>script&gt;.<wbr>x"
