@@ -33,7 +33,7 @@ from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.export import gates_of
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, repeated_systems
-from graphkit.scoring.results import Evaluation, Label
+from graphkit.scoring.results import ROWS, Evaluation, Label
 from graphkit.scoring.run_pass import RunPass
 
 if TYPE_CHECKING:
@@ -201,10 +201,14 @@ class EvaluationPlan:
             return nullcontext(RunPass(Dataset.of_run(run.run, dataset), run.run))
         from graphkit.scoring.run_shards import opened_shards
 
-        gates = self.gates
-        whole = several or shards.whole or bool(gates.each or gates.pass_at or gates.pass_k is not None)
+        whole = several or shards.whole or self._by_question
         place = run.run if run.run == run.file else shards.published(run.run)
         return opened_shards(place, dataset, dataclasses.replace(shards, whole=whole), within=several)
+
+    @property
+    def _by_question(self) -> bool:
+        """Whether a gate holds the values of questions."""
+        return bool(self.gates.each or self.gates.pass_at or self.gates.pass_k is not None)
 
     def _scored(
         self,
@@ -219,6 +223,7 @@ class EvaluationPlan:
         needed = (
             self.options.keep_rows
             or self.gates.sure
+            or self._by_question
             or self.layered
             or self.by
             or self.scores
@@ -236,7 +241,8 @@ class EvaluationPlan:
         expect(progress, "runs scored", len(passes))
         for one, run in zip(runs, passes, strict=True):
             problems = Problems(options.on_error, strict=options.strict)
-            own = dataclasses.replace(options, origin=one.origin)
+            few = not isinstance(run, RunPass) or not run.has_more_than(ROWS)
+            own = dataclasses.replace(options, origin=one.origin, keep_rows=options.keep_rows or few)
             result = evaluate_pass(run, own, store=store, scores=self.scores, problems=problems, progress=progress)
             on_problems(problems)
             if self.scores:

@@ -144,7 +144,7 @@ def _surely(
     if found is None:
         why = (
             "too few values"
-            if result.rows or measure in result.intervals
+            if result.rows or measure in result.intervals or measure in result.squares
             else "the values of its questions weren't kept"
         )
         what = f"{measure} is {text}, and --sure needs its interval: {why}"

@@ -318,8 +318,7 @@ def planned(
     own = {name: value for name, value in own.items() if value is not None}
     if own["failed_as"] == "0":
         own["failed_as"] = "zero"
-    # The intervals of the means need the values.
-    options = EvaluationOptions(**own, keep_rows=True, hash_gold=as_json())
+    options = EvaluationOptions(**own, keep_rows=storing.rows, hash_gold=as_json())
     scores = reading.read(read_scores, given.scores or [])
     held = {(one.run, one.question, one.measure) for one in scores}
     return EvaluationPlan(

@@ -16,15 +16,13 @@ from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import KEPT, Problem, Problems
 from graphkit.measures.base import Measure
 from graphkit.measures.outcome import STAGES, TwoByTwo
-from graphkit.measures.registry import bounds_of
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.unanswered import CountedAs
 from graphkit.scoring.file_scoring import evaluation_of, refuse_unusable
-from graphkit.scoring.intervals import moment_interval
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
-from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.results import ROWS, Evaluation, Row
 from graphkit.scoring.results_folder import GROUP, ResultsWriter, cut, rows_of
 from graphkit.scoring.run_pass import job_options, known_from_files
 from graphkit.scoring.run_shards import RunShards, Scored
@@ -41,9 +39,6 @@ from graphkit.shards.work import PICKLING, ShardTask, finished_parts, key_of, no
 
 #: How many questions are looked at to name the id closest to an unknown one.
 LOOKED_AT = 10_000
-
-#: Up to so many questions, a result also holds its rows: what is printed names questions, and has intervals.
-ROWS = 20_000
 
 UNKNOWN = "the question id is not in the dataset"
 
@@ -274,14 +269,13 @@ class _Scoring:
         totals, dataset, job = self.totals, self.run.dataset, self.job
         whole = judged is not None or self.plan.whole or totals.questions <= ROWS
         kept: list[Row] = []
-        ended, spread = EndedCounts(), SquareSums(self.names)
+        ended = EndedCounts()
         writer = ResultsWriter(self.run.out)
         for table in cut(unpacked_table(self._part(place).rows) for place in range(len(self.parts))):
             self._count_reasons(totals, table)
             if whole:
                 kept += rows_of(table, self.names)
             else:
-                spread.add(table)
                 if job.outcomes:
                     ended.add(table)
                 if see is not None:
@@ -299,8 +293,6 @@ class _Scoring:
             groups=self.groups.summaries(self.names, totals),
             failed_as=failed_as,
         )
-        if not whole:
-            result = dataclasses.replace(result, intervals=spread.intervals(result))
         if judged is not None:
             result = judged(result)
             some = (result.rows[at : at + GROUP] for at in range(0, len(result.rows), GROUP))
@@ -345,39 +337,6 @@ class _Scoring:
             "questions": result.questions,
             "measures": msgspec.to_builtins(measures),
         }
-
-
-class SquareSums:
-    """The sums of squares of the values of each measure, from which the intervals of large results follow."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.squares = dict.fromkeys(names, 0.0)
-
-    def add(self, rows: Any) -> None:
-        """Add some rows."""
-        import pyarrow.compute
-
-        for name in self.squares:
-            column = rows.column(name)
-            self.squares[name] += pyarrow.compute.sum(pyarrow.compute.multiply(column, column)).as_py() or 0.0
-
-    def intervals(self, result: Evaluation) -> dict[str, tuple[float, float] | None]:
-        """Return the interval of the held value of each measure.
-
-        A measure has none if edges without a relation count otherwise at gates: the squares are of the usual values.
-        """
-        found: dict[str, tuple[float, float] | None] = {}
-        for name, squares in self.squares.items():
-            summary, how = result.measures[name], result.failed_as
-            held, worst = summary.held(how), summary.as_worst(how)
-            count = summary.scored + (summary.zeros(how) or worst)
-            if held is None or summary.strict is not None or count < 2:
-                found[name] = None
-                continue
-            squares += (summary.worst or 0.0) ** 2 * worst
-            variance = max(0.0, squares - count * held**2) / (count - 1) / count
-            found[name] = moment_interval(held, variance, count, *bounds_of(name))
-        return found
 
 
 class EndedCounts:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import math
 import os
 import pickle
 import signal
@@ -309,6 +310,7 @@ def evaluation_of(job: Job, dataset: str, totals: Totals, runs: set[str]) -> Eva
         missing=totals.missing,
         unanswered=totals.no_answer,
         measures=totals.summaries(names),
+        squares={name: math.fsum(parts) for name, parts in zip(names, totals.squares, strict=True)},
         invalid=dict(job.invalid),
         unscored=totals.unscored(names),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,

@@ -236,6 +236,7 @@ def pooled(
         relations=relations,
         clustered=None,
         intervals={},
+        squares={},
     )
     return result if first.clustered is None else with_clusters(result, first.clustered.clusters)
 

@@ -19,7 +19,7 @@ from graphkit.records.notebook_html import block
 from graphkit.records.unanswered import CountedAs, counted_value
 from graphkit.records.usage import Spread
 from graphkit.records.words import NO_LABEL, counted, shown
-from graphkit.scoring.intervals import mean_interval
+from graphkit.scoring.intervals import mean_interval, moment_interval
 from graphkit.scoring.measure_summaries import Summary, scored_in_words
 from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresholds
 from graphkit.scoring.question_result import QuestionResult
@@ -47,6 +47,10 @@ SHOWN_IN_REPR = 4
 
 #: The reason of a question without a given score by a measure of others.
 NOT_GIVEN = "no score was given"
+
+
+#: Up to so many questions, a result holds its rows even if nothing needs them but what is printed.
+ROWS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +148,9 @@ class Evaluation:
         How many edges were compared without their relation.
     clustered
         The means with intervals over clusters of questions, if requested.
-    intervals
-        The intervals of the held values of a result without rows.
+    intervals, squares
+        Of a result without rows: the intervals of the held values that were kept, and the sums of the squares of the
+        values, from which the others follow.
     places
         The repositories and the names of the nodes of the dataset.
     """
@@ -173,6 +178,7 @@ class Evaluation:
     relations: RelationCounts = field(default=RelationCounts(), repr=False)
     clustered: ClusteredMeans | None = field(default=None, repr=False)
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict, repr=False)
+    squares: Mapping[str, float] = field(default_factory=dict, repr=False)
     places: Places = field(default_factory=Places, repr=False, compare=False)
 
     def with_scores(self, scores: Iterable[Score], of_gold: Iterable[tuple[str, str]] = ()) -> Evaluation:
@@ -487,12 +493,27 @@ class Evaluation:
         """
         if self.clustered is not None:
             return self.clustered.interval(measure)
-        if not self.rows:
-            return self.intervals.get(measure)
         if measure not in self._intervals:
+            if not self.rows:
+                kept = measure in self.intervals
+                return self.intervals[measure] if kept else self._moment_interval(measure)
             sample = self.sample(measure) if self.measures[measure].scored else []
             self._intervals[measure] = mean_interval(sample, *bounds_of(measure)) if len(sample) > 1 else None
         return self._intervals[measure]
+
+    def _moment_interval(self, measure: str) -> tuple[float, float] | None:
+        """Return the interval of a held value without rows, by the sum of the squares of its values.
+
+        There is none if edges without a relation count otherwise at gates: the squares are of the usual values.
+        """
+        summary, how = self.measures[measure], self.failed_as
+        held, worst = summary.held(how), summary.as_worst(how)
+        count = summary.scored + (summary.zeros(how) or worst)
+        if measure not in self.squares or held is None or summary.strict is not None or count < 2:
+            return None
+        squares = self.squares[measure] + (summary.worst or 0.0) ** 2 * worst
+        variance = max(0.0, squares - count * held**2) / (count - 1) / count
+        return moment_interval(held, variance, count, *bounds_of(measure))
 
     def interval_in_words(self, measure: str) -> str:
         """Return the interval of the held value as `` [low, high]``; an empty text if it has none."""

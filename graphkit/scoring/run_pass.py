@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import is_array, open_binary
 from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
@@ -54,6 +55,17 @@ class RunPass:
     def name(self) -> str | None:
         """The name of the run by its first record; None for a pipe, or without a usable record."""
         return self.first.answers[0].run if self.first is not None and self.first.answers else None
+
+    def has_more_than(self, count: int) -> bool:
+        """Return whether so many questions are passed for certain: by the lines of their file, if it is JSON Lines."""
+        file = self.dataset.questions_file
+        if not file.is_file() or file.stat().st_size <= count or is_array(file):
+            return False
+        with open_binary(file) as stream:
+            lines = 0
+            while lines <= count and (block := stream.read(1 << 20)):
+                lines += block.count(b"\n{")
+        return lines > count
 
     @cached_property
     def further_measures(self) -> tuple[str, ...]:

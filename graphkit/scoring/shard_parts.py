@@ -163,6 +163,7 @@ class Sums(msgspec.Struct):
     """The totals of a shard in a form that can be sent."""
 
     parts: list[list[float]]
+    squares: list[list[float]]
     scored: list[int]
     left: list[Left]
     counts: tuple[int, int, int, int, int, int]
@@ -178,6 +179,7 @@ class Sums(msgspec.Struct):
         """Return the sums of a shard."""
         return cls(
             totals.parts,
+            totals.squares,
             totals.scored,
             totals.left,
             (
@@ -195,7 +197,7 @@ class Sums(msgspec.Struct):
     def add_to(self, totals: Totals, groups: Groups) -> None:
         """Add these sums to those of a run, without its usage, its doubts and the reasons of its questions."""
         other = Totals(len(self.parts))
-        other.parts, other.scored, other.left = self.parts, self.scored, self.left
+        other.parts, other.squares, other.scored, other.left = self.parts, self.squares, self.scored, self.left
         other.questions, other.failed, other.missing, other.no_answer = self.counts[:4]
         other.without_commit, other.commit_of_artifact = self.counts[4:]
         other.gold.value = self.gold

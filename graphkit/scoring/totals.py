@@ -29,6 +29,8 @@ class Totals:
     def __init__(self, count: int, apart: Iterable[str] = ()) -> None:
         self.apart = frozenset(apart)
         self.parts: list[list[float]] = [[] for _ in range(count)]
+        #: The sums of the squares, from which an interval without rows follows.
+        self.squares: list[list[float]] = [[] for _ in range(count)]
         self.scored = [0] * count
         self.reasons: list[Counter[str]] = [Counter() for _ in range(count)]
         self.left = [Left()] * count
@@ -44,6 +46,7 @@ class Totals:
     def add_values(self, index: int, values: Sequence[float]) -> None:
         """Add the values of some scored questions, by the measure of that index."""
         self.parts[index] = exact_parts([*values, *self.parts[index]])
+        self.squares[index] = exact_parts([*(value * value for value in values), *self.squares[index]])
         self.scored[index] += len(values)
 
     def add_unscored(self, index: int, values: Iterable[float | str | Unscored]) -> None:
@@ -82,6 +85,7 @@ class Totals:
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
         self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
+        self.squares = [exact_parts(one + two) for one, two in zip(self.squares, other.squares, strict=True)]
         self.scored = [first + second for first, second in zip(self.scored, other.scored, strict=True)]
         self.reasons = [bounded(first + second) for first, second in zip(self.reasons, other.reasons, strict=True)]
         self.left = [first.plus(second) for first, second in zip(self.left, other.left, strict=True)]
