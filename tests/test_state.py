@@ -29,7 +29,6 @@ STATE = {
     "file_scoring._scorer": "a worker's own job: the process has no other",
     "file_scoring._unpacker": "a worker's own job: the process has no other",
     "shard_scoring._loaded": "by the name of a file, which holds the digest of its bytes",
-    "spine_view._parts": "by everything that decides the part",
     "warm._setup": "a sandboxed process's own job",
     "warm._given": "a sandboxed process's own job",
     "python_tests._kept_alive": "a sandboxed process's own job",
@@ -54,7 +53,7 @@ OUTSIDE = {
 }
 
 #: Cached functions that read the package's own files, which don't change while a process runs.
-OWN_FILES = {"notebook._style", "prompts._prompts_in", "snippets.snippet", "spine_view._template"}
+OWN_FILES = {"fragments._style", "prompts._prompts_in", "snippets.snippet"}
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
