@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,7 +22,7 @@ from graphkit.cli.app import SECTIONS, module_of
 from graphkit.cli.plugin_commands import plugin_commands, plugin_of
 from graphkit.records.plugins import installed
 from tests.helpers import ROOT
-from tests.helpers.cli import environment
+from tests.helpers.cli import Done, environment
 
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -44,20 +45,33 @@ HEAVY = (
 )
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Yield the full name of everything that a module imports anywhere, also late and for type checks."""
+class Parsed(NamedTuple):
+    """What a module imports anywhere, also late and for type checks, by its full names; and its classes."""
+
+    imports: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+@cache
+def parsed_module(path: Path) -> Parsed:
+    """Return what the rules below ask about a module, which is parsed once for all of them."""
+    imports: list[str] = []
+    classes: list[str] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            imports += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            imports += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ClassDef):
+            classes.append(node.name)
+    return Parsed(tuple(imports), tuple(classes))
 
 
 def own(module: str) -> set[str]:
     """Return the modules of graphkit that a module imports."""
     found = set()
-    for name in imports(MODULES[module]):
+    for name in parsed_module(MODULES[module]).imports:
         home = name if name in MODULES else name.rpartition(".")[0]
         if home in MODULES:
             found.add(home)
@@ -69,7 +83,7 @@ def importers(package: str) -> set[str]:
     return {
         module
         for module, path in MODULES.items()
-        if any(name == package or name.startswith(f"{package}.") for name in imports(path))
+        if any(name == package or name.startswith(f"{package}.") for name in parsed_module(path).imports)
     }
 
 
@@ -153,12 +167,7 @@ def test_plugins_come_through_the_doors(plugin: str) -> None:
 
 def test_each_class_has_a_name_of_its_own() -> None:
     """No two classes of the package share a name: who reads one knows which it is, struct or model."""
-    names = [
-        node.name
-        for path in MODULES.values()
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ClassDef)
-    ]
+    names = [name for path in MODULES.values() for name in parsed_module(path).classes]
     assert len(names) > 100
     assert [name for name, count in Counter(names).items() if count > 1] == []
 
@@ -269,11 +278,33 @@ def needed_by(plugin: str) -> set[str]:
     return {plugin, *getattr(import_module(f"graphkit.plugins.{plugin}"), "NEEDS", ())}
 
 
-def in_copy(copied: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Return what a command of the copied package did."""
-    program = f"import sys; sys.path.insert(0, {str(copied)!r}); from graphkit.cli import main; main()"
-    command = [sys.executable, "-P", "-c", program, *words]
-    return subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
+#: Runs commands of a copied package one after the other in one process, and prints what each did.
+COMMANDS_IN_COPY = """
+import contextlib, io, json, sys
+sys.path.insert(0, sys.argv[1])
+from graphkit.cli import main
+done = []
+for words in json.loads(sys.argv[2]):
+    sys.argv = ["graphkit", *words]
+    code, out, err = 0, io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    done.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(done))
+"""
+
+
+def in_copy(copied: Path, *commands: tuple[str, ...]) -> list[Done]:
+    """Return what commands of the copied package did, which are run by one process of it."""
+    command = [sys.executable, "-P", "-c", COMMANDS_IN_COPY, str(copied), json.dumps(commands)]
+    # The first process writes compiled files into the copy, which spare the others most of their time.
+    env = environment({"PYTHONDONTWRITEBYTECODE": ""})
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 0, done.stderr
+    return [Done(*one) for one in json.loads(done.stdout)]
 
 
 def test_runs_are_compared_without_ci(copied: Path, tmp_path: Path) -> None:
@@ -281,9 +312,13 @@ def test_runs_are_compared_without_ci(copied: Path, tmp_path: Path) -> None:
     kept = (copied / "graphkit" / "plugins" / "ci").rename(tmp_path / "ci")
     try:
         runs = [str(copied / f"fixtures/storefront/runs/storefront-{name}.jsonl") for name in ("bm25", "graph")]
-        done = in_copy(copied, "compare", *runs, "--fail-on-regression", "--json")
-        assert (done.returncode, json.loads(done.stdout)["second"]) == (0, "storefront-graph"), done.stderr
-        assert "No such option: --junit" in in_copy(copied, "compare", *runs, "--junit", "j.xml").stderr
+        gate, unknown = in_copy(
+            copied,
+            ("compare", *runs, "--fail-on-regression", "--json"),
+            ("compare", *runs, "--junit", "j.xml"),
+        )
+        assert (gate.code, json.loads(gate.out)["second"]) == (0, "storefront-graph"), gate.err
+        assert "No such option: --junit" in unknown.err
     finally:
         kept.rename(copied / "graphkit" / "plugins" / "ci")
 
@@ -294,23 +329,24 @@ def test_the_core_works_without(plugin: str, copied: Path, tmp_path: Path) -> No
     kept = (copied / "graphkit" / "plugins" / plugin).rename(tmp_path / plugin)
     try:
         file = copied / "fixtures" / "storefront" / "runs" / "storefront-graph.jsonl"
-        scored = in_copy(copied, "evaluate", "--no-store", "--json", str(file), "-m", "EdgeRecall")
-        assert (scored.returncode, json.loads(scored.stdout)["run"]) == (0, "storefront-graph"), scored.stderr
         added = [(*group.split(), name) for group, name, point in POINTS if plugin in needed_by(plugin_of(point))]
         note = tmp_path / "note.json"
         note.write_text('{"a": 1}')
-        read = in_copy(
-            copied, "import", "auto", str(note), "-d", str(file.parents[1]), "-o", str(tmp_path / "run.jsonl")
+        scored, read, helped, *missing = in_copy(
+            copied,
+            ("evaluate", "--no-store", "--json", str(file), "-m", "EdgeRecall"),
+            ("import", "auto", str(note), "-d", str(file.parents[1]), "-o", str(tmp_path / "run.jsonl")),
+            ("--help",),
+            *added,
         )
-        assert read.returncode == 2, read.stderr
-        helped = in_copy(copied, "--help")
-        assert helped.returncode == 0, helped.stderr
-        for words in added:
+        assert (scored.code, json.loads(scored.out)["run"]) == (0, "storefront-graph"), scored.err
+        assert read.code == 2, read.err
+        assert helped.code == 0, helped.err
+        for words, done in zip(added, missing, strict=True):
             if len(words) == 1:
-                assert not re.search(rf"^ .* {words[0]}  ", helped.stdout, re.MULTILINE)
-            done = in_copy(copied, *words)
-            assert done.returncode == 2
-            assert f"error: `graphkit {' '.join(words)}` needs the plug-in {plugin}, which isn't there" in done.stderr
+                assert not re.search(rf"^ .* {words[0]}  ", helped.out, re.MULTILINE)
+            assert done.code == 2
+            assert f"error: `graphkit {' '.join(words)}` needs the plug-in {plugin}, which isn't there" in done.err
     finally:
         kept.rename(copied / "graphkit" / "plugins" / plugin)
 
