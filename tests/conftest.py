@@ -47,8 +47,8 @@ from tests.helpers.engines import (
 from tests.helpers.guard import sitecustomize as guard
 from tests.helpers.sandboxes import WALL_NAMES, wall_here
 
-# The fixture that runs pytest inside a test, for the tests of the plugin; and those of browsers.
-pytest_plugins = ["pytester", "tests.helpers.browsers"]
+# The fixture that runs pytest inside a test, for the tests of the plugin; those of browsers; quick collecting.
+pytest_plugins = ["pytester", "tests.helpers.browsers", "tests.helpers.collecting"]
 
 # Without its compiled files, collecting the suite takes three times as long, and so does each command that it starts.
 sys.dont_write_bytecode = False
