@@ -363,11 +363,12 @@ def test_each_plugin_says_what_it_is(plugin: str) -> None:
 
 
 def test_scoring_loads_no_database(tmp_path: Path) -> None:
-    """Scoring without a store loads neither the driver nor git nor networkx; the intervals of means need numpy."""
+    """Scoring without a store loads neither the driver nor git nor networkx; its intervals need numpy alone."""
     run = ROOT / "fixtures" / "storefront" / "runs" / "storefront-bm25.jsonl"
     found = loaded("evaluate", "--no-store", "--json", str(run))
     assert "msgspec" in found
-    assert not found & {"neo4j", "dulwich", "networkx", "pandas", "arcadedb_embedded", "jpype"}
+    assert "numpy" in found
+    assert not found & {"neo4j", "dulwich", "networkx", "pandas", "scipy.stats", "arcadedb_embedded", "jpype"}
 
 
 def test_import_is_quick() -> None:

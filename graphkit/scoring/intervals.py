@@ -80,16 +80,12 @@ def around_equal(value: float, items: float, span: float, confidence: float = CO
 def _resampled(values: Any, resamples: int, seed: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the wider on each side of BCa and Student's t of values that aren't all equal."""
     import numpy
-    from scipy import stats
 
-    means = stats.bootstrap(
-        (values,),
-        numpy.mean,
-        n_resamples=resamples,
-        batch=max(1, DRAWN_TOGETHER // values.size),
-        method="percentile",
-        rng=numpy.random.default_rng(seed),
-    ).bootstrap_distribution
+    size, rng = values.size, numpy.random.default_rng(seed)
+    batch = max(1, DRAWN_TOGETHER // size)
+    # As scipy.stats.bootstrap draws them, whose package would take longer to import than most runs to score.
+    drawn = (rng.integers(size, size=(min(batch, resamples - k), size)) for k in range(0, resamples, batch))
+    means = numpy.concatenate([values[one].mean(axis=-1) for one in drawn])
     low, high = bca(values, means, confidence)
     mean = math.fsum(values) / values.size
     reach = student_quantile(values.size - 1, confidence) * float(values.std(ddof=1)) / values.size**0.5

@@ -16,17 +16,17 @@ def normal_quantile(confidence: float = CONFIDENCE) -> float:
     >>> round(normal_quantile(), 4)
     1.96
     """
-    from scipy import special  # scipy.stats takes a second to import
+    from scipy.special import ndtri  # scipy.stats would take longer to import than most runs to score
 
-    return float(special.ndtri((1 + confidence) / 2))
+    return float(ndtri((1 + confidence) / 2))
 
 
 @lru_cache(maxsize=1024)
 def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Return how many standard errors an interval extends if these are estimated, too."""
-    from scipy import special
+    from scipy.special import stdtrit
 
-    return float(special.stdtrit(freedom, (1 + confidence) / 2))
+    return float(stdtrit(freedom, (1 + confidence) / 2))
 
 
 def wilson_interval(share: float, items: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
