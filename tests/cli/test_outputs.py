@@ -13,9 +13,19 @@ from graphkit.files import outputs
 from graphkit.files.outputs import check_output, kind_of
 from tests.helpers import ROOT
 from tests.helpers.cli import graphkit, inside, tiny, write_lines
-from tests.helpers.invocations import COMMANDS, FIRST_IN, SCORE, Words, arguments, file_parameters, write_world
+from tests.helpers.invocations import (
+    COMMANDS,
+    DISTINCT,
+    FIRST_IN,
+    SCORE,
+    Words,
+    arguments,
+    commands,
+    file_parameters,
+    write_world,
+)
 
-WRITING = [(words, name) for words, about in COMMANDS.items() for name in about.writes]
+WRITING = [(words, name) for words, about in DISTINCT.items() for name in about.writes]
 ids = lambda one: " ".join(one) if isinstance(one, tuple) else one  # noqa: E731
 
 
@@ -34,8 +44,6 @@ def test_every_parameter_that_takes_a_file_is_known() -> None:
 
 def test_outputs_are_marked() -> None:
     """Each option that the table marks as written is declared as an output of a kind that graphkit recognises."""
-    from tests.helpers.invocations import commands
-
     for words, command in commands().items():
         about = COMMANDS.get(words)
         marked = {

@@ -19,6 +19,8 @@ CODES: dict[Words, int] = {
     **dict.fromkeys([("db", "rename"), ("db", "remove"), ("judge", "spot-check"), ("cache", "prune")], 2),
 }
 IMPORTS = ("auto", "gold", "graph", "scores")
+#: Those of the fast suite: one each that reads files, fills a graph, reads it, is refused, lists, and is a plug-in's.
+FAST_PROCESSES = {("evaluate",), ("load",), ("query",), ("import", "auto"), ("measures",), ("grade",), ("db", "status")}
 #: Where each of the others is run as a process.
 ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",
@@ -47,7 +49,15 @@ def world(tmp_path_factory: pytest.TempPathFactory, graph: Graph) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("words", [words for words in (*COMMANDS, *PLAIN) if words not in ELSEWHERE], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, marks=() if words in FAST_PROCESSES else pytest.mark.slow("a process for each command"))
+        for words in (*COMMANDS, *PLAIN)
+        if words not in ELSEWHERE
+    ],
+    ids=" ".join,
+)
 def test_process(words: Words, process: Process, graph: Graph, world: Path) -> None:
     """It ends with its exit code; where that isn't 0, the last word is an error's."""
     done = process(*usual(words), cwd=world, env=graph.env)

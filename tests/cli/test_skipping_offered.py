@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
-from tests.helpers.invocations import COMMANDS, GIVEN, Words, arguments, commands, write_world
+from tests.helpers.invocations import DISTINCT, GIVEN, Words, arguments, commands, write_world
 
 #: Commands that serve until somebody ends them.
 SERVING = {("listen",), ("mcp",), ("view",)}
@@ -23,7 +23,7 @@ def broken_world(folder: Path) -> None:
             stream.write('{"id": 1, "question_id": 1}\n')
 
 
-@pytest.mark.parametrize("words", sorted(COMMANDS.keys() - SERVING), ids=" ".join)
+@pytest.mark.parametrize("words", sorted(DISTINCT.keys() - SERVING), ids=" ".join)
 def test_a_command_offers_what_it_has(words: Words, tmp_path: Path) -> None:
     """A command that refuses bad records recommends to skip them only if it can; then it doesn't refuse them."""
     broken_world(tmp_path)

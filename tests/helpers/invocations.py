@@ -212,6 +212,13 @@ COMMANDS: dict[Words, Command] = {
     ("gold", "migrate"): Command({"dataset": DATASET}, more=("--repo", "a=clone", "--yes")),
 }
 
+#: The commands, and of the formats of logs own records and one more: all take the same options in one function.
+DISTINCT = {
+    words: about
+    for words, about in COMMANDS.items()
+    if words[0] != "import" or words[1] not in formats() or words[1] in ("graphkit", "openinference")
+}
+
 #: Commands that take no file, with what they need.
 PLAIN: dict[Words, tuple[str, ...]] = {
     ("measures",): (),
