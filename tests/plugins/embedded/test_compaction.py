@@ -68,6 +68,7 @@ def test_compaction_keeps_everything(tmp_path: Path, dataset: Path) -> None:
         assert whole(store) == before
 
 
+@pytest.mark.slow("400 questions are loaded by the importer of a database, and copied")
 def test_removed_records_give_their_space_back(tmp_path: Path) -> None:
     """After the removal of one of two runs the files of paths are smaller by a third at least; sizes are returned."""
     dataset = world(tmp_path, 400)
@@ -85,6 +86,7 @@ def test_removed_records_give_their_space_back(tmp_path: Path) -> None:
         assert whole(store) == before
 
 
+@pytest.mark.slow("400 questions are loaded by the importer of a database, and copied twice")
 @pytest.mark.parametrize("victim", ["client", "copier"])
 def test_killed_compaction_loses_nothing(tmp_path: Path, victim: str) -> None:
     """After a kill -9 of either process in the middle the database is as it was, and the same command works."""
