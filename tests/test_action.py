@@ -119,12 +119,27 @@ class Job:
     summary: str
 
 
-def job(checkout: Path, github: Github, number: str = "7", **given: str) -> Job:
-    """Run the steps of the action as a runner does, each in bash, but for the installation: graphkit is there."""
+#: Stands for the installed program: it notes what the step gives it.
+NOTING = """#!/bin/sh
+printf '%s\\0' "$@" > "$RUNNER_TEMP/given"
+"""
+
+
+def job(checkout: Path, github: Github, number: str = "7", installed: bool = False, **given: str) -> Job:
+    """Run the steps of the action as a runner does, each in bash, but for the installation.
+
+    What bash gives to graphkit is called within this process, and by the program itself if that is ``installed``.
+    """
     temp = checkout.parent / "temp"
-    temp.mkdir(exist_ok=True)
-    if not (temp / "graphkit").exists():
-        (temp / "graphkit").symlink_to(sys.prefix)
+    program = temp / "graphkit" / "bin" / "graphkit"
+    if installed:
+        temp.mkdir(exist_ok=True)
+        if not (temp / "graphkit").exists():
+            (temp / "graphkit").symlink_to(sys.prefix)
+    elif not program.exists():
+        program.parent.mkdir(parents=True)
+        program.write_text(NOTING)
+        program.chmod(0o755)
     (temp / "event.json").write_text(json.dumps({"pull_request": {"number": int(number)}} if number else {}))
     context = {"github.token": TOKEN}
     for name, about in ACTION["inputs"].items():
@@ -142,9 +157,14 @@ def job(checkout: Path, github: Github, number: str = "7", **given: str) -> Job:
         env |= {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": str(temp / "event.json")}
         bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
         done = subprocess.run(bash, cwd=checkout, env=env, capture_output=True, text=True, timeout=120, check=False)
-        log += done.stdout + done.stderr
-        if done.returncode:
-            return Job(done.returncode, log, summary.read_text())
+        code, said = done.returncode, done.stdout + done.stderr
+        if not installed:
+            assert (code, said) == (0, "")
+            called = inside(*(temp / "given").read_text().split("\0")[:-1], cwd=checkout, env=env)
+            code, said = called.code, called.out + called.err
+        log += said
+        if code:
+            return Job(code, log, summary.read_text())
         for line in out.read_text().splitlines():
             key, _, value = line.partition("=")
             context[f"steps.{step['id']}.outputs.{key}"] = value
@@ -165,7 +185,7 @@ def test_a_pull_request(checkout: Path, github: Github) -> None:
     for number in range(120):
         github.add(f"{MARKER}\nforged" if number == 110 else "me too", "somebody")
     before = [dict(one) for one in github.comments]
-    failed = job(checkout, github, **USUAL)
+    failed = job(checkout, github, installed=True, **USUAL)
     assert failed.code == 1, failed.log
     [body] = github.of_action()
     assert github.changes == ["POST"]
@@ -178,7 +198,7 @@ def test_a_pull_request(checkout: Path, github: Github) -> None:
     assert failed.summary.startswith(body)
     assert "\n### The run of this branch\n\n| measure | mine |" in failed.summary
     write_lines(checkout / "data" / "runs" / "mine.jsonl", run_of(2))
-    passed = job(checkout, github, **USUAL)
+    passed = job(checkout, github, installed=True, **USUAL)
     assert passed.code == 0, passed.log
     [body] = github.of_action()
     assert github.changes == ["POST", "PATCH 1120"]
