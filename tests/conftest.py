@@ -385,8 +385,11 @@ def _marks(item: pytest.Item) -> set[str]:
     marks = {mark for mark, names in _MARKS.items() if fixtures & names}
     if values.get("wall") == "none":
         marks.discard("sandbox")
-    if any(value in {"neo4j", NEWEST} for value in values.values() if isinstance(value, str)):
+    named = {value for value in values.values() if isinstance(value, str)}
+    if named & {"neo4j", NEWEST}:
         marks.add("neo4j")
+    if named & _MARKS["data"]:  # fixtures that the test asks for by the parameter
+        marks.add("data")
     if item.path.parent.name in ("live", "cluster"):
         marks.add("libraries")
     return marks
