@@ -7,8 +7,6 @@ import gzip
 import json
 import os
 import shutil
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ import zstandard
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
+from tests.helpers import FAST
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, inside
 from tests.helpers.invocations import (
     COMMANDS,
@@ -36,12 +35,13 @@ from tests.helpers.invocations import (
     write_world,
 )
 from tests.helpers.properties import examples
+from tests.helpers.served import ended_at_once
 
 #: The documented ones but for an interrupt and a bug, see docs/commands.md.
 EXIT_CODES = {0, 1, 2, 3}
 
-#: How many inputs each parameter gets in the suite; `GRAPHKIT_RUBBISH=1000` is for a long night.
-EXAMPLES = int(os.environ.get("GRAPHKIT_RUBBISH", "3"))
+#: How many drawn inputs each parameter gets beside the three below; `GRAPHKIT_RUBBISH=1000` is for a long night.
+EXAMPLES = int(os.environ.get("GRAPHKIT_RUBBISH", "1" if FAST else "3"))
 
 #: Records of every kind: rubbish that resembles them gets farther than noise.
 RECORDS: list[Any] = [
@@ -189,23 +189,8 @@ def stopped(words: Words) -> Iterator[None]:
     if words not in (("listen",), ("view",)):
         yield
         return
-    former = signal.signal(signal.SIGTERM, lambda number, frame: None)
-    ended = threading.Event()
-
-    def tell() -> None:
-        while not ended.wait(0.1):
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    thread = threading.Thread(target=tell)
-    thread.start()
-    interrupted = signal.getsignal(signal.SIGINT)
-    try:
+    with ended_at_once():
         yield
-    finally:
-        ended.set()
-        thread.join()
-        signal.signal(signal.SIGTERM, former)
-        signal.signal(signal.SIGINT, interrupted)
 
 
 def place_of(words: Words, name: str, ending: str) -> tuple[str, str]:

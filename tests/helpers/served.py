@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import signal
+import threading
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -80,3 +83,25 @@ def served(runs: Sequence[Path], grader: str = "person") -> Iterator[tuple[Serve
     """Serve the page of some runs; yield it with its address."""
     with closing(served_page(*runs)) as page, serving(page, grader) as address:
         yield page, address
+
+
+@contextmanager
+def ended_at_once() -> Iterator[None]:
+    """End a command that serves within this process, as soon as it waits to be ended by SIGTERM."""
+    former = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    ended = threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(0.1):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=tell)
+    thread.start()
+    interrupted = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        signal.signal(signal.SIGTERM, former)
+        signal.signal(signal.SIGINT, interrupted)

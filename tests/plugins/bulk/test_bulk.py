@@ -154,7 +154,9 @@ def mixed_dataset(folder: Path) -> list[Path]:
     return runs
 
 
-@pytest.mark.parametrize("batches", ["one", "many"])
+@pytest.mark.parametrize(
+    "batches", ["one", pytest.param("many", marks=pytest.mark.slow("a world and the storefront are loaded twice"))]
+)
 def test_bulk_load_writes_what_the_loaders_write(tmp_path: Path, batches: str) -> None:
     """Each node and relationship is the same to the last property, and a later load finds nothing to do."""
     dataset = tmp_path / "mixed"
