@@ -225,6 +225,7 @@ def test_refused_run_leaves_nothing(tmp_path: Path, mistake: str) -> None:
         assert store.read("MATCH (n) WHERE NOT n:Graphkit RETURN n") == []
 
 
+@pytest.mark.slow("2,000 questions are loaded, killed, and loaded again")
 @pytest.mark.parametrize("victim", ["client", "importer"])
 def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path, victim: str) -> None:
     """After a kill -9 of either process in the middle the database is empty, and the same command fills it.
