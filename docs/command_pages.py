@@ -23,6 +23,7 @@ TITLES = {
     "start": "Start",
     "score": "Score",
     "understand": "Understand",
+    "compare": "Compare",
     "gold": "Gold",
     "graph": "The graph",
     "more": "More",

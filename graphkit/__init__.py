@@ -18,14 +18,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphkit.analysis.compare_runs import compare_runs
     from graphkit.analysis.config import load_config
     from graphkit.analysis.explanations import Explanation
     from graphkit.analysis.file_failures import file_failures
     from graphkit.analysis.layers import Scorecard, score_layers
     from graphkit.analysis.run_comparisons import RunComparison
-    from graphkit.analysis.score_file_pairs import compare_scores
-    from graphkit.analysis.summaries import ScoreSummary, summarize
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_code_folder, storefront_folder
     from graphkit.files.dataset import Dataset
@@ -45,6 +42,9 @@ if TYPE_CHECKING:
     from graphkit.measures.outcome import two_by_two
     from graphkit.measures.paths import Divergence, first_divergences
     from graphkit.measures.registry import MEASURES, parse_measure, register
+    from graphkit.plugins.compare.compare_runs import compare_runs
+    from graphkit.plugins.compare.score_file_pairs import compare_scores
+    from graphkit.plugins.compare.summaries import ScoreSummary, summarize
     from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
     from graphkit.plugins.judging.grading.grade_run import GradingOptions, grade
     from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
@@ -93,8 +93,8 @@ _HOMES = {
     "graphkit.analysis.explanations": ("Explanation",),
     "graphkit.analysis.file_failures": ("file_failures",),
     "graphkit.analysis.run_comparisons": ("RunComparison",),
-    "graphkit.analysis.score_file_pairs": ("compare_scores",),
-    "graphkit.analysis.compare_runs": ("compare_runs",),
+    "graphkit.plugins.compare.score_file_pairs": ("compare_scores",),
+    "graphkit.plugins.compare.compare_runs": ("compare_runs",),
     "graphkit.records.usage": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
     "graphkit.measures.base": ("CutMeasure", "Measure", "Unscored"),
@@ -124,7 +124,7 @@ _HOMES = {
     "graphkit.analysis.config": ("load_config",),
     "graphkit.analysis.layers": ("Scorecard", "score_layers"),
     "graphkit.files.dataset": ("Dataset",),
-    "graphkit.analysis.summaries": ("ScoreSummary", "summarize"),
+    "graphkit.plugins.compare.summaries": ("ScoreSummary", "summarize"),
     "graphkit.systems.context": ("Context",),
     "graphkit.systems.runner": ("Limits",),
     "graphkit.systems.session": ("RunSummary", "run_systems"),

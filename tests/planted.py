@@ -136,7 +136,7 @@ DEFECTS = (
         "graphkit/scoring/intervals.py",
         "        rng=numpy.random.default_rng(seed),",
         "        rng=numpy.random.default_rng(),",
-        ("tests/analysis", "tests/cli/test_compare.py"),
+        ("tests/analysis", "tests/plugins/compare"),
     ),
     Defect(
         "kappa",

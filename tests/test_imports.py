@@ -258,7 +258,7 @@ def test_help_is_quick(command: tuple[str, ...], commands: set[str]) -> None:
 def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name for name in MODULES if name.startswith("graphkit.cli.")}
-    helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards", "pair_tables"}
+    helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards"}
     helpers |= {"asking", "briefs", "terminal"}
     helpers |= {"import_graph", "plugin_commands"}
     assert modules == CORE | {f"graphkit.cli.{name}" for name in helpers}

@@ -92,7 +92,7 @@ def test_what_modules_keep_is_named() -> None:
         names = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
         found |= {f"{path.stem}.{name}" for name in names | filled(tree)}
     assert "progress._display" in found
-    assert "spine_view._parts" in found
+    assert "shard_scoring._loaded" in found
     assert found - STATE.keys() == set()
 
 

@@ -2,9 +2,8 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
-    "compare_runs",
-    "comparison_findings",
-    "comparison_plan",
+    "changed_gold",
+    "compared_runs",
     "config",
     "cost_comparison",
     "estimates",
@@ -23,9 +22,12 @@ __all__ = [
     "own_family",
     "pair_verdict",
     "paired",
+    "power",
     "result_pairs",
     "run_comparisons",
     "run_gates",
+    "run_pairs",
+    "sample_plans",
     "scales",
     "spot_check_files",
     "standings",

@@ -1,7 +1,7 @@
 """What a comparison sees of two runs: questions by measures, with reasons and facts, wherever these come from.
 
-Results (:mod:`graphkit.analysis.result_pairs`), score files (:mod:`graphkit.analysis.score_file_pairs`) and the graph
-(:mod:`graphkit.analysis.compare_runs`) each make a :class:`ComparisonSource`; whatever compares sees nothing else.
+Results (:mod:`graphkit.analysis.result_pairs`), score files and the graph (of the plug-in ``compare``) each make a
+:class:`ComparisonSource`; whatever compares sees nothing else.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 SECTIONS = {
     "start": ("import", "run"),
     "score": ("evaluate", "load-scores"),
-    "understand": ("why", "failures", "compare", "history", "summarize", "report"),
+    "understand": ("why", "failures", "history", "report"),
+    "compare": (),
     "gold": (),
     "graph": ("load", "git", "query", "queries", "db"),
     "more": ("measures", "schema", "completion"),

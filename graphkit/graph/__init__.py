@@ -12,6 +12,7 @@ __all__ = [
     "knowledge",
     "known_names",
     "queries",
+    "question_ranges",
     "rows",
     "runs",
     "schema_version",

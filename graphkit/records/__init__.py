@@ -18,6 +18,7 @@ __all__ = [
     "model_families",
     "models",
     "moments",
+    "notebook_html",
     "option_values",
     "path_texts",
     "plugins",

@@ -2,15 +2,22 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
+    "cypher_scoring",
     "evaluate",
     "export",
+    "further_measures",
     "intervals",
     "junit",
     "measure_summaries",
+    "measured",
     "options",
+    "question_clusters",
     "read_runs",
+    "reason_counts",
     "relation_counts",
+    "repeated_systems",
     "results",
     "results_folder",
+    "run_pass",
     "score_intervals",
 ]

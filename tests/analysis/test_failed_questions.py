@@ -13,10 +13,10 @@ import pytest
 import graphkit
 from graphkit.analysis import gates, run_gates
 from graphkit.analysis.layers import score_layers
-from graphkit.analysis.summaries import summarize
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.unscored import NO_GOLD, Unscored
+from graphkit.plugins.compare.summaries import summarize
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
 from tests.helpers.cli import Row, inside, tiny, write_lines

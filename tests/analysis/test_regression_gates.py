@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from graphkit.analysis.comparison_gates import ComparisonGates
 from graphkit.analysis.paired import compare_pairs
 from graphkit.analysis.power import detectable
-from graphkit.analysis.score_file_pairs import compare_scores
+from graphkit.plugins.compare.comparison_gates import ComparisonGates
+from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.records.unanswered import MISSING
 from graphkit.scoring.intervals import interval
 from tests.helpers.cli import Graph, Row, inside, write_lines

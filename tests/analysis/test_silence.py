@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import pytest
 
 import graphkit
-from graphkit.analysis.comparison_gates import ComparisonGates
 from graphkit.analysis.gates import fail_over, fail_under, min_scored
 from graphkit.analysis.layers import score_layers
 from graphkit.analysis.result_pairs import compare_results
@@ -20,6 +19,7 @@ from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.owners import OF_QUESTION, Owner, owner_of, text_of
 from graphkit.plugins.agents.workspace import Workspace
+from graphkit.plugins.compare.comparison_gates import ComparisonGates
 from graphkit.records.unanswered import MISSING, counts_as_worst, failed
 from graphkit.report import PageOptions, write_report
 from graphkit.scoring.export import markdown, write_results

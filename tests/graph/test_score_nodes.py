@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.analysis.compare_runs import compare_runs
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph import score_nodes as grading
 from graphkit.graph.queries import cypher
 from graphkit.graph.score_nodes import gradings, load_scores
+from graphkit.plugins.compare.compare_runs import compare_runs
 from graphkit.records.scores import GRAPHKIT, Score
 from tests.helpers.datasets import write_jsonl
 

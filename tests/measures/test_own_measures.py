@@ -16,7 +16,6 @@ import pytest
 import graphkit as package
 from graphkit.analysis.config import load_config
 from graphkit.analysis.layers import score_layers
-from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset
@@ -29,6 +28,7 @@ from graphkit.measures.registry import (
     parse_measure,
     resolve_measures,
 )
+from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.records import plugins
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import gold_hash

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.analysis.compare_runs import compare_runs
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.content import graph_content
 from graphkit.graph.verdict_nodes import keep_verdicts
 from graphkit.measures.outcome import Outcome, Stage
+from graphkit.plugins.compare.compare_runs import compare_runs
 from graphkit.records.unanswered import MISSING
 from graphkit.records.verdicts import Verdict
 from graphkit.scoring.results import Row

@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 import pytest
 
 import graphkit
-from graphkit.analysis.summaries import summarize
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
+from graphkit.plugins.compare.summaries import summarize
 from graphkit.plugins.exports.evaluation_events import exports_of_events
 from graphkit.plugins.exports.mlflow_runs import table_of
 from graphkit.plugins.exports.run_sources import export_of_file

@@ -19,12 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphkit
-from graphkit.analysis.comparison_plan import ComparisonPlan
-from graphkit.analysis.log_pairs import compare_files
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.plugins.compare.comparison_plan import ComparisonPlan
+from graphkit.plugins.compare.log_pairs import compare_files
 from graphkit.plugins.embedded.locks import wait_until
 from graphkit.records.scores import Score
 from graphkit.scoring import evaluate_shards, results_folder, shard_join, shard_scoring

@@ -84,8 +84,8 @@ class Workspace:
 
     def compare(self, first: str, second: str, measures: list[str] | None = None, dataset: str | None = None) -> str:
         """Compare two runs question by question; the rows are the questions that moved most."""
-        from graphkit.analysis.comparison_plan import ComparisonPlan
         from graphkit.files.problems import Problems
+        from graphkit.plugins.compare.comparison_plan import ComparisonPlan
 
         both = [self._run(one) for one in (first, second)]
         plan = ComparisonPlan(both[0], both[1], self._dataset_path(dataset), measures=measures or ())

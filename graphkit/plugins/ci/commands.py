@@ -17,10 +17,10 @@ from graphkit.cli.base import argument, as_json, command, made_command, option, 
 from graphkit.errors import GraphkitError, InputError
 
 if TYPE_CHECKING:
-    from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
     from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.plugins.ci.job_settings import CiSettings
+    from graphkit.plugins.compare.comparison_plan import ComparisonPlan
 
 #: What typer raises for a mistake in words that it parses: the class above this one has no public name.
 MISTAKES: tuple[Any, ...] = typer.BadParameter.__bases__
@@ -149,10 +149,10 @@ def _evaluation(settings: CiSettings) -> EvaluationPlan:
 
 
 def _comparison(settings: CiSettings, first: str, second: str) -> ComparisonPlan:
-    from graphkit.cli import compare as module
     from graphkit.files.dataset import Dataset
     from graphkit.files.run_files import repeated_files
     from graphkit.plugins.ci.baselines import is_baseline, read_baseline
+    from graphkit.plugins.compare import commands as module
 
     given = _words(settings.compare, "compare", module.compare, COMPARE)
     groups = module.compare.options(given)  # type: ignore[attr-defined]

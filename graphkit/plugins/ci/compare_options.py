@@ -12,9 +12,9 @@ from graphkit.cli.options import JUNIT
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.analysis.run_comparisons import RunComparison
+    from graphkit.plugins.compare.comparison_plan import ComparisonPlan
 
 
 @dataclass(frozen=True)

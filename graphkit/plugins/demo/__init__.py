@@ -2,6 +2,7 @@
 
 #: The plug-ins that it imports.
 NEEDS = (
+    "compare",
     "judging",
     "sandbox",
 )

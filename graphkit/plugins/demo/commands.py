@@ -103,8 +103,8 @@ def _tell_story(files: Sequence[Path], dataset: Dataset) -> None:
 
 def _show_all(files: Sequence[Path], dataset: Dataset) -> None:
     """Print everything, or the facts as JSON."""
-    from graphkit.analysis.compare_runs import compare_runs
     from graphkit.cli.progress import shown_progress
+    from graphkit.plugins.compare.compare_runs import compare_runs
 
     with _opening() as opened:
         with shown_progress("starting the database"):

@@ -83,7 +83,7 @@ def _claim(claim: AnswerClaim, verdict: Verdict) -> str:
 
 def print_compared(compared: RunComparison) -> None:
     """Print the comparison of both runs."""
-    from graphkit.cli.pair_tables import print_comparison
+    from graphkit.plugins.compare.pair_tables import print_comparison
 
     print_line("5. The two runs compared, question by question")
     print_comparison(compared)

@@ -19,23 +19,23 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.imports.importer import import_log
+from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.plugins.judging.grading.grade_run import grade
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.inputs import shard_lines, shards_of
 from graphkit.shards.locations import Location
 from graphkit.shards.work import ShardTask, finished_parts, in_order, key_of
 from graphkit.systems.session import run_systems
-from tests.analysis.test_comparing_workers import scores
 from tests.helpers.absent import absent
 from tests.helpers.cli import Graph
 from tests.helpers.datasets import generate, write_jsonl
 from tests.helpers.engines import free_port
 from tests.helpers.sharded import but_for_files, emptied, in_six_shards, run_in
 from tests.imports.test_import_workers import twelve_logs
+from tests.plugins.compare.test_comparing_workers import scores
 from tests.scoring.evaluated_everywhere import FILES, PARTS, everything, three_runs
 from tests.scoring.shard_measures import KillsOnce
 from tests.shards import working

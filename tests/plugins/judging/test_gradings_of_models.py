@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.analysis.summaries import summarize
 from graphkit.errors import InputError
 from graphkit.files.file_locks import locked
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.files.verdict_files import SCORES, VERDICTS, graded_files, read_verdicts
+from graphkit.plugins.compare.summaries import summarize
 from tests.helpers import engines
 from tests.helpers.api import served
 from tests.helpers.cli import COMMAND, Done, Graph, environment, inside

@@ -38,10 +38,10 @@ from graphkit.records.option_values import Drop
 from graphkit.records.option_values import drop as read_drop
 
 if TYPE_CHECKING:
-    from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.findings import Brief
     from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.analysis.run_comparisons import RunComparison
+    from graphkit.plugins.compare.comparison_plan import ComparisonPlan
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class ComparingOptions:
 
 @dataclass(frozen=True)
 class ComparisonGateOptions:
-    """Gates for the second run; see :class:`graphkit.analysis.comparison_gates.ComparisonGates`."""
+    """Gates for the second run; see :class:`graphkit.plugins.compare.comparison_gates.ComparisonGates`."""
 
     regression: bool = option("--fail-on-regression", "Fail if B is significantly worse by any measure.")
     drop: list[Drop] = option(
@@ -162,9 +162,9 @@ def compare(
         one.check(full)
         first, baseline_dataset = one.baseline(first, baseline_dataset)
     with shown_progress(title):  # the imports take a moment
-        from graphkit.analysis.comparison_findings import comparison_brief
         from graphkit.analysis.gate_outcomes import hold
         from graphkit.files.assets import option_text
+        from graphkit.plugins.compare.comparison_findings import comparison_brief
 
         plan = planned(first, second, (dataset, baseline_dataset), how, gates, workers)
     problems, more = reading.problems(), "" if dataset is None else option_text("dataset", dataset)
@@ -192,10 +192,10 @@ def planned(
     workers: ExecutorOptions,
 ) -> ComparisonPlan:
     """Return the comparison that the options ask for."""
-    from graphkit.analysis.comparison_gates import ComparisonGates
-    from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.config import load_config
     from graphkit.analysis.run_pairs import PairingOptions
+    from graphkit.plugins.compare.comparison_gates import ComparisonGates
+    from graphkit.plugins.compare.comparison_plan import ComparisonPlan
 
     return ComparisonPlan(
         first,
@@ -233,8 +233,8 @@ def _explains(compared: RunComparison) -> Callable[[str], bool]:
 
 
 def _print_whole(compared: RunComparison, outcomes: list[GateOutcome]) -> None:
-    from graphkit.cli.pair_tables import print_comparison
     from graphkit.cli.tables import print_gates
+    from graphkit.plugins.compare.pair_tables import print_comparison
 
     print_comparison(compared)
     print_gates(outcomes)

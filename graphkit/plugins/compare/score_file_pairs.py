@@ -10,10 +10,10 @@ from typing import Unpack
 from graphkit.analysis.compared_runs import ComparedRun, ComparisonSource, RunFacts, refuse_itself, refuse_repositories
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_pairs import PairingOptions, compare
-from graphkit.analysis.summaries import read_confirmed, score_scales
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.problems import Problems
 from graphkit.measures.registry import parse_measure
+from graphkit.plugins.compare.summaries import read_confirmed, score_scales
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import MISSING, is_failure, is_stale, is_unlogged
 from graphkit.records.words import NO_LABEL

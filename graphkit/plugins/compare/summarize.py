@@ -11,7 +11,7 @@ from graphkit.cli.tables import print_table
 from graphkit.records.words import shown
 
 if TYPE_CHECKING:
-    from graphkit.analysis.summaries import ScoreSummary
+    from graphkit.plugins.compare.summaries import ScoreSummary
 
 
 @command()
@@ -24,8 +24,8 @@ def summarize(
     """
     import dataclasses
 
-    from graphkit.analysis.summaries import summarize
     from graphkit.cli.progress import shown_progress
+    from graphkit.plugins.compare.summaries import summarize
 
     problems = reading.problems()
     with shown_progress("reading scores"):

@@ -8,15 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from graphkit.analysis.compare_runs import compare_runs, runs_of
-from graphkit.analysis.comparison_gates import ComparisonGates
 from graphkit.analysis.config import COMPARED
-from graphkit.analysis.log_pairs import compare_files
 from graphkit.analysis.result_pairs import compare_folders
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_pairs import PairingOptions, draws_of
 from graphkit.analysis.sample_plans import require_difference
-from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
@@ -25,6 +21,10 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import repeated_files
 from graphkit.graph.known_names import partial_runs
 from graphkit.measures.registry import known_measure
+from graphkit.plugins.compare.compare_runs import compare_runs, runs_of
+from graphkit.plugins.compare.comparison_gates import ComparisonGates
+from graphkit.plugins.compare.log_pairs import compare_files
+from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.repetition_names import repeated_name
 from graphkit.records.words import counted
@@ -197,7 +197,7 @@ class ComparisonPlan:
         return kept[0] if len(kept) == 1 else repeated_name(kept, name)
 
     def brief_messages(self, compared: RunComparison) -> list[str]:
-        """Return the warnings that :func:`graphkit.analysis.comparison_findings.comparison_brief` doesn't tell."""
+        """Return the warnings that :func:`~graphkit.plugins.compare.comparison_findings.comparison_brief` leaves."""
         warnings = [f"warning: {warning}" for warning in self.limits(compared)]
         warnings += [f"warning: {one}" for one in compared.lost_in_words()]
         return [*warnings, *(f"note: {note}" for note in self.gates.notes(compared))]

@@ -7,8 +7,8 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.files.problems import Problems
+from graphkit.plugins.compare.score_file_pairs import compare_scores
 from tests.helpers.cli import inside
 from tests.helpers.datasets import write_jsonl
 

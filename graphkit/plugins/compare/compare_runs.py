@@ -23,7 +23,6 @@ from graphkit.analysis.compared_runs import (
 from graphkit.analysis.explanations import why
 from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.analysis.run_pairs import PairingOptions, compare
-from graphkit.analysis.stored_runs import StoredRun, pooled_run, stored_runs
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.assets import command_text
@@ -38,6 +37,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import compares_relations
+from graphkit.plugins.compare.stored_runs import StoredRun, pooled_run, stored_runs
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.usage import figures_of, summarised

@@ -1,0 +1,1 @@
+"""Two runs compared question by question, from logs, results, files of scores or the graph, with gates."""

@@ -1,0 +1,1 @@
+"""Comparisons of two runs, from each source."""
