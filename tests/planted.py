@@ -134,8 +134,8 @@ DEFECTS = (
     Defect(
         "seed of the bootstrap",
         "graphkit/scoring/intervals.py",
-        "        rng=numpy.random.default_rng(seed),",
-        "        rng=numpy.random.default_rng(),",
+        "    size, rng = values.size, numpy.random.default_rng(seed)",
+        "    size, rng = values.size, numpy.random.default_rng()",
         ("tests/analysis", "tests/plugins/compare"),
     ),
     Defect(

@@ -23,6 +23,7 @@ from graphkit.cli.plugin_commands import plugin_commands, plugin_of
 from graphkit.records.plugins import installed
 from tests.helpers import ROOT
 from tests.helpers.cli import Done, environment
+from tests.helpers.code_lines import code_lines
 
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -163,6 +164,19 @@ def test_plugins_come_through_the_doors(plugin: str) -> None:
             opened = {name.split(".")[2] for name in others if name.startswith(f"graphkit.{room}.")}
             closed = opened - {*getattr(import_module(f"graphkit.{room}"), "__all__", ())}
             assert not closed, f"{module} imports {room}.{closed}, which the room's __all__ doesn't name"
+
+
+def test_each_room_keeps_its_budget() -> None:
+    """No room has more lines of code than CONTRIBUTING allows it, and every room has a budget."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    [sentence] = re.findall(r"docstrings: (.*?)\. They add up to ([\d,]+)", text)
+    budgets = {room: int(lines.replace(",", "")) for room, lines in re.findall(r"(\w+) ([\d,]+\d)", sentence[0])}
+    assert budgets.keys() == MAY_IMPORT.keys() - {"errors"}
+    assert sum(budgets.values()) == int(sentence[1].replace(",", ""))
+    found: Counter[str] = Counter()
+    for module, path in MODULES.items():
+        found[module.split(".")[1] if "." in module else ""] += code_lines(path)
+    assert {room: found[room] for room, lines in budgets.items() if found[room] > lines} == {}
 
 
 def test_each_class_has_a_name_of_its_own() -> None:
