@@ -44,6 +44,16 @@ def data(tmp_path: Path) -> Iterator[Path]:
             stop(folder)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a running server, for the tests that only look at it."""
+    folder = tmp_path_factory.mktemp("shared") / "db"
+    endpoint = ensure_running(folder)
+    yield folder
+    endpoint.release()
+    stop(folder)
+
+
 def opened(data: Path) -> Store:
     """Open the embedded database in a folder."""
     return Store.open(Settings(data=data))
@@ -210,10 +220,10 @@ def test_reopening_at_once_finds_the_same_server(data: Path) -> None:
         assert store.uri == uri
 
 
-def test_second_process_uses_the_first_ones_server(data: Path) -> None:
+def test_second_process_uses_the_first_ones_server(shared: Path) -> None:
     """Another process finds the running server, and its end doesn't end the server."""
-    with opened(data) as store:
-        other = client("print(ensure_running(Path(sys.argv[1])).uri)", data)
+    with opened(shared) as store:
+        other = client("print(ensure_running(Path(sys.argv[1])).uri)", shared)
         output, errors = other.communicate(timeout=60)
         assert (output.strip(), errors) == (store.uri, "")
         assert store.read("RETURN 1 AS one") == [{"one": 1}]
@@ -289,10 +299,10 @@ def test_server_ends_when_its_folder_is_deleted(data: Path) -> None:
     wait_until(lambda: not is_alive(pid), "the server has gone")
 
 
-def test_server_is_out_of_reach_of_ctrl_c(data: Path) -> None:
+def test_server_is_out_of_reach_of_ctrl_c(shared: Path) -> None:
     """The server is in a session of its own and isn't a child of ours: Ctrl-C in a terminal doesn't reach it."""
-    with opened(data):
-        assert os.getsid(server_pid(data)) != os.getsid(0)
+    with opened(shared):
+        assert os.getsid(server_pid(shared)) != os.getsid(0)
 
 
 def test_status_starts_nothing(data: Path) -> None:
@@ -302,10 +312,10 @@ def test_status_starts_nothing(data: Path) -> None:
     assert not data.exists()
 
 
-def test_status_of_a_running_server(data: Path) -> None:
+def test_status_of_a_running_server(shared: Path) -> None:
     """The status holds process, address, version and time of the start."""
-    with opened(data) as store:
-        found = status(data)
+    with opened(shared) as store:
+        found = status(shared)
         assert (found.running, found.uri, found.keep) == (True, store.uri, False)
         assert found.version is not None
         assert found.version.startswith(store.version)
@@ -323,34 +333,34 @@ def test_prints_nothing(data: Path) -> None:
 # Privacy -----------------------------------------------------------------------------------------------------------
 
 
-def test_everything_is_private(data: Path) -> None:
+def test_everything_is_private(shared: Path) -> None:
     """Only the owner may read folder and passwords, and the passwords are long and different."""
-    with opened(data):
-        assert mode(data) == 0o700
-        for path in (Layout(data).credentials, Layout(data).state):
+    with opened(shared):
+        assert mode(shared) == 0o700
+        for path in (Layout(shared).credentials, Layout(shared).state):
             assert mode(path) == 0o600
-        passwords = json.loads(Layout(data).credentials.read_text("utf-8"))
+        passwords = json.loads(Layout(shared).credentials.read_text("utf-8"))
         assert len({*passwords.values()}) == 2
         assert all(len(password) >= 24 for password in passwords.values())
-        command = Path(f"/proc/{server_pid(data)}/cmdline")
+        command = Path(f"/proc/{server_pid(shared)}/cmdline")
         if command.exists():
             shown = command.read_text("utf-8")
             assert not any(password in shown for password in passwords.values())
 
 
-def test_endpoint_hides_its_passwords(data: Path) -> None:
+def test_endpoint_hides_its_passwords(shared: Path) -> None:
     """The passwords aren't in the text of an endpoint."""
-    endpoint = ensure_running(data)
+    endpoint = ensure_running(shared)
     assert endpoint.password not in repr(endpoint)
     assert endpoint.reader_password not in repr(endpoint)
     endpoint.release()
 
 
 @ON_LINUX
-def test_server_listens_on_loopback_only(data: Path) -> None:
+def test_server_listens_on_loopback_only(shared: Path) -> None:
     """The server opens at most two ports, on the loopback interface only."""
-    with opened(data):
-        addresses = listening_addresses(server_pid(data))
+    with opened(shared):
+        addresses = listening_addresses(server_pid(shared))
     assert 1 <= len(addresses) <= 2
     assert all(address in LOOPBACK for address in addresses), addresses
 
@@ -369,13 +379,17 @@ def test_lost_passwords_are_made_anew(data: Path) -> None:
     assert Layout(data).credentials.read_text("utf-8") != before
 
 
-def test_unreadable_passwords_of_a_running_server(data: Path) -> None:
+def test_unreadable_passwords_of_a_running_server(shared: Path) -> None:
     """If the passwords of a running server are damaged, the message names the file and a remedy."""
-    with opened(data):
-        Layout(data).credentials.write_text("{", "utf-8")
+    credentials = Layout(shared).credentials
+    before = credentials.read_bytes()
+    credentials.write_text("{", "utf-8")
+    try:
         with pytest.raises(DatabaseError, match="passwords") as caught:
-            opened(data)
-    assert caught.value.where == str(Layout(data).credentials)
+            opened(shared)
+    finally:
+        credentials.write_bytes(before)
+    assert caught.value.where == str(Layout(shared).credentials)
     assert "db stop" in str(caught.value.remedy)
 
 
