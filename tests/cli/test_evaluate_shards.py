@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import graphkit
+from graphkit.shards import processes
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.scoring.evaluated_everywhere import FILES, PARTS, everything, three_runs
 
 pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Executor]:
+    """A process that takes the shards of several commands."""
+    executor = processes.SeparateProcesses(1)
+    yield executor
+    executor.shutdown(cancel_futures=True)
 
 
 def but_for(out: str, *words: str) -> list[str]:
@@ -139,8 +151,11 @@ TASTE = [{"run": "r", "question": name, "measure": "Taste", "value": value} for 
         (("runs/r@1.jsonl", "runs/r@2.jsonl", "--pass-k", "2", "--fail-under", "EdgeRecall=0.8"), 1),
     ],
 )
-def test_shards_do_what_one_process_does(tmp_path: Path, options: tuple[str, ...], code: int) -> None:
+def test_shards_do_what_one_process_does(
+    tmp_path: Path, options: tuple[str, ...], code: int, worker: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever is asked of one process, ``--on`` prints the same, ends with the same code and writes the same rows."""
+    monkeypatch.setattr(processes, "opened_processes", lambda engine: nullcontext(worker))
     tiny(tmp_path, scores=TASTE, judged=[{**one, "measure": "Faithful", "grader": "judge:x"} for one in TASTE])
     runs = () if "--pass-k" in options else ("runs/r.jsonl",)
     for name in ("s", "r@1", "r@2"):
