@@ -27,6 +27,7 @@ STATE = {
     "collector._before": "the collector of the process, counted under a lock",
     "leases._leases": "the locks of the process, by their folders",
     "file_scoring._score": "a worker's own job: the process has no other",
+    "file_scoring._unpacker": "a worker's own job: the process has no other",
     "shard_scoring._loaded": "by the name of a file, which holds the digest of its bytes",
     "warm._setup": "a sandboxed process's own job",
     "warm._given": "a sandboxed process's own job",
