@@ -337,6 +337,22 @@ def test_runs_are_compared_without_ci(copied: Path, tmp_path: Path) -> None:
         kept.rename(copied / "graphkit" / "plugins" / "ci")
 
 
+def test_the_graph_without_the_embedded_database(copied: Path, tmp_path: Path) -> None:
+    """Without the plug-in embedded, commands of the graph say what is missing, and a named server is asked."""
+    kept = (copied / "graphkit" / "plugins" / "embedded").rename(tmp_path / "embedded")
+    try:
+        none, named = in_copy(
+            copied,
+            ("load", str(copied / "fixtures" / "storefront"), "--data", str(tmp_path / "db")),
+            ("load", str(copied / "fixtures" / "storefront"), "--neo4j-uri", "bolt://127.0.0.1:9"),
+        )
+        assert (none.code, named.code) == (3, 3)
+        assert "error: The embedded database needs the plug-in embedded, which isn't there" in none.err
+        assert "127.0.0.1:9" in named.err
+    finally:
+        kept.rename(copied / "graphkit" / "plugins" / "embedded")
+
+
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_the_core_works_without(plugin: str, copied: Path, tmp_path: Path) -> None:
     """Without a plug-in's folder a run is scored, the help has none of its commands, and these say what is missing."""
