@@ -37,7 +37,11 @@ def remember(secret: str | None) -> None:
 
 def masked(text: str) -> str:
     """Replace each known secret in a text, however it is escaped, with a mark."""
-    for form in _forms():
+    return _without(_forms(), text)
+
+
+def _without(forms: list[str], text: str) -> str:
+    for form in forms:
         if form in text:
             # A short secret is often a word, so it counts only as a whole word.
             pattern = re.escape(form) if len(form) >= 2 * SHORTEST else rf"(?<!\w){re.escape(form)}(?!\w)"
@@ -53,11 +57,16 @@ def masked_message(text: str) -> str:
 
 def masked_value(value: Any) -> Any:
     """Mask each string in a JSON value."""
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, dict):
-        return {masked_value(name): masked_value(item) for name, item in value.items()}
-    return [masked_value(item) for item in value] if isinstance(value, list | tuple) else value
+    forms = _forms()  # once for all strings: to look through the environment takes longer than to mask a record
+
+    def within(value: Any) -> Any:
+        if isinstance(value, str):
+            return _without(forms, value)
+        if isinstance(value, dict):
+            return {within(name): within(item) for name, item in value.items()}
+        return [within(item) for item in value] if isinstance(value, list | tuple) else value
+
+    return within(value)
 
 
 def holds_secret(data: bytes) -> bool:
