@@ -32,6 +32,7 @@ from graphkit.plugins.embedded.place import Layout
 from graphkit.plugins.judging.grading.grade_run import grade
 from tests.helpers import ROOT
 from tests.helpers.cli import inside
+from tests.helpers.datasets import STOREFRONT
 from tests.helpers.engines import child_environment
 from tests.helpers.loading import RUN, whole
 from tests.plugins.bulk.test_bulk import odd_dataset
@@ -42,9 +43,10 @@ def compacted(folder: Path) -> Compacted:
     return compact(folder, schema_statements(), lambda _: None)
 
 
-def test_compaction_keeps_everything(tmp_path: Path, dataset: Path) -> None:
+def test_compaction_keeps_everything(tmp_path: Path) -> None:
     """Each node and relationship is the same to the last property, times too; afterwards all of it can be changed."""
-    odd = tmp_path / "odd"
+    dataset, odd = tmp_path / "shop", tmp_path / "odd"
+    shutil.copytree(STOREFRONT, dataset)
     odd.mkdir()
     times = "MATCH (n) WHERE n.loaded_at IS NOT NULL RETURN n.loaded_at AS at ORDER BY at"
     with open_store(data=tmp_path / "db") as store:
