@@ -278,27 +278,19 @@ def test_each_command_has_its_file() -> None:
     assert modules == CORE | {f"graphkit.cli.{name}" for name in helpers}
 
 
-@pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the package with its queries and fixtures, from which plug-ins can be taken away."""
-    folder = tmp_path_factory.mktemp("copied")
-    for name in ("graphkit", "cypher", "fixtures"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
-
-
 def needed_by(plugin: str) -> set[str]:
     """Return a plug-in with those that it needs."""
     return {plugin, *getattr(import_module(f"graphkit.plugins.{plugin}"), "NEEDS", ())}
 
 
-#: Runs commands of a copied package one after the other in one process, and prints what each did.
-COMMANDS_IN_COPY = """
-import contextlib, io, json, sys
-sys.path.insert(0, sys.argv[1])
-from graphkit.cli import main
-done = []
-for words in json.loads(sys.argv[2]):
+#: Takes one plug-in after the other away from a copied package, and prints what commands then did.
+#: Each has a fork of its own, which imports all of graphkit anew, and what others install once for all.
+WITHOUT_EACH = """
+import contextlib, io, json, os, pathlib, sys
+import msgspec, numpy, pydantic, rich.table, scipy.special, typer, yaml
+
+def done(words):
+    from graphkit.cli import main
     sys.argv = ["graphkit", *words]
     code, out, err = 0, io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -306,35 +298,71 @@ for words in json.loads(sys.argv[2]):
             main()
         except SystemExit as end:
             code = end.code or 0
-    done.append((code, out.getvalue(), err.getvalue()))
-print(json.dumps(done))
+    return code, out.getvalue(), err.getvalue()
+
+assert "graphkit" not in sys.modules
+copied = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(copied))
+found = {}
+for plugin, commands in json.load(sys.stdin).items():
+    folder = copied / "graphkit" / "plugins" / plugin
+    kept = folder.rename(copied / "away")
+    process = os.fork()
+    if not process:
+        try:
+            (copied / "done.json").write_text(json.dumps([done(words) for words in commands]))
+        finally:
+            os._exit(0)
+    os.waitpid(process, 0)
+    kept.rename(folder)
+    found[plugin] = json.loads((copied / "done.json").read_text())
+    (copied / "done.json").unlink()
+print(json.dumps(found))
 """
 
+SHOP = "fixtures/storefront"
+RUNS = [f"{SHOP}/runs/storefront-{name}.jsonl" for name in ("bm25", "graph")]
 
-def in_copy(copied: Path, *commands: tuple[str, ...]) -> list[Done]:
-    """Return what commands of the copied package did, which are run by one process of it."""
-    command = [sys.executable, "-P", "-c", COMMANDS_IN_COPY, str(copied), json.dumps(commands)]
-    # The first process writes compiled files into the copy, which spare the others most of their time.
+
+def added_by(plugin: str) -> list[tuple[str, ...]]:
+    """Return the commands that are gone without a plug-in, by their words."""
+    return [(*group.split(), name) for group, name, point in POINTS if plugin in needed_by(plugin_of(point))]
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
+    """What commands of a copy of the package do without each plug-in."""
+    copied = tmp_path_factory.mktemp("copied")
+    for name in ("graphkit", "cypher", "fixtures"):
+        shutil.copytree(ROOT / name, copied / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (copied / "note.json").write_text('{"a": 1}')
+    asked: dict[str, list[tuple[str, ...]]] = {
+        plugin: [
+            ("evaluate", "--no-store", "--json", RUNS[1], "-m", "EdgeRecall"),
+            ("import", "auto", "note.json", "-d", SHOP, "-o", "run.jsonl"),
+            ("--help",),
+            *added_by(plugin),
+        ]
+        for plugin in PLUGINS
+    }
+    asked["ci"] += [
+        ("compare", *RUNS, "--fail-on-regression", "--json"),
+        ("compare", *RUNS, "--junit", "j.xml"),
+    ]
+    # The first fork writes compiled files into the copy, which spare the others most of their time.
     env = environment({"PYTHONDONTWRITEBYTECODE": ""})
-    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    command = [sys.executable, "-P", "-c", WITHOUT_EACH, str(copied)]
+    text = json.dumps(asked)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=copied, env=env, check=False)
     assert done.returncode == 0, done.stderr
-    return [Done(*one) for one in json.loads(done.stdout)]
+    return {plugin: [Done(*one) for one in said] for plugin, said in json.loads(done.stdout).items()}
 
 
-def test_runs_are_compared_without_ci(copied: Path, tmp_path: Path) -> None:
+def test_runs_are_compared_without_ci(without: dict[str, list[Done]]) -> None:
     """Without the plug-in ci two runs are compared and gates held, and its options are unknown."""
-    kept = (copied / "graphkit" / "plugins" / "ci").rename(tmp_path / "ci")
-    try:
-        runs = [str(copied / f"fixtures/storefront/runs/storefront-{name}.jsonl") for name in ("bm25", "graph")]
-        gate, unknown = in_copy(
-            copied,
-            ("compare", *runs, "--fail-on-regression", "--json"),
-            ("compare", *runs, "--junit", "j.xml"),
-        )
-        assert (gate.code, json.loads(gate.out)["second"]) == (0, "storefront-graph"), gate.err
-        assert "No such option: --junit" in unknown.err
-    finally:
-        kept.rename(copied / "graphkit" / "plugins" / "ci")
+    *_, gate, unknown = without["ci"]
+    assert (gate.code, json.loads(gate.out)["second"]) == (0, "storefront-graph"), gate.err
+    assert "No such option: --junit" in unknown.err
 
 
 def test_the_graph_without_the_embedded_database(copied: Path, tmp_path: Path) -> None:
@@ -354,31 +382,18 @@ def test_the_graph_without_the_embedded_database(copied: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
-def test_the_core_works_without(plugin: str, copied: Path, tmp_path: Path) -> None:
+def test_the_core_works_without(plugin: str, without: dict[str, list[Done]]) -> None:
     """Without a plug-in's folder a run is scored, the help has none of its commands, and these say what is missing."""
-    kept = (copied / "graphkit" / "plugins" / plugin).rename(tmp_path / plugin)
-    try:
-        file = copied / "fixtures" / "storefront" / "runs" / "storefront-graph.jsonl"
-        added = [(*group.split(), name) for group, name, point in POINTS if plugin in needed_by(plugin_of(point))]
-        note = tmp_path / "note.json"
-        note.write_text('{"a": 1}')
-        scored, read, helped, *missing = in_copy(
-            copied,
-            ("evaluate", "--no-store", "--json", str(file), "-m", "EdgeRecall"),
-            ("import", "auto", str(note), "-d", str(file.parents[1]), "-o", str(tmp_path / "run.jsonl")),
-            ("--help",),
-            *added,
-        )
-        assert (scored.code, json.loads(scored.out)["run"]) == (0, "storefront-graph"), scored.err
-        assert read.code == 2, read.err
-        assert helped.code == 0, helped.err
-        for words, done in zip(added, missing, strict=True):
-            if len(words) == 1:
-                assert not re.search(rf"^ .* {words[0]}  ", helped.out, re.MULTILINE)
-            assert done.code == 2
-            assert f"error: `graphkit {' '.join(words)}` needs the plug-in {plugin}, which isn't there" in done.err
-    finally:
-        kept.rename(copied / "graphkit" / "plugins" / plugin)
+    scored, read, helped, *missing = without[plugin]
+    assert (scored.code, json.loads(scored.out)["run"]) == (0, "storefront-graph"), scored.err
+    assert read.code == 2, read.err
+    assert helped.code == 0, helped.err
+    added = added_by(plugin)
+    for words, done in zip(added, missing[: len(added)], strict=True):
+        if len(words) == 1:
+            assert not re.search(rf"^ .* {words[0]}  ", helped.out, re.MULTILINE)
+        assert done.code == 2
+        assert f"error: `graphkit {' '.join(words)}` needs the plug-in {plugin}, which isn't there" in done.err
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
