@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -278,11 +277,18 @@ def test_what_is_refused(data: Path, tmp_path: Path, named: tuple[str, ...], wor
 # The page follows its files ----------------------------------------------------------------------------------------
 
 
-def test_it_follows_the_run(data: Path, tmp_path: Path) -> None:
-    """A changed run makes a new version; while it can't be read the former one stays, with the error here and there."""
-    run = data / "runs" / "r.jsonl"
-    with viewing(run, cwd=tmp_path) as one:
-        first = one.status()
+def test_it_follows_its_files(data: Path, tmp_path: Path) -> None:
+    """A changed run makes a new version; while it can't be read the former one stays, with the error here and there.
+
+    The files that options name are followed as well.
+    """
+    run, config = data / "runs" / "r.jsonl", tmp_path / "graphkit.toml"
+    config.write_text("[targets]\nRR = 0.5\n")
+    with viewing(run, "--config", config, cwd=tmp_path) as one:
+        before = one.status()
+        config.write_text("[targets]\nRR = 0.25\n")
+        first = one.until_changed(before)
+        assert list(first) == ["version"]
         run.write_text('{"run": "r"')
         broken = one.until_changed(first)
         assert broken["version"] == first["version"]
@@ -296,25 +302,19 @@ def test_it_follows_the_run(data: Path, tmp_path: Path) -> None:
     assert one.err.endswith("the page is built again\n")
 
 
-def test_a_configuration_that_changes(data: Path, tmp_path: Path) -> None:
-    """The files that options name are followed as well."""
-    config = tmp_path / "graphkit.toml"
-    config.write_text("[targets]\nRR = 0.5\n")
-    with viewing(data, "--config", config, cwd=tmp_path) as one:
-        before = one.status()
-        config.write_text("[targets]\nRR = 0.25\n")
-        assert list(one.until_changed(before)) == ["version"]
-
-
 # The grades --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def graded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Grade answers of both runs in the page: of r 6 right and 2 wrong, of s 2 right and 6 wrong, one with a note."""
+    """Grade answers of both runs in the page: of r 6 right and 2 wrong, of s 2 right and 6 wrong, one with a note.
+
+    The environment names a user.
+    """
     folder = tmp_path_factory.mktemp("graded")
     data = written(folder)
-    with viewing(data, cwd=folder) as one:
+    user = dict.fromkeys(("USER", "LOGNAME", "USERNAME"), "carmen-login")
+    with viewing(data, cwd=folder, env=user) as one:
         for run, right in (("r", 6), ("s", 2)):
             for number, question in enumerate(QUESTIONS, 1):
                 sent = {"run": run, "question": question["id"], "value": int(number <= right)}
@@ -332,6 +332,13 @@ def graded(graded_once: Path, tmp_path: Path) -> Path:
 def grades(data: Path, run: str, name: str = "person") -> Path:
     """Return the file of a person's grades."""
     return data / "runs" / f"{run}.grades" / f"{name}.scores.jsonl"
+
+
+def test_nothing_of_the_user_is_in_a_grade(graded: Path) -> None:
+    """A grade holds no login name, though the environment has one."""
+    text = grades(graded, "r").read_text()
+    assert {json.loads(line)["grader"] for line in text.splitlines()} == {"person"}
+    assert "carmen" not in text
 
 
 def test_summarize_reads_them(graded: Path, tmp_path: Path) -> None:
@@ -444,12 +451,3 @@ def test_the_bundled_runs(tmp_path: Path) -> None:
     with viewing("@storefront/runs/storefront-graph", cwd=tmp_path) as one:
         assert ask(one.address, "grades", {"run": "storefront-graph", "question": "sf-04", "value": 1}).status == 200
     assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["person.scores.jsonl"]
-
-
-def test_nothing_of_the_user_is_in_a_grade(data: Path, tmp_path: Path) -> None:
-    """A grade holds no login name, though the environment has one."""
-    env = {"USER": "carmen-login", "LOGNAME": "carmen-login", "USERNAME": "carmen-login"}
-    with viewing(data, cwd=tmp_path, env=env) as one:
-        kept: Any = ask(one.address, "grades", {"run": "r", "question": "q1", "value": 1}).json()
-    assert kept["grader"] == "person"
-    assert "carmen" not in grades(data, "r").read_text()
