@@ -349,6 +349,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
         ("compare", *RUNS, "--fail-on-regression", "--json"),
         ("compare", *RUNS, "--junit", "j.xml"),
     ]
+    asked["embedded"] += [("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
     # The first fork writes compiled files into the copy, which spare the others most of their time.
     env = environment({"PYTHONDONTWRITEBYTECODE": ""})
     command = [sys.executable, "-P", "-c", WITHOUT_EACH, str(copied)]
@@ -365,20 +366,12 @@ def test_runs_are_compared_without_ci(without: dict[str, list[Done]]) -> None:
     assert "No such option: --junit" in unknown.err
 
 
-def test_the_graph_without_the_embedded_database(copied: Path, tmp_path: Path) -> None:
+def test_the_graph_without_the_embedded_database(without: dict[str, list[Done]]) -> None:
     """Without the plug-in embedded, commands of the graph say what is missing, and a named server is asked."""
-    kept = (copied / "graphkit" / "plugins" / "embedded").rename(tmp_path / "embedded")
-    try:
-        none, named = in_copy(
-            copied,
-            ("load", str(copied / "fixtures" / "storefront"), "--data", str(tmp_path / "db")),
-            ("load", str(copied / "fixtures" / "storefront"), "--neo4j-uri", "bolt://127.0.0.1:9"),
-        )
-        assert (none.code, named.code) == (3, 3)
-        assert "error: The embedded database needs the plug-in embedded, which isn't there" in none.err
-        assert "127.0.0.1:9" in named.err
-    finally:
-        kept.rename(copied / "graphkit" / "plugins" / "embedded")
+    *_, none, named = without["embedded"]
+    assert (none.code, named.code) == (3, 3)
+    assert "error: The embedded database needs the plug-in embedded, which isn't there" in none.err
+    assert "127.0.0.1:9" in named.err
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
