@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 import typer
@@ -132,22 +132,30 @@ def _root() -> Any:
 
 def inside(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, code: int | None = None) -> Done:
     """Run a command within this process: all but the start and the end of a process, and many times as quick."""
-    from graphkit.cli.base import refused_by_system
-
     out, err = (
         io.TextIOWrapper(io.BytesIO(), "utf-8", errors="backslashreplace", write_through=True) for _ in range(2)
     )
+    with Path(os.devnull).open() as nothing:
+        status = called(*arguments, cwd=cwd, wanted=environment(env), streams=(nothing, out, err))
+    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    done = Done(status, *texts)
+    assert code is None or done.code == code, f"exit code {done.code}\n{done.out}\n{done.err}"
+    return done
+
+
+def called(*arguments: object, cwd: Path, wanted: Mapping[str, str], streams: tuple[IO[str], IO[str], IO[str]]) -> int:
+    """Run a command within this process, in an environment and with streams of its own; return its exit code."""
+    from graphkit.cli.base import refused_by_system
+
     status: object = 0
-    wanted = environment(env)
-    with pytest.MonkeyPatch.context() as patch, own_modules(cwd), Path(os.devnull).open() as nothing:
+    with pytest.MonkeyPatch.context() as patch, own_modules(cwd):
         patch.chdir(cwd)
         for name in set(os.environ) - set(wanted):
             patch.delenv(name)
         for name, value in wanted.items():
             patch.setenv(name, value)
-        patch.setattr(sys, "stdin", nothing)
-        patch.setattr(sys, "stdout", out)
-        patch.setattr(sys, "stderr", err)
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
         try:
             _root().main([str(argument) for argument in arguments], prog_name="graphkit")
         except SystemExit as exit_:
@@ -155,10 +163,7 @@ def inside(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, 
         except OSError as error:
             status = refused_by_system(error)
     assert isinstance(status, int)
-    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
-    done = Done(status, *texts)
-    assert code is None or done.code == code, f"exit code {done.code}\n{done.out}\n{done.err}"
-    return done
+    return status
 
 
 @contextmanager

@@ -11,12 +11,14 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.helpers.cli import COMMAND, environment
+from tests.helpers.cli import COMMAND, called, environment
 
 
 class Terminal:
@@ -85,35 +87,49 @@ class Screen:
 def on_screen(
     *arguments: object, cwd: Path, env: Mapping[str, str] | None = None, columns: int = 80, code: int | None = None
 ) -> Screen:
-    """Run a command to its end in a pseudo-terminal of some columns, to which both of its outputs go."""
+    """Run a command within this process, to its end, in a pseudo-terminal of some columns for all of its streams."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    child = {"TERM": "xterm-256color", **environment(env)}
-    child = {name: value for name, value in child.items() if name != "COLUMNS" or name in (env or {})}
-    process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env=child,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        start_new_session=True,
-    )
-    os.close(slave)
-    parts = []
+    wanted = {"TERM": "xterm-256color", **environment(env)}
+    wanted = {name: value for name, value in wanted.items() if name != "COLUMNS" or name in (env or {})}
+    parts: list[bytes] = []
+    reader = threading.Thread(target=_read, args=(master, parts))
+    reader.start()
+    with _on_descriptors(slave), ExitStack() as stack:
+        os.close(slave)
+        read, out, err = (stack.enter_context(open(number, mode, closefd=False)) for number, mode in enumerate("rww"))
+        status = called(*arguments, cwd=cwd, wanted=wanted, streams=(read, out, err))
+    reader.join()
+    os.close(master)
+    raw = b"".join(parts).decode(errors="replace")
+    assert code is None or status == code, f"exit code {status}\n{raw}"
+    return Screen(status, raw, drawn(raw))
+
+
+def _read(master: int, parts: list[bytes]) -> None:
+    """Read what is written to a terminal, until nobody has it open any more."""
     while True:
         try:
             part = os.read(master, 65536)
         except OSError:  # the other end is closed
-            break
+            return
         if not part:
-            break
+            return
         parts.append(part)
-    os.close(master)
-    status = process.wait(timeout=60)
-    raw = b"".join(parts).decode(errors="replace")
-    assert code is None or status == code, f"exit code {status}\n{raw}"
-    return Screen(status, raw, drawn(raw))
+
+
+@contextmanager
+def _on_descriptors(slave: int) -> Iterator[None]:
+    """Put a terminal in the place of this process's standard streams, of which libraries ask the size."""
+    kept = [os.dup(number) for number in range(3)]
+    for number in range(3):
+        os.dup2(slave, number)
+    try:
+        yield
+    finally:
+        for number, former in enumerate(kept):
+            os.dup2(former, number)
+            os.close(former)
 
 
 #: A sequence that controls a terminal.
