@@ -125,7 +125,12 @@ printf '%s\\0' "$@" > "$RUNNER_TEMP/given"
 """
 
 
-def job(checkout: Path, github: Github, number: str = "7", installed: str = "", **given: str) -> Job:
+def job(checkout: Path, github: Github, number: str = "7", **given: str) -> Job:
+    """Run the steps of the action with some inputs, and graphkit within this process."""
+    return steps_done(checkout, github, number, given)
+
+
+def steps_done(checkout: Path, github: Github, number: str, given: dict[str, str], installed: bool = False) -> Job:
     """Run the steps of the action as a runner does, each in bash, but for the installation.
 
     What bash gives to graphkit is called within this process, and by the program itself if that is ``installed``.
@@ -185,7 +190,7 @@ def test_a_pull_request(checkout: Path, github: Github) -> None:
     for number in range(120):
         github.add(f"{MARKER}\nforged" if number == 110 else "me too", "somebody")
     before = [dict(one) for one in github.comments]
-    failed = job(checkout, github, installed="yes", **USUAL)
+    failed = steps_done(checkout, github, "7", USUAL, installed=True)
     assert failed.code == 1, failed.log
     [body] = github.of_action()
     assert github.changes == ["POST"]
@@ -198,7 +203,7 @@ def test_a_pull_request(checkout: Path, github: Github) -> None:
     assert failed.summary.startswith(body)
     assert "\n### The run of this branch\n\n| measure | mine |" in failed.summary
     write_lines(checkout / "data" / "runs" / "mine.jsonl", run_of(2))
-    passed = job(checkout, github, installed="yes", **USUAL)
+    passed = steps_done(checkout, github, "7", USUAL, installed=True)
     assert passed.code == 0, passed.log
     [body] = github.of_action()
     assert github.changes == ["POST", "PATCH 1120"]
