@@ -14,7 +14,7 @@ from scipy import stats
 from graphkit.analysis.multiple_testing import holm
 from graphkit.analysis.paired import compare_pairs, randomisation_p
 from graphkit.analysis.power import detectable
-from graphkit.scoring.intervals import bca, interval
+from graphkit.scoring.intervals import DRAWN_TOGETHER, RESAMPLES, SEED, bca, interval
 from tests.helpers.properties import examples
 
 SAMPLE = [0.25, -0.5, 0.0, 0.75, 0.5, 0.125, -0.25, 1.0, 0.375, 0.0, 0.625, -0.125]
@@ -72,6 +72,23 @@ def test_interval_agrees_with_scipy_of_another_seed() -> None:
     assert low == pytest.approx(student.low, rel=1e-9)
     assert other.confidence_interval.high > student.high
     assert high == pytest.approx(other.confidence_interval.high, abs=0.05 * width)
+
+
+def test_resamples_are_those_of_scipy() -> None:
+    """The ends are BCa by the means that scipy's bootstrap draws with the seed, to the last bit."""
+    values = numpy.random.default_rng(4).exponential(1.0, 30)
+    drawn = stats.bootstrap(
+        (values,),
+        numpy.mean,
+        n_resamples=RESAMPLES,
+        batch=DRAWN_TOGETHER // 30,
+        method="percentile",
+        rng=numpy.random.default_rng(SEED),
+    )
+    low, high = bca(values, drawn.bootstrap_distribution, 0.95)
+    reach = stats.t.ppf(0.975, 29) * values.std(ddof=1) / 30**0.5
+    mean = math.fsum(values) / 30
+    assert interval(values) == (min(low, mean - reach), max(high, mean + reach))
 
 
 def test_interval_at_the_edges() -> None:
