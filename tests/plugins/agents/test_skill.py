@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.helpers import ROOT
-from tests.helpers.cli import Process
+from tests.helpers.cli import inside
 
 SKILL = ROOT / "skills" / "graphkit" / "SKILL.md"
 TEXT = SKILL.read_text("utf-8")
@@ -31,18 +31,18 @@ def test_skill_is_short_and_described() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_command_runs(command: str, process: Process, tmp_path: Path) -> None:
+def test_command_runs(command: str, tmp_path: Path) -> None:
     """It ends without an error, in an empty folder."""
     program, *words = shlex.split(command)
     assert program == "graphkit"
-    done = process(*words, cwd=tmp_path)
+    done = inside(*words, cwd=tmp_path)
     assert done.code == 0, done.err
     assert done.out
     assert not [*tmp_path.iterdir()], "a command of the skill leaves nothing behind"
 
 
-def test_inline_commands_exist(process: Process, tmp_path: Path) -> None:
+def test_inline_commands_exist(tmp_path: Path) -> None:
     """Each command that a sentence names has a help."""
     named = {match.split()[0] for match in re.findall(r"`graphkit ([a-z][^`]*)`", TEXT)}
     for name in sorted(named):
-        assert process(name, "--help", cwd=tmp_path).code == 0, name
+        assert inside(name, "--help", cwd=tmp_path).code == 0, name
