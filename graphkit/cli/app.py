@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+from _thread import interrupt_main
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import FrameType
@@ -129,6 +131,7 @@ def main() -> None:
     prepare_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a background job of a script ignores it
         signal.signal(signal.SIGINT, _interrupted)
+        sys.unraisablehook = _come_again
     try:
         try:
             app()
@@ -147,6 +150,15 @@ def _interrupted(number: int, frame: FrameType | None) -> NoReturn:
     """Let the command end by Ctrl-C, and at once by another one: nobody wants to see where that met the ending."""
     signal.signal(signal.SIGINT, _end_at_once)
     raise KeyboardInterrupt
+
+
+def _come_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Let a Ctrl-C that fell into a callback, where Python drops what is raised, come again a moment later."""
+    if unraisable.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(unraisable)
+        return
+    signal.signal(signal.SIGINT, _interrupted)
+    threading.Timer(0.01, interrupt_main).start()
 
 
 def _end_at_once(number: int, frame: FrameType | None) -> NoReturn:

@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 import graphkit
-from graphkit.errors import InputError
 from graphkit.scoring.clustered_intervals import ONE_CLUSTER
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, inside, write_lines
@@ -112,13 +111,17 @@ def test_the_storefront_has_no_interval() -> None:
     assert (found["low"], found["high"], found["reason"]) == (None, None, ONE_CLUSTER)
 
 
-def test_shards_are_not_clustered(tmp_path: Path) -> None:
-    """A results folder and workers refuse clusters, in the command and in the library."""
+def test_shards_are_clustered_alike(tmp_path: Path) -> None:
+    """With a results folder the figures over clusters are the same, in the command and in the library."""
     run, _ = clustered_runs(tmp_path)
-    done = inside("evaluate", run, "--no-store", "--cluster", "repo", "--out", "results", cwd=tmp_path, code=2)
-    assert "--cluster can't be used with --on or a results folder" in done.err
-    with pytest.raises(InputError, match="questions are clustered in one process"):
-        graphkit.evaluate(run, out=tmp_path / "results", cluster="repo")
+    asked = ("evaluate", run, "--no-store", "--cluster", "repo", "--json")
+    alone, folder = (
+        inside(*asked, *more, cwd=tmp_path, code=0).object()["clustered"] for more in ((), ("--out", "results"))
+    )
+    assert alone["measures"]
+    assert folder == alone
+    result = graphkit.evaluate(run, out=tmp_path / "other", cluster="repo")
+    assert result.interval("EdgeRecall") == graphkit.evaluate(run, cluster="repo").interval("EdgeRecall")
 
 
 def test_the_graph_gives_the_same_intervals(graph: Graph, tmp_path: Path) -> None:

@@ -186,12 +186,14 @@ def test_silence_breaks_a_bound_on_questions(tmp_path: Path) -> None:
     assert "EdgeRecall was never logged" in inside(*asked, run, cwd=tmp_path, code=1).err
 
 
-def test_bounds_on_questions_need_one_process(tmp_path: Path) -> None:
-    """A results folder of shards holds no question in memory: the option is refused with what to do."""
+def test_bounds_on_questions_beside_a_results_folder(tmp_path: Path) -> None:
+    """A gate on questions and JUnit are the same beside a results folder."""
     pytest.importorskip("pyarrow")
-    for option in (("--fail-question", "EdgeRecall=0.5"), ("--junit", "r.xml")):
-        done = inside("evaluate", tiny(tmp_path), "--no-store", "-o", "folder", *option, cwd=tmp_path, code=2)
-        assert f"{option[0]} can't be used with --on or a results folder" in done.err
+    asked = ("evaluate", tiny(tmp_path), "--no-store", "--fail-question", "EdgeRecall=0.6", "--junit")
+    alone = inside(*asked, "alone.xml", cwd=tmp_path, code=1)
+    beside = inside(*asked, "beside.xml", "-o", "folder", cwd=tmp_path, code=1)
+    assert names(parsed(tmp_path / "beside.xml")) == names(parsed(tmp_path / "alone.xml"))
+    assert beside.err == alone.err
 
 
 def test_two_runs_in_one_file(tmp_path: Path) -> None:
