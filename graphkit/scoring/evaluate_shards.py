@@ -257,6 +257,9 @@ class _Scoring:
         for sent in self.sent.first(KEPT):
             self.problems.add(Problem(sent.where, sent.what, sent.record, sent.remedy, sent.more))
         self.problems.beyond += max(0, len(self.sent) - KEPT)
+        if self.totals.questions == self.totals.missing:  # no record is usable: another attempt needs no part of these
+            for one in self.parts:
+                one.remove()
         questions = str(dataset.questions_file)
         refuse_unusable(self.totals, self.runs, self.problems, self.run.given, questions, several=True)
 

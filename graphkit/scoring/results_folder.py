@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import msgspec
 
 from graphkit.errors import InputError
+from graphkit.files.leftovers import FOLDERS
 from graphkit.files.made import stamp
 from graphkit.measures.outcome import Decision, Outcome, Stage
 from graphkit.records.usage import Spread
@@ -46,18 +47,38 @@ _OPTIONS: dict[str, Any] = {
 
 
 def check_results_folder(out: Location) -> None:
-    """Refuse a folder with files of others; former results, finished or not, are replaced.
+    """Refuse a folder with files of others, or results of several runs; former results of one run are replaced.
 
     Raises
     ------
     InputError
-        Another file is there.
+        Another file is there, or the results of a run in a folder of its own.
     """
-    for file in out.files():
-        if file.name not in (MANIFEST, SUMMARY, PROBLEMS) and not re.fullmatch(r"part-\d+\.parquet", file.name):
-            raise InputError(
-                f"the folder holds another file, {file.name}", where=str(out), remedy="Name a new or an empty folder."
-            )
+    if other := next((file.name for file in out.files() if not _is_of_results(file.name)), None):
+        raise _other(out, f"another file, {other}")
+    runs = (one for one in out.folders() if not one.name.startswith(FOLDERS))
+    if other := next((one.name for one in runs if one.child(MANIFEST).exists()), None):
+        raise _other(out, f"results of several runs, such as {other}, and would hold those of one beside them")
+
+
+def check_folder_of_several(out: Location) -> None:
+    """Refuse the results of one run where several shall have a folder each: they would be read as those of all.
+
+    Raises
+    ------
+    InputError
+        They are there, finished or not.
+    """
+    if other := next((file.name for file in out.files() if _is_of_results(file.name)), None):
+        raise _other(out, f"results of one run ({other}), and would hold those of several beside them")
+
+
+def _is_of_results(name: str) -> bool:
+    return name in (MANIFEST, SUMMARY, PROBLEMS) or re.fullmatch(r"part-\d+\.parquet", name) is not None
+
+
+def _other(out: Location, held: str) -> InputError:
+    return InputError(f"the folder holds {held}", where=str(out), remedy="Name a new or an empty folder.")
 
 
 def cut(tables: Iterable[Any]) -> Iterator[Any]:

@@ -29,7 +29,14 @@ from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.first_records import RECORDS, FirstRecords
 from graphkit.scoring.further_measures import measures_that_apply
 from graphkit.scoring.results import Evaluation, Row
-from graphkit.scoring.results_folder import ResultsFolder, ResultsWriter, check_results_folder, digest_of, remove_folder
+from graphkit.scoring.results_folder import (
+    ResultsFolder,
+    ResultsWriter,
+    check_folder_of_several,
+    check_results_folder,
+    digest_of,
+    remove_folder,
+)
 from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_parts import arrow
 from graphkit.scoring.shard_scoring import ShardContext, Survey, survey, usable_records
@@ -37,7 +44,9 @@ from graphkit.scoring.sharded_dataset import ShardedDataset, blocks_of, opened_d
 from graphkit.shards.executors import InThisProcess, opened_executor
 from graphkit.shards.inputs import Shard, shard_lines, shards_of
 from graphkit.shards.locations import Location
-from graphkit.shards.work import ShardTask, finished_parts, key_of
+from graphkit.shards.work import SCORED, ShardTask, finished_parts, key_of
+
+NO_SURVEY = Survey([], [], False, [])
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ def opened_plan(
 ) -> Iterator[ShardPlan]:
     """Open an executor, and hold a results folder; without one, results lie in a temporary folder.
 
-    At the end of the block the parts in progress are removed, unless it fails.
+    At the end of the block the parts in progress are removed. If it fails, finished parts stay for another attempt.
 
     Raises
     ------
@@ -104,7 +113,13 @@ def opened_plan(
             stack.enter_context(
                 locked(path.resolve().with_name(f".{path.resolve().name}.lock"), partial(_refuse, place))
             )
-        yield plan
+        try:
+            yield plan
+        except InputError:
+            if any(file.name.endswith(SCORED) for file in plan.work.files()):
+                raise
+            remove_folder(plan.work)
+            raise
         remove_folder(plan.work)
 
 
@@ -141,7 +156,7 @@ class RunShards:
     beside
         The places of the records that are read beside each shard of questions.
     survey
-        Facts about the gold of all questions that scoring needs.
+        Facts about the gold of all questions that scoring needs; those of none before they are asked.
     plan
         The executor that scores it.
     out
@@ -216,7 +231,9 @@ class RunShards:
         return GoldSpelling(ids=self.survey.not_ascii)
 
     @cached_property
-    def _first(self) -> tuple[FirstRecords, int]:
+    def _read(self) -> FirstRecords:
+        """The first records of the run, until :attr:`first` respells them in place."""
+
         def records() -> Iterator[AnswerStruct]:
             for shard in self.answers:
                 reader = RecordReader(
@@ -228,23 +245,23 @@ class RunShards:
                         yield answer
 
         found = [*islice(records(), RECORDS + 1)]
-        first = FirstRecords(found[:RECORDS], len(found) > RECORDS)
-        return first, sum(respell(answer, self.spelling) > 0 for answer in first.answers)
+        return FirstRecords(found[:RECORDS], len(found) > RECORDS)
+
+    @cached_property
+    def respelled(self) -> int:
+        """The number of the first records with ids in another spelling than the gold's, which they get."""
+        return sum(respell(answer, self.spelling) > 0 for answer in self._read.answers)
 
     @property
     def first(self) -> FirstRecords:
         """The first records of the run, in the spelling of the gold."""
-        return self._first[0]
-
-    @property
-    def respelled(self) -> int:
-        """The number of the first records with ids in another spelling than the gold's."""
-        return self._first[1]
+        _ = self.respelled
+        return self._read
 
     @property
     def name(self) -> str | None:
         """The name of the run by its first record; None without a usable one."""
-        return self.first.answers[0].run if self.first.answers else None
+        return self._read.answers[0].run if self._read.answers else None
 
     @property
     def further_measures(self) -> tuple[str, ...]:
@@ -281,20 +298,19 @@ def opened_shards(
     InputError
         A file is missing or can't be read, there are no questions, or the results folder holds other files.
     """
-    if not within:
-        check_results_folder(plan.out)
+    (check_folder_of_several if within else check_results_folder)(plan.out)
     place = Location.of(run)
     answers = shards_of(place)
     with opened_dataset(place, dataset) as found:
-        key = key_of("survey", *(shard.key for shard in found.shards))
-        tasks = [ShardTask(f"{key_of(key, shard.key)}", shard, shard.name) for shard in found.shards]
-        parts = finished_parts(plan.executor, survey, tasks, plan.work, suffix=".survey", say=plan.say)
-        asked = surveyed(parts)
-        found.expected = frozenset(asked.files)
-        opened = RunShards(str(place), found, [*found.shards], answers, asked, plan, plan.out)
+        opened = RunShards(str(place), found, [*found.shards], answers, NO_SURVEY, plan, plan.out)
         if within:
             opened.out = plan.out.child(quote(opened.name or place.name, safe=" @+,=()"))
             check_results_folder(opened.out)
+        key = key_of("survey", *(shard.key for shard in found.shards))
+        tasks = [ShardTask(f"{key_of(key, shard.key)}", shard, shard.name) for shard in found.shards]
+        parts = finished_parts(plan.executor, survey, tasks, plan.work, suffix=".survey", say=plan.say)
+        opened.survey = surveyed(parts)
+        found.expected = frozenset(opened.survey.files)
         yield opened
 
 

@@ -110,10 +110,18 @@ class Location:
 
     def files(self) -> list[Location]:
         """Return the files directly in this folder in natural order, but no hidden ones; none if it isn't there."""
+        return self._entries("file")
+
+    def folders(self) -> list[Location]:
+        """Return the folders directly in this folder in natural order, but no hidden ones; none if it isn't there."""
+        return self._entries("directory")
+
+    def _entries(self, kind: str) -> list[Location]:
         path = self.path
         if path is not None:
             with self._errors():
-                found = [str(each) for each in path.iterdir() if each.is_file()] if path.is_dir() else []
+                every = [*path.iterdir()] if path.is_dir() else []
+                found = [str(each) for each in every if (each.is_file() if kind == "file" else each.is_dir())]
         else:
             with self._errors():
                 files, place = self._files()
@@ -121,7 +129,7 @@ class Location:
                     entries = files.ls(place, detail=True, refresh=True)
                 except FileNotFoundError:
                     entries = []
-                found = [self._again(files, each["name"]) for each in entries if each["type"] == "file"]
+                found = [self._again(files, each["name"]) for each in entries if each["type"] == kind]
         kept = (Location(each) for each in found)
         return sorted((each for each in kept if not each.name.startswith(".")), key=natural)
 

@@ -37,6 +37,9 @@ LONGEST_PAUSE = 5.0
 
 _BLOCK = 1 << 20
 
+#: The ending of the parts that a command reuses when it is run again.
+SCORED = ".part"
+
 
 class LostWorkError(GraphkitError):
     """A task whose worker died at every attempt (exit code 2)."""
@@ -251,7 +254,7 @@ def finished_parts(
     tasks: Iterable[ShardTask],
     folder: Location,
     *,
-    suffix: str = ".part",
+    suffix: str = SCORED,
     progress: Progress = quiet,
     say: Callable[[str], None] = lambda message: None,
 ) -> Iterator[Path]:

@@ -218,3 +218,47 @@ def test_folders_are_compared_by_workers_or_refused(tmp_path: Path) -> None:
         (("a", "b", "--engine", "cypher"), "compared without --engine"),
     ):
         assert said in " ".join(inside("compare", *arguments, cwd=tmp_path, code=2).err.split())
+
+
+def test_results_of_one_run_and_of_several_share_no_folder(tmp_path: Path) -> None:
+    """A folder with results of one run is refused for two, and the reverse, before anything changes in it: beside
+    results in other files, former ones would be read as those of the last command. The same number replaces them.
+    """
+    run = tiny(tmp_path)
+    other = write_lines(tmp_path / "runs" / "s.jsonl", [{**one, "run": "s"} for one in ANSWERS])
+    for name, first, second, said in (
+        ("one", (run,), (run, other), "the folder holds results of one run (manifest.json)"),
+        ("two", (run, other), (run,), "the folder holds results of several runs, such as r,"),
+    ):
+        for runs, code in ((first, 0), (first, 0), (second, 2)):
+            done = inside("evaluate", *runs, "--no-store", "--out", name, cwd=tmp_path, code=code)
+            if code == 0:
+                held = everything_in(tmp_path / name)
+        assert said in " ".join(done.err.split())
+        assert everything_in(tmp_path / name) == held
+    assert not [*tmp_path.glob(".*")]
+
+
+def everything_in(folder: Path) -> dict[str, bytes]:
+    """Return each file below a folder by its place."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_refusal_leaves_only_parts_that_are_reused(tmp_path: Path) -> None:
+    """Another file in the folder of one of two runs, and records of which none is usable, leave nothing behind; where
+    one of two records is usable, its part stays, and goes with the next attempt.
+    """
+    run = tiny(tmp_path)
+    other = write_lines(tmp_path / "runs" / "s.jsonl", [{**one, "run": "s"} for one in ANSWERS])
+    write_lines(tmp_path / "two" / "s" / "keep.txt", ["mine"])
+    done = inside("evaluate", run, other, "--no-store", "--out", "two", cwd=tmp_path, code=2)
+    assert "the folder holds another file, keep.txt" in done.err
+    assert not [*tmp_path.glob(".*")]
+    arguments = ("evaluate", other, "--no-store", "--out", "bad")
+    strangers = [{**one, "run": "s", "question_id": f"no-{one['question_id']}"} for one in ANSWERS]
+    for records, left in ((strangers, []), ([strangers[0], {**ANSWERS[1], "run": "s"}], [".bad.parts"])):
+        write_lines(other, records)
+        inside(*arguments, cwd=tmp_path, code=2)
+        assert [path.name for path in tmp_path.glob(".*")] == left
+    inside(*arguments, "--on-error", "skip", cwd=tmp_path, code=0)
+    assert not [*tmp_path.glob(".*")]
