@@ -198,12 +198,12 @@ class EvaluationPlan:
         self, run: RunSource, dataset: Path | None, shards: ShardPlan | None, several: bool
     ) -> AbstractContextManager[RunPass | RunShards]:
         if shards is None:
-            return nullcontext(RunPass(Dataset.of_run(run.run, dataset), run.run))
+            return nullcontext(RunPass(Dataset.of_run(run.run, dataset), run.run, run))
         from graphkit.scoring.run_shards import opened_shards
 
         whole = several or shards.whole or self._by_question
         place = run.run if run.run == run.file else shards.published(run.run)
-        return opened_shards(place, dataset, dataclasses.replace(shards, whole=whole), within=several)
+        return opened_shards(place, dataset, dataclasses.replace(shards, whole=whole), within=several, source=run)
 
     @property
     def _by_question(self) -> bool:

@@ -244,4 +244,12 @@ def as_runs(
 
     options = {**logs.keywords(), "on_error": on_error, "as_is": not logs.given() and format is None}
     with imported_runs(files, dataset, format, run_name=run, notify=say, on_problems=print_problems, **options) as runs:
-        yield runs, dataset
+        yield [one._replace(options=_reading(format, logs)) for one in runs], dataset
+
+
+def _reading(format: str | None, logs: LogOptions) -> str:  # noqa: A002
+    """Return the options by which a log is read again, but for those that convert names to ids."""
+    from graphkit.files.assets import option_text
+
+    named = "" if format is None else option_text("format", format)
+    return named + dataclasses.replace(logs, ids=None, id_pattern=None).typed()

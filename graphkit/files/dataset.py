@@ -146,6 +146,11 @@ class Dataset:
         return [path for path in (self.questions_file, *single, settings, *graphs) if path is not None]
 
     @property
+    def given(self) -> str:
+        """The folder as the user names it."""
+        return str(self.folder)
+
+    @property
     def place(self) -> str:
         """The folder, by which it is found again."""
         return str(self.folder.resolve())

@@ -44,13 +44,15 @@ _OF_RUNS = {field.encode_name for field in msgspec.structs.fields(AnswerStruct)}
 class RunSource(NamedTuple):
     """A run to evaluate: the user's file, the run log itself, and the origin of the log (None for itself).
 
-    ``scores`` are what the log scores its answers by.
+    ``scores`` are what the log scores its answers by, and ``options`` make ``evaluate`` read the file as this run: as
+    one types them, a space before each.
     """
 
     file: Path
     run: Path
     origin: str | Path | None = None
     scores: tuple[Score, ...] = ()
+    options: str = ""
 
 
 def refuse_run(record: Any, path: Path, where: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.jsonl import read_once
 from graphkit.files.problems import Problems
+from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.progress import Progress, quiet
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from graphkit.scoring.selection import Selection
 
 DEFAULTS = EvaluationOptions()
+
+#: What a command calls records in memory, once they are written.
+WRITTEN = Path("RUN.jsonl")
 
 STAYS_WHOLE = "the graph holds this run whole, and it stays whole"
 
@@ -87,28 +92,30 @@ def evaluate(
         The database refuses.
     """
     options = dataclasses.replace(options, **changes)
-    if not isinstance(run, str | Path):
-        if dataset is None:
-            raise InputError("records in memory need a dataset", remedy='Give dataset="my-dataset".')
-        from graphkit.files.given_records import file_of
-        from graphkit.graph.runs import IN_MEMORY
+    with ExitStack() as stack:
+        source = None
+        if not isinstance(run, str | Path):
+            if dataset is None:
+                raise InputError("records in memory need a dataset", remedy='Give dataset="my-dataset".')
+            from graphkit.files.given_records import file_of
+            from graphkit.graph.runs import IN_MEMORY
 
-        origin = options.origin if options.origin is not None else IN_MEMORY
-        given: dict[str, Any] = {"store": store, "scores": scores, "problems": problems, "progress": progress}
-        with file_of(run) as file:
-            return evaluate(file, dataset, options, **given, executor=executor, out=out, origin=origin)
-    if out is None and executor is None:
-        file = located(run)
-        run_pass = RunPass(Dataset.of_run(file, dataset), file)
-        return evaluate_pass(run_pass, options, store=store, scores=scores, problems=problems, progress=progress)
-    from graphkit.scoring.run_shards import opened_plan, opened_shards
+            if options.origin is None:
+                options = dataclasses.replace(options, origin=IN_MEMORY)
+            run = stack.enter_context(file_of(run))
+            source = RunSource(WRITTEN, run)
+        if out is None and executor is None:
+            file = located(run)
+            run_pass = RunPass(Dataset.of_run(file, dataset), file, source)
+            return evaluate_pass(run_pass, options, store=store, scores=scores, problems=problems, progress=progress)
+        from graphkit.scoring.run_shards import opened_plan, opened_shards
 
-    found = Problems(options.on_error, strict=options.strict) if problems is None else problems
-    with opened_plan(executor, out, whole=out is None and store is None) as plan:
+        found = Problems(options.on_error, strict=options.strict) if problems is None else problems
+        plan = stack.enter_context(opened_plan(executor, out, whole=out is None and store is None))
         place = run if options.origin is None else plan.published(Path(run))
-        with opened_shards(place, dataset, plan) as shards:
-            result = evaluate_pass(shards, options, store=store, scores=scores, problems=found, progress=progress)
-            shards.finish()
+        shards = stack.enter_context(opened_shards(place, dataset, plan, source=source))
+        result = evaluate_pass(shards, options, store=store, scores=scores, problems=found, progress=progress)
+        shards.finish()
     unknown = found.unknown_fields() if problems is None else ()
     return dataclasses.replace(result, warnings=(*result.warnings, *unknown))
 

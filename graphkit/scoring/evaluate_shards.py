@@ -289,7 +289,9 @@ class _Scoring:
         first, respelled = self.run.first, self.run.respelled
         result = dataclasses.replace(
             result,
-            known=known_share(dataset, Path(self.run.given), first, self.gold, respelled, most=LOOKED_AT),
+            known=known_share(
+                dataset, self.run.run_file, first, self.gold, respelled, source=self.run.source, most=LOOKED_AT
+            ),
             rows=tuple(kept),
             ended=ended.counts,
             efficiency=self.usage.spreads(),

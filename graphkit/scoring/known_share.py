@@ -11,6 +11,7 @@ from graphkit.files.assets import command_text, option_text
 from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import LogCoverage, Meaning, read_known
 from graphkit.files.normal_forms import GoldSpelling, respell
+from graphkit.files.run_files import RunSource
 from graphkit.measures.edges import EdgeMeasure
 from graphkit.measures.paths import PathMeasure
 from graphkit.measures.registry import known_measure
@@ -87,6 +88,7 @@ def known_share(
     gold: GoldSeen | None = None,
     respelled: int | None = None,
     *,
+    source: RunSource | None = None,
     most: int | None = None,
 ) -> KnownShare | None:
     """Return the share of a run's first records that the dataset knows; None for a pipe, which can't be read again.
@@ -101,6 +103,8 @@ def known_share(
         The ids that scoring found in the gold; by default this function reads the questions.
     respelled
         The number of the first records that were written in the spelling of the gold before scoring, if they were.
+    source
+        The user's file of the run, if ``run_file`` isn't it.
     most
         How many questions are looked at to name the id closest to an unknown one; by default all.
     """
@@ -136,13 +140,14 @@ def known_share(
         ids=met.known_ids(),
         edges=met.known_edges() if known.has_edges else None,
         line=_line(met, more) + (f"; {_RESPELLED.format(counted(respelled, 'record'))}" if respelled else ""),
-        meaning=met.meaning(every, FEWEST, _command(dataset, run_file)),
+        meaning=met.meaning(every, FEWEST, _command(dataset, source or RunSource(run_file, run_file))),
     )
 
 
-def _command(dataset: Dataset, run_file: Path) -> str:
+def _command(dataset: Dataset, source: RunSource) -> str:
     """Return the command that evaluates a run by a table of ids."""
-    return command_text("evaluate", run_file, options=f"{option_text('dataset', dataset.folder)} --ids ids.jsonl")
+    options = f"{source.options}{option_text('dataset', dataset.given)} --ids ids.jsonl"
+    return command_text("evaluate", source.file, options=options)
 
 
 def _line(met: LogCoverage, more: bool) -> str:

@@ -13,6 +13,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import is_array, open_binary
 from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import Problems
+from graphkit.files.run_files import RunSource
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import checked_gold, invalid_reason
 from graphkit.measures.base import Measure
@@ -41,10 +42,14 @@ def job_options(options: EvaluationOptions, measures: Sequence[Measure]) -> dict
 
 @dataclass
 class RunPass:
-    """A run log with its dataset; the first records are read once for all that depends on them."""
+    """A run log with its dataset; the first records are read once for all that depends on them.
+
+    ``source`` names the user's file, if the log isn't it.
+    """
 
     dataset: Dataset
     run_file: Path
+    source: RunSource | None = None
 
     @cached_property
     def first(self) -> FirstRecords | None:
@@ -128,7 +133,8 @@ class RunPass:
         result = score_file(
             job, dataset=self.dataset.name, problems=problems, answers=answers, descriptions=descriptions, gold=gold
         )
-        return dataclasses.replace(result, known=known_share(self.dataset, self.run_file, self.first, gold))
+        known = known_share(self.dataset, self.run_file, self.first, gold, source=self.source)
+        return dataclasses.replace(result, known=known)
 
 
 def known_from_files(

@@ -24,6 +24,7 @@ from graphkit.files.leftovers import held_folder
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
+from graphkit.files.run_files import RunSource
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.first_records import RECORDS, FirstRecords
@@ -161,6 +162,8 @@ class RunShards:
         The executor that scores it.
     out
         The folder of its own results.
+    source
+        The user's file, if the run isn't it.
     scored
         The result, once it is scored.
     """
@@ -172,6 +175,7 @@ class RunShards:
     survey: Survey
     plan: ShardPlan
     out: Location
+    source: RunSource | None = None
     scored: Scored | None = None
 
     def finish(self, gates: Sequence[dict[str, Any]] = ()) -> None:
@@ -287,11 +291,17 @@ def _by_file(shards: Sequence[Shard]) -> list[tuple[int, int]]:
 
 @contextmanager
 def opened_shards(
-    run: str | Path | Location, dataset: str | Path | Dataset | None, plan: ShardPlan, *, within: bool = False
+    run: str | Path | Location,
+    dataset: str | Path | Dataset | None,
+    plan: ShardPlan,
+    *,
+    within: bool = False,
+    source: RunSource | None = None,
 ) -> Iterator[RunShards]:
     """Open a run and its dataset as shards, and ask all questions what scoring must know before.
 
     ``within`` gives the run a folder of its name in the results folder, which is then that of several runs.
+    ``source`` names the user's file, if the run isn't it.
 
     Raises
     ------
@@ -302,7 +312,7 @@ def opened_shards(
     place = Location.of(run)
     answers = shards_of(place)
     with opened_dataset(place, dataset) as found:
-        opened = RunShards(str(place), found, [*found.shards], answers, NO_SURVEY, plan, plan.out)
+        opened = RunShards(str(place), found, [*found.shards], answers, NO_SURVEY, plan, plan.out, source)
         if within:
             opened.out = plan.out.child(quote(opened.name or place.name, safe=" @+,=()"))
             check_results_folder(opened.out)

@@ -38,17 +38,24 @@ class ShardedDataset(Dataset):
         The folder of this machine with its other files.
     shards
         The shards of its questions.
+    named
+        The place as the user names it.
     remote
         The place of which the folder is a copy that workers don't see; None for a folder of this machine.
     """
 
-    def __init__(self, folder: Path, shards: Sequence[Shard], remote: Location | None) -> None:
+    def __init__(self, folder: Path, shards: Sequence[Shard], named: Location, remote: Location | None) -> None:
         super().__init__(folder.resolve(), questions=False)
         self.shards = tuple(shards)
-        self._remote = remote
+        self._named, self._remote = named, remote
         self.expected: frozenset[str] = frozenset()
         if not self._has_questions:
             self.questions_file = self.folder / QUESTIONS
+
+    @property
+    def given(self) -> str:
+        """The folder or the URL as the user names it, without credentials."""
+        return str(self._named)
 
     @property
     def place(self) -> str:
@@ -142,7 +149,7 @@ def opened_dataset(run: Location, given: str | Path | Dataset | None) -> Iterato
                 if file.name.startswith(_SMALL):
                     with file.opened() as stream:
                         (path / file.name).write_bytes(stream.read())
-        found = ShardedDataset(path, shards, folder if folder.path is None else None)
+        found = ShardedDataset(path, shards, folder, folder if folder.path is None else None)
         if isinstance(given, Dataset):
             found.questions_file = given.questions_file
         yield found

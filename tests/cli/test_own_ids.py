@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import graphkit
 from graphkit.imports.importer import import_log
 from tests.helpers.cli import inside
 from tests.helpers.datasets import read_jsonl, write_jsonl
@@ -72,6 +73,25 @@ def test_the_advice_is_a_command_that_works(run: Path, tmp_path: Path) -> None:
     assert "11 of 11 ids are known" in done.err
 
 
+@pytest.mark.parametrize("reading", [(), ("--format", "graphkit"), ("--map", "answer=answer")])
+@pytest.mark.parametrize("how", [(), ("--on", "processes=1"), ("--out", "results")])
+def test_the_command_of_results_reads_the_log_itself(
+    reading: tuple[str, ...], how: tuple[str, ...], run: Path, tmp_path: Path
+) -> None:
+    """The command in results names the user's log and how it is read, and no temporary copy, whoever computes them; it
+    makes 1 of the means.
+    """
+    if how:
+        pytest.importorskip("pyarrow")
+    write_jsonl(tmp_path / "ids.jsonl", TABLE)
+    options = (*reading, "--dataset", "my data")
+    known = inside("evaluate", run, *options, *how, *MEASURES, cwd=tmp_path, code=0).object()["known"]
+    (command,) = re.findall(r"run `(graphkit [^`]*)`", known["meaning"])
+    _, *words = shlex.split(command)
+    assert words == ["evaluate", str(run), *reading, "--dataset", "my data", "--ids", "ids.jsonl"]
+    assert means(inside(*words, *MEASURES, cwd=tmp_path, code=0).object()) == [1.0, 1.0]
+
+
 @pytest.mark.parametrize("option", ["--ids", "--id-pattern"])
 @pytest.mark.parametrize("read_as", ["graphkit", "auto"])
 def test_an_import_of_own_records(option: str, read_as: str, run: Path, tmp_path: Path) -> None:
@@ -117,6 +137,16 @@ def test_a_record_that_cannot_be_used(run: Path, tmp_path: Path) -> None:
     done = inside(*words, cwd=tmp_path, code=2)
     assert "mine.jsonl:1" in done.err
     assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("executor", [None, "processes=1"])
+def test_records_in_memory_are_written_first(executor: str | None, run: Path) -> None:
+    """The command for records in memory names a file to write, and not the temporary one, which is gone."""
+    if executor:
+        pytest.importorskip("pyarrow")
+    known = graphkit.evaluate(read_jsonl(run), run.parent.parent, executor=executor).known
+    assert known is not None
+    assert "run `graphkit evaluate RUN.jsonl --dataset " in str(known.meaning)
 
 
 def test_from_python(run: Path) -> None:
