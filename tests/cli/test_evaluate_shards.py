@@ -181,6 +181,22 @@ def test_a_dataset_of_runs_in_shards(tmp_path: Path) -> None:
         assert graphkit.read_results(tmp_path / "results" / name).evaluation().measures["EdgeRecall"].mean == 0.75
 
 
+def test_only_the_summary_says_when(tmp_path: Path) -> None:
+    """Two evaluations a second apart differ in when they were made and the digest of that file; else in no byte."""
+    run, folders = tiny(tmp_path), [tmp_path / "a", tmp_path / "b"]
+    for second, out in enumerate(folders):
+        env = {"SOURCE_DATE_EPOCH": str(second)}
+        inside("evaluate", run, "--no-store", "--out", out, cwd=tmp_path, env=env, code=0)
+    first, again = map(everything_in, folders)
+    assert [name for name in PARTS if first[name] != again[name]] == ["manifest.json", "summary.json"]
+    summaries, manifests = (
+        [json.loads(one[f"{name}.json"]) for one in (first, again)] for name in ("summary", "manifest")
+    )
+    assert [one["made"].pop("evaluated_at")[16:] for one in summaries] == [":00+00:00", ":01+00:00"]
+    assert [*map(len, (one["summary"].pop("digest") for one in manifests))] == [40, 40]
+    assert (summaries[0], manifests[0]) == (summaries[1], manifests[1])
+
+
 def test_a_results_folder_holds_given_scores(tmp_path: Path) -> None:
     """Scores by others are a column of the results folder, and a measure of its summary: (.5 + 1) / 2 = .75."""
     run = tiny(tmp_path, scores=TASTE)
