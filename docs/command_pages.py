@@ -13,8 +13,9 @@ import typer
 from graphkit.cli.app import SECTIONS, app
 from graphkit.cli.base import HomeOptions, JsonOptions, StoreOptions
 from graphkit.cli.options import AutoLogOptions
-from graphkit.cli.plugin_commands import plugin_commands, plugin_of
+from graphkit.cli.plugin_commands import plugin_commands
 from graphkit.readers.known_formats import formats
+from graphkit.records.plugins import plugin_of
 
 HERE = Path(__file__).parent
 

@@ -19,8 +19,8 @@ import pytest
 
 import graphkit
 from graphkit.cli.app import SECTIONS, module_of
-from graphkit.cli.plugin_commands import plugin_commands, plugin_of
-from graphkit.records.plugins import installed
+from graphkit.cli.plugin_commands import plugin_commands
+from graphkit.records.plugins import installed, plugin_of
 from tests.helpers import ROOT
 from tests.helpers.cli import Done, environment
 from tests.helpers.code_lines import code_lines
@@ -341,6 +341,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
             ("evaluate", "--no-store", "--json", RUNS[1], "-m", "EdgeRecall"),
             ("import", "auto", "note.json", "-d", SHOP, "-o", "run.jsonl"),
             ("--help",),
+            ("completion", "bash"),
             *added_by(plugin),
         ]
         for plugin in PLUGINS
@@ -349,7 +350,15 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
         ("compare", *RUNS, "--fail-on-regression", "--json"),
         ("compare", *RUNS, "--junit", "j.xml"),
     ]
-    asked["embedded"] += [("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
+    asked["logs"] += [
+        ("import", "lightrag", "note.json", "-d", SHOP, "-o", "run.jsonl"),
+        ("evaluate", "note.json", "--format", "lightrag", "-d", SHOP, "--no-store"),
+        ("import", "--help"),
+    ]
+    asked["cluster"] += [("evaluate", RUNS[1], "--no-store", "--on", "dask=1")]
+    asked["bulk"] += [("load", SHOP, "--bulk")]
+    asked["judging"] += [("run", SHOP, "--condition", "training")]
+    asked["embedded"] += [("load", SHOP, "--bulk"), ("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
     # The first fork writes compiled files into the copy, which spare the others most of their time.
     env = environment({"PYTHONDONTWRITEBYTECODE": ""})
     command = [sys.executable, "-P", "-c", WITHOUT_EACH, str(copied)]
@@ -374,15 +383,32 @@ def test_the_graph_without_the_embedded_database(without: dict[str, list[Done]])
     assert "127.0.0.1:9" in named.err
 
 
+def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> None:
+    """A format, an executor, an option and a condition of a plug-in that isn't there say which; no help lists it."""
+    *_, imported, evaluated, helped = without["logs"]
+    for done in (imported, evaluated):
+        assert done.code == 2
+        assert "the format lightrag needs the plug-in logs, which isn't there" in done.err
+    assert helped.code == 0
+    assert "lightrag" not in helped.out
+    for plugin, words in (("cluster", "--on dask"), ("judging", "--condition training")):
+        assert without[plugin][-1].code == 2
+        assert f"error: {words} needs the plug-in {plugin}, which isn't there" in without[plugin][-1].err
+    for plugin, done in (("bulk", without["bulk"][-1]), ("embedded", without["embedded"][-3])):
+        assert done.code == 2
+        assert re.search(rf"No such option: --bulk; .* needs the plug-in {plugin}, which isn't there", done.err)
+
+
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_the_core_works_without(plugin: str, without: dict[str, list[Done]]) -> None:
     """Without a plug-in's folder a run is scored, the help has none of its commands, and these say what is missing."""
-    scored, read, helped, *missing = without[plugin]
+    scored, read, helped, completed, *missing = without[plugin]
     assert (scored.code, json.loads(scored.out)["run"]) == (0, "storefront-graph"), scored.err
     assert read.code == 2, read.err
-    assert helped.code == 0, helped.err
+    assert (helped.code, completed.code) == (0, 0), helped.err + completed.err
     added = added_by(plugin)
     for words, done in zip(added, missing[: len(added)], strict=True):
+        assert f"'{' '.join(words)}')" not in completed.out
         if len(words) == 1:
             assert not re.search(rf"^ .* {words[0]}  ", helped.out, re.MULTILINE)
         assert done.code == 2

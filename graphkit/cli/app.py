@@ -15,7 +15,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from graphkit.cli.base import Commands, made_command, made_group, refused_by_system, say
-from graphkit.cli.plugin_commands import lacking, plugin_command, plugin_commands, plugin_of
+from graphkit.cli.plugin_commands import plugin_command, plugin_commands, usable_commands
 from graphkit.cli.streams import prepare_streams
 from graphkit.records.words import shortened
 
@@ -68,10 +68,10 @@ class _OnDemand(Mapping[str, Any]):
         return name in self._core or name in plugin_commands()
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._core, *plugin_commands()])
+        return iter(dict.fromkeys([*self._core, *plugin_commands()]))
 
     def __len__(self) -> int:
-        return len(self._core) + len(plugin_commands())
+        return len([*self])
 
 
 class RootCommands(Commands):
@@ -81,15 +81,26 @@ class RootCommands(Commands):
         super().__init__(**{**settings, "commands": None})
         self.commands = _OnDemand()  # type: ignore[assignment]
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands; of plug-ins, those that can be used."""
+        return [name for names in self._sections().values() for name in names]
+
+    def _sections(self) -> dict[str, list[str]]:
+        """Return the names of the commands by section; no plug-in moves a command of the core."""
+        from graphkit.records.plugins import plugin_of
+
+        sections = {section: list(names) for section, names in SECTIONS.items()}
+        own = {name for names in SECTIONS.values() for name in names}
+        for name in usable_commands():
+            if name not in own:
+                sections.setdefault(plugin_of(plugin_commands()[name]), []).append(name)
+        return sections
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a line for each command: by what a person wants, then those of each plug-in under its name."""
-        sections = {section: list(names) for section, names in SECTIONS.items()}
-        for name, point in plugin_commands().items():
-            if lacking(point) is None:
-                sections.setdefault(plugin_of(point), []).append(name)
         rows = [
             (f"{section if place == 0 else '':<10} {name}", one.get_short_help_str(limit=200))
-            for section, names in sections.items()
+            for section, names in self._sections().items()
             for place, (name, one) in enumerate((name, self.get_command(ctx, name)) for name in names)
             if one is not None
         ]

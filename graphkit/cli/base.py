@@ -19,11 +19,11 @@ import typer
 from typer.core import TyperGroup
 from typer.models import ArgumentInfo, ParameterInfo
 
-from graphkit.cli.plugin_commands import lacking, plugin_command, plugin_commands
+from graphkit.cli.plugin_commands import plugin_command, plugin_commands, usable_commands
 from graphkit.cli.terminal import folded, masked, width_of
 from graphkit.cli.terminal import say as say
 from graphkit.cli.terminal import say_text as say_text
-from graphkit.errors import GraphkitError, one_line
+from graphkit.errors import GraphkitError, InputError, one_line
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from graphkit.database.store import Store
     from graphkit.files.outputs import Kind
     from graphkit.files.problems import Problems
+
+#: What typer raises for a mistake in words that it parses: the class above this one has no public name.
+MISTAKES: tuple[Any, ...] = typer.BadParameter.__bases__
 
 #: Characters that JSON may contain as they are, but that control a terminal or end a line for some readers.
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))}
@@ -100,14 +103,11 @@ class Added:
 
     group: str
 
-    def families(self) -> dict[str, Any]:
-        """Return the dataclasses by the names of their entry points, but for plug-ins that aren't there."""
-        from graphkit.errors import InputError
-        from graphkit.records.plugins import installed, load
+    def families(self) -> tuple[dict[str, Any], list[InputError]]:
+        """Return the dataclasses by the names of their entry points, and why each other one can't be used."""
+        from graphkit.records.plugins import load_all
 
-        return {
-            name: load(point, InputError) for name, point in installed(self.group).items() if lacking(point) is None
-        }
+        return load_all(self.group)
 
 
 def added(group: str) -> Any:
@@ -187,7 +187,7 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
         run.__name__, run.__doc__ = function.__name__, function.__doc__
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
-        run.outputs = known.outputs  # type: ignore[attr-defined]
+        run.outputs, run.absent = known.outputs, known.absent  # type: ignore[attr-defined]
         return run
 
     return declare
@@ -202,15 +202,19 @@ class _Parameters:
         The declaration and the type of each, by name.
     outputs, arguments
         Those that name files to write, and those that are no options.
+    absent
+        Why options of plug-ins aren't there.
     """
 
     def __init__(self, function: Callable[..., None], shared: type[JsonOptions]) -> None:
         self.declared: dict[str, tuple[Declared, Any]] = {}
         self._families: dict[str, Any] = {}
         self._added: dict[str, dict[str, Any]] = {}
+        self.absent: list[str] = []
         for one in inspect.signature(function, eval_str=True).parameters.values():
             if isinstance(one.default, Added):
-                self._added[one.name] = one.default.families()
+                self._added[one.name], errors = one.default.families()
+                self.absent += [str(error).partition("\n")[0] for error in errors]
                 for family in self._added[one.name].values():
                     self.declared |= _fields(family)
             elif is_dataclass(one.annotation):
@@ -343,6 +347,11 @@ class Commands(TyperGroup):
                 return super().invoke(ctx)
             finally:
                 sys.stdout.flush()  # here, where a full disk can still be reported, and not at the interpreter's exit
+        except MISTAKES as error:
+            absent = getattr(error.ctx and error.ctx.command.callback, "absent", [])
+            if absent and hasattr(error, "option_name"):
+                error.message += f"; {absent[0]}"
+            raise
         except GraphkitError as error:
             _print_error(error)
             raise typer.Exit(error.exit_code) from None
@@ -355,12 +364,11 @@ class ExtendedCommands(Commands):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands; of plug-ins, those that can be used."""
-        added = [name for name, point in plugin_commands(self.name or "").items() if lacking(point) is None]
-        return [*super().list_commands(ctx), *added]
+        return [*dict.fromkeys([*super().list_commands(ctx), *usable_commands(self.name or "")])]
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Return a command, or None if there is none of this name."""
-        if name in plugin_commands(self.name or ""):
+        if name not in self.commands and name in plugin_commands(self.name or ""):
             return made_command(name, plugin_command(name, self.name or ""))
         return super().get_command(ctx, name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,6 @@ from graphkit.cli.options import (
     LogOptions,
     OnError,
 )
-from graphkit.cli.plugin_commands import lacking
 from graphkit.errors import InputError
 from graphkit.records.words import counted
 
@@ -53,10 +52,17 @@ FILES = argument("FILE...", "Read these logs (also .gz and .zst), folders of log
 
 
 def formats() -> list[str]:
-    """Return the names of the formats of logs."""
+    """Return the names of the formats of logs whose plug-in is there."""
     from graphkit.readers.known_formats import formats
 
     return formats()
+
+
+def registered() -> Collection[str]:
+    """Return the names of all formats of logs."""
+    from graphkit.readers.known_formats import installed
+
+    return installed()
 
 
 class FormatCommands(ExtendedCommands):
@@ -64,11 +70,11 @@ class FormatCommands(ExtendedCommands):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
-        return ["auto", *formats(), *super().list_commands(ctx)]
+        return [*dict.fromkeys(["auto", *formats(), *super().list_commands(ctx)])]
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Return a command, or None if there is none of this name."""
-        if name in self.commands or name not in ("auto", *formats()):
+        if name in self.commands or name not in ("auto", *registered()):
             return super().get_command(ctx, name)
         title = "Recognise the format of each file." if name == "auto" else _title(name)
         return made_command(name, _importing(name), help=f"Import logs. {title}", short_help=title)
@@ -142,7 +148,7 @@ def _mapping_finder() -> Callable[..., list[str | Path]] | None:
     InputError
         It can't be imported, though its plug-in is there.
     """
-    from graphkit.records.plugins import installed, load
+    from graphkit.records.plugins import installed, lacking, load
 
     points = (point for point in installed("graphkit.mappings").values() if lacking(point) is None)
     return next((load(point, InputError) for point in points), None)

@@ -6,8 +6,8 @@ dot, such as ``import.scores``, adds to a group of the core.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
@@ -29,39 +29,6 @@ def plugin_commands(group: str = "") -> dict[str, EntryPoint]:
     return {name: point for name, point in found.items() if "." not in name}
 
 
-def plugin_of(point: EntryPoint) -> str:
-    """Return the name of the plug-in that adds a command.
-
-    >>> from importlib.metadata import EntryPoint
-    >>> plugin_of(EntryPoint("mcp", "graphkit.plugins.agents.commands:mcp", "graphkit.commands"))
-    'agents'
-    """
-    parts = point.module.split(".")
-    return parts[2] if parts[:2] == ["graphkit", "plugins"] else parts[0]
-
-
-def lacking(point: EntryPoint) -> str | None:
-    """Return the name of a plug-in without which an entry point can't be used, and which isn't there; None if all are.
-
-    That is the plug-in of the entry point, or one that it needs: their folders may have been removed.
-    """
-    if not _found(point.module):
-        return plugin_of(point)
-    if not point.module.startswith("graphkit.plugins."):
-        return None
-    needs: tuple[str, ...] = getattr(import_module(f"graphkit.plugins.{plugin_of(point)}"), "NEEDS", ())
-    return next((name for name in needs if not _found(f"graphkit.plugins.{name}")), None)
-
-
-def _found(module: str) -> bool:
-    from importlib.util import find_spec
-
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
-
-
 def plugin_command(name: str, group: str = "") -> Any:
     """Return the command or group of a plug-in.
 
@@ -70,13 +37,24 @@ def plugin_command(name: str, group: str = "") -> Any:
     KeyError
         No plug-in adds a command of this name.
     InputError
-        The plug-in, or one that it needs, isn't there; or its command can't be imported.
+        The plug-in, or one that it needs, isn't there; its command can't be imported, or isn't one.
     """
-    point = plugin_commands(group)[name]
-    if (missing := lacking(point)) is not None:
-        words = f"{group} {name}" if group else name
-        what = f"`graphkit {words}` needs the plug-in {missing}, which isn't there"
-        raise InputError(what, remedy="Install graphkit-eval again.")
-    from graphkit.records.plugins import load
+    from graphkit.records.plugins import described, load
 
-    return load(point, InputError)
+    point = plugin_commands(group)[name]
+    words = f"`graphkit {group} {name}`" if group else f"`graphkit {name}`"
+    found = load(point, InputError, words)
+    if not callable(found):
+        remedy = "Name a function, or a group of commands, in the entry point."
+        raise InputError(f"{words} is no command", where=described(point), remedy=remedy)
+    return found
+
+
+def usable_commands(group: str = "") -> list[str]:
+    """Return the names of the commands of plug-ins that are there and can be imported."""
+    found = []
+    for name in plugin_commands(group):
+        with suppress(InputError):
+            plugin_command(name, group)
+            found.append(name)
+    return found

@@ -148,6 +148,10 @@ def _condition(text: str, baselines: Mapping[str, Condition], limits: Limits) ->
     if text in baselines:
         return baselines[text].system(limits)
     if ":" not in text:
+        from graphkit.records.plugins import installed, load
+
+        if (point := installed("graphkit.conditions").get(text)) is not None:  # raises: it isn't there
+            load(point, InputError, f"--condition {text}")
         known = "".join(f"{name}, or " for name in baselines)
         raise InputError(f"{text!r} is no condition", remedy=f"A condition is {known}name=package.module:callable.")
     return load_system(text)

@@ -12,11 +12,11 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import did_you_mean
 from graphkit.readers.logged import Reader, UnreadableLogError, UnrecognisedLogError, Values
 from graphkit.readers.refused_forms import refuse_form
 from graphkit.readers.unrecognised import REMEDY, described
-from graphkit.records.references import imported
+from graphkit.records import plugins
 
 GROUP = "graphkit.readers"
 REFUSALS = "graphkit.refusals"
@@ -42,8 +42,8 @@ def installed() -> dict[str, EntryPoint]:
 
 
 def formats() -> list[str]:
-    """Return the names of the formats, without importing any reader."""
-    return list(installed())
+    """Return the names of the formats whose plug-in is there, without importing any reader."""
+    return [name for name, point in installed().items() if plugins.lacking(point) is None]
 
 
 def reader_of(name: str) -> Reader:
@@ -64,9 +64,11 @@ def reader_of(name: str) -> Reader:
 def readers() -> tuple[list[Reader], list[str]]:
     """Return the readers that can be loaded, in the order of recognition, and why each other one can't."""
     found, problems = [], []
-    for point in installed().values():
+    absent = {missing for point in installed().values() if (missing := plugins.lacking(point)) is not None}
+    problems += [f"formats are ignored: they need the plug-in {name}, which isn't there" for name in sorted(absent)]
+    for name in formats():
         try:
-            found.append(_loaded(point))
+            found.append(_loaded(installed()[name]))
         except UnreadableLogError as error:
             problems.append(f"a format is ignored: {error}")
     return sorted(found, key=lambda reader: (-reader.priority, reader.name)), problems
@@ -150,13 +152,8 @@ def _knows_the_empty(readers: Sequence[Reader], shares: dict[str, float], best: 
 
 @cache
 def _loaded(point: EntryPoint) -> Reader:
-    package = f" of {point.dist.name}" if point.dist is not None else ""
-    where = f"the entry point {point.name!r}{package} ({point.value})"
-    module, _, path = point.value.partition(":")
-    try:
-        kind = imported(module.strip(), path.strip(), _USAGE, here=False)
-    except InputError as error:
-        raise UnreadableLogError(error.what, where=where, remedy=error.remedy) from None
+    where = plugins.described(point)
+    kind = plugins.load(point, UnreadableLogError, f"the format {point.name}")
     if not isinstance(kind, type) or not issubclass(kind, Reader):
         raise UnreadableLogError("it isn't a subclass of graphkit.readers.logged.Reader", where=where, remedy=_USAGE)
     if missing := ", ".join(sorted(getattr(kind, "__abstractmethods__", ()))):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
@@ -30,19 +32,66 @@ def installed(group: str) -> dict[str, EntryPoint]:
 
 def described(point: EntryPoint) -> str:
     """Return an entry point as messages show it."""
-    package = f" of {point.dist.name}" if point.dist is not None else ""
-    return f"the entry point {point.name!r}{package} ({point.value})"
+    return f"the entry point {point.name!r}{f' of {point.dist.name}' if point.dist else ''} ({point.value})"
 
 
-def load(point: EntryPoint, error_class: type[InputError]) -> Any:
-    """Import the object that an entry point names.
+def plugin_of(point: EntryPoint) -> str:
+    """Return the name of the plug-in, or else of the package, that an entry point is in.
+
+    >>> from importlib.metadata import EntryPoint
+    >>> plugin_of(EntryPoint("mcp", "graphkit.plugins.agents.commands:mcp", "graphkit.commands"))
+    'agents'
+    """
+    parts = point.module.split(".")
+    return parts[2] if parts[:2] == ["graphkit", "plugins"] else parts[0]
+
+
+def lacking(point: EntryPoint) -> str | None:
+    """Return the name of a plug-in of graphkit without which an entry point can't be used, and which isn't there.
+
+    That is the plug-in of the entry point, or one that it needs: their folders may have been removed. None if all are
+    there, or the entry point is of another package.
+    """
+    if not point.value.startswith("graphkit.plugins."):
+        return None
+    plugin = plugin_of(point)
+    if not _found(point.module):
+        return plugin
+    needs: tuple[str, ...] = getattr(import_module(f"graphkit.plugins.{plugin}"), "NEEDS", ())
+    return next((name for name in needs if not _found(f"graphkit.plugins.{name}")), None)
+
+
+def _found(module: str) -> bool:
+    from importlib.util import find_spec
+
+    with suppress(ModuleNotFoundError):
+        return find_spec(module) is not None
+    return False
+
+
+def load(point: EntryPoint, error_class: type[InputError], what: str = "") -> Any:
+    """Import the object that an entry point names. ``what`` is what a user calls it.
 
     Raises
     ------
     InputError
-        The object can't be imported. The error is of the given class.
+        The object can't be imported, or its plug-in isn't there. The error is of the given class.
     """
-    try:
-        return imported(point.module, point.attr, f"Correct {described(point)}.", here=False)
+    if (missing := lacking(point)) is not None:
+        needing = f"{what or described(point)} needs the plug-in {missing}, which isn't there"
+        raise error_class(needing, remedy="Install graphkit-eval again.")
+    try:  # the value may be malformed, which the attributes of an entry point don't survive
+        return imported(*point.value.replace(" ", "").partition(":")[::2], "Correct or remove its package.", here=False)
     except InputError as error:
-        raise error_class(error.what, where=error.where, remedy=error.remedy) from None
+        raise error_class(error.what, where=described(point), remedy=error.remedy) from None
+
+
+def load_all(group: str) -> tuple[dict[str, Any], list[InputError]]:
+    """Return what the entry points of a group name, and why each other one can't be used."""
+    found, errors = dict[str, Any](), list[InputError]()
+    for name, point in installed(group).items():
+        try:
+            found[name] = load(point, InputError)
+        except InputError as error:
+            errors.append(error)
+    return found, errors

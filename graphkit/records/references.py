@@ -18,9 +18,9 @@ def imported(module: str, path: str, form: str, *, here: bool = True) -> Any:
     Raise InputError if the module can't be imported, or lacks the name.
 
     ``form`` is the correct form of such a text, as advice if no attribute has a similar name. With ``here``, modules of
-    the working folder are found as well.
+    the working folder are found as well, and the advice on a missing module is to look there.
     """
-    return _attribute(_module(module, here), module, path, form)
+    return _attribute(_module(module, here, form), module, path, form)
 
 
 def imported_callable(text: str, kind: str, form: str) -> Callable[..., Any]:
@@ -45,7 +45,7 @@ def is_async(call: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
 
 
-def _module(name: str, here: bool) -> Any:
+def _module(name: str, here: bool, form: str) -> Any:
     folder = str(Path.cwd())
     if here and folder not in sys.path:
         sys.path.insert(0, folder)
@@ -53,9 +53,8 @@ def _module(name: str, here: bool) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(error.name + ".")):
-            raise InputError(
-                f"there is no module {error.name!r}", where=name, remedy=_modules_like(error.name)
-            ) from None
+            remedy = _modules_like(error.name) if here else form
+            raise InputError(f"there is no module {error.name!r}", where=name, remedy=remedy) from None
         raise InputError(
             f"the module needs {error.name!r}, which isn't installed",
             where=name,

@@ -109,7 +109,9 @@ def opened_executor(
             where="--on",
             remedy=f"{hint}Known are: {', '.join(sorted(known))}.",
         )
-    opened: AbstractContextManager[Executor] = load(known[engine.name.casefold()], InputError)(engine)
+    opened: AbstractContextManager[Executor] = load(known[engine.name.casefold()], InputError, f"--on {engine.name}")(
+        engine
+    )
     return opened
 
 

@@ -316,7 +316,7 @@ def test_a_broken_entry_point_is_reported(folder: Path, monkeypatch: pytest.Monk
     try:
         done = inside("measures", "--json", cwd=folder, code=0)
         assert "is taken by the measure EdgeRecall (graphkit's own)" in done.err
-        assert "own_words:Gone: there is no 'Gone'" in done.err
+        assert "the entry point 'Gone' of own-words (own_words:Gone): there is no 'Gone'" in done.err
         assert "Good" in [row["measure"] for row in done.objects()]
         assert str(parse_measure("EdgeRecall").name) == "EdgeRecall"
         with pytest.raises(MeasureError, match="there is no 'Gone'"):

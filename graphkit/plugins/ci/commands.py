@@ -10,10 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import typer
 from typer.core import TyperArgument, TyperOption
 
-from graphkit.cli.base import argument, as_json, command, made_command, option, present, print_problems, say
+from graphkit.cli.base import (
+    MISTAKES,
+    argument,
+    as_json,
+    command,
+    made_command,
+    option,
+    present,
+    print_problems,
+    say,
+)
 from graphkit.errors import GraphkitError, InputError
 
 if TYPE_CHECKING:
@@ -21,9 +30,6 @@ if TYPE_CHECKING:
     from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.plugins.ci.job_settings import CiSettings
     from graphkit.plugins.compare.comparison_plan import ComparisonPlan
-
-#: What typer raises for a mistake in words that it parses: the class above this one has no public name.
-MISTAKES: tuple[Any, ...] = typer.BadParameter.__bases__
 
 #: The options of both commands that a job may set; it sets the others itself, or they have no place there.
 EVALUATE = (

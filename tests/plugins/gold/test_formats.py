@@ -90,7 +90,7 @@ def test_other_packages_add_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert {"riddles", "cwq", "swe-bench"} <= {form.name for form in formats}
         assert "own_gold" not in type(gold_format("cwq")).__module__
         broken, misnamed = sorted(map(str, errors))
-        assert broken.startswith("own_gold:Gone: there is no 'Gone'")
+        assert broken.startswith("the entry point 'gone' of own-gold (own_gold:Gone): there is no 'Gone'")
         assert "the format lacks its name" in misnamed
         assert "of own-gold" in misnamed
         with pytest.raises(InputError, match="there is no 'Gone'"):
