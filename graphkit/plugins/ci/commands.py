@@ -306,7 +306,9 @@ def _show(settings: CiSettings, gates: list[GateOutcome], comparison: dict[str, 
 
     def show() -> None:
         print_gates(gates)
-        print_line(f"{counted(len(gates), 'gate')} held; {settings.out} has the comment, the gates and JUnit.")
+        failed, every = sum(not gate.passed for gate in gates), counted(len(gates), "gate")
+        verdict = f"{failed} of {every} failed" if failed else f"{every} passed"
+        print_line(f"{verdict}; {settings.out} has the comment, the gates and JUnit.")
 
     facts = [gate.as_json() for gate in gates]
     present(show, {"gates": facts, "comparison": comparison, "out": settings.out})

@@ -170,6 +170,16 @@ def test_the_job_is_right(place: Place, tmp_path: Path, case: str) -> None:
         assert commanded.code == (1 if own else 0)
 
 
+def test_the_last_line_says_how_many_gates_failed(place: Place) -> None:
+    """Of an EdgeF1 of 0.5 and all edges, a run that lost some misses the second bound; alone, the first holds."""
+    asked = ("ci", "runs/worse.jsonl", "--baseline", "runs/good.jsonl", "--compare", "-m EdgeF1", "--dry-run")
+    both = f"{BOUND} --fail-under EdgeRecall=1"
+    one = inside(*asked, "--evaluate", both, cwd=place.plain, code=1)
+    other = inside(*asked, "--evaluate", BOUND, cwd=place.plain, code=0)
+    assert one.out.splitlines()[-1].startswith("1 of 2 gates failed; ")
+    assert other.out.splitlines()[-1].startswith("1 gate passed; ")
+
+
 def test_nothing_of_a_perfect_run_is_severe(place: Place) -> None:
     """Integration isn't scored, since no chunk has a text that it could take identifiers from; no answer is wrong."""
     done = inside("evaluate", "runs/perfect.jsonl", "--no-store", "--json", cwd=place.plain, code=0)
