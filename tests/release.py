@@ -22,6 +22,9 @@ from tests.versions import say
 #: How many lines the entry of a version has in the changelog at most, each of at most so many characters: a screen.
 LINES, WIDTH = 40, 200
 
+#: How many characters the subject of a commit has at most.
+SUBJECT = 72
+
 #: What a person does once everything is checked.
 BY_HAND = """\
 By hand:
@@ -51,9 +54,9 @@ def in_checkout(root: Path) -> Iterator[str]:
         yield f"the tree isn't clean:\n{changed}"
     if _git(root, "tag", "--list", f"v{number}"):
         yield f"the tag v{number} is there already"
-    [stated] = re.findall(
-        r'^__version__ = "(.*)"$', (root / "graphkit" / "__init__.py").read_text("utf-8"), re.MULTILINE
-    )
+    text = (root / "graphkit" / "__init__.py").read_text("utf-8")
+    found = re.search(r"""^__version__\b[^=\n]*=\s*["'](.*?)["']""", text, re.MULTILINE)
+    stated = found[1] if found else "no version"
     if stated != number:
         yield f"graphkit/__init__.py says {stated}, and pyproject.toml {number}"
     for page in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
@@ -76,6 +79,15 @@ def _in_changelog(root: Path, number: str) -> Iterator[str]:
         yield f"the entry of {number} in CHANGELOG.md is empty"
     if len(lines) > LINES or any(len(line) > WIDTH for line in lines):
         yield f"the entry of {number} in CHANGELOG.md is more than a screen: {LINES} lines of {WIDTH} characters"
+
+
+def in_subjects(root: Path) -> Iterator[str]:
+    """Yield what a reader of the git log may mind: subjects of commits since the last tag that are too long."""
+    tags = _git(root, "tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname").splitlines()
+    since = [f"{tags[0]}..HEAD"] if tags else ["HEAD"]
+    subjects = _git(root, "log", "--format=%s", *since).splitlines()
+    if long := [one for one in subjects if len(one) > SUBJECT]:
+        yield f"{len(long)} of {len(subjects)} commits have a subject of over {SUBJECT} characters, such as: {long[0]}"
 
 
 def in_distributions(folder: Path, number: str) -> Iterator[str]:
@@ -121,6 +133,8 @@ def main(arguments: list[str]) -> int:
     found = list(in_checkout(ROOT))
     if arguments:
         found += in_distributions(Path(arguments[0]), number)
+    for doubt in in_subjects(ROOT):
+        say(f"warning: {doubt}")
     for problem in found:
         say(f"not ready: {problem}")
     if arguments and not found:

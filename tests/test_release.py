@@ -110,6 +110,30 @@ def test_each_problem_is_named(name: str, checkout: Path) -> None:
     assert list(release.in_checkout(checkout)) == [problem]
 
 
+@pytest.mark.parametrize("line", ['__version__ = "0.2.0"  # raised by hand', "__version__: str = '0.2.0'"])
+def test_the_version_stands_in_any_form(line: str, checkout: Path) -> None:
+    """A comment behind the version, a type and other quotes change nothing; without the line it has no version."""
+    edit("graphkit/__init__.py", '__version__ = "0.2.0"', line)(checkout)
+    assert list(release.in_checkout(checkout)) == []
+    edit("graphkit/__init__.py", line, "")(checkout)
+    assert list(release.in_checkout(checkout)) == ["graphkit/__init__.py says no version, and pyproject.toml 0.2.0"]
+
+
+def test_long_subjects_are_doubts(checkout: Path) -> None:
+    """Since the last tag, a subject of 73 characters is named and one of 72 isn't; older ones don't count."""
+    git(checkout, "commit", "--allow-empty", "-qm", "a" * 73)
+    assert list(release.in_subjects(checkout)) == [
+        f"1 of 2 commits have a subject of over 72 characters, such as: {'a' * 73}"
+    ]
+    git(checkout, "tag", "v0.1.0")
+    git(checkout, "commit", "--allow-empty", "-qm", "b" * 72)
+    assert list(release.in_subjects(checkout)) == []
+    git(checkout, "commit", "--allow-empty", "-qm", "c" * 73)
+    assert list(release.in_subjects(checkout)) == [
+        f"1 of 2 commits have a subject of over 72 characters, such as: {'c' * 73}"
+    ]
+
+
 def distributions(folder: Path, name: str, stated: str) -> None:
     """Write a wheel and a source distribution that are called by one version and state another."""
     folder.mkdir()
