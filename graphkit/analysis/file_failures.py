@@ -128,7 +128,7 @@ class RunOnFiles:
             raise InputError(
                 f"no question has the id {question!r}",
                 where=str(self.dataset.questions_file),
-                remedy=f"{did_you_mean(question, self.cases)}The dataset holds {len(self.cases)} questions.",
+                remedy=f"{did_you_mean(question, self.cases)}The dataset holds {counted(len(self.cases), 'question')}.",
             )
 
     def failures(self, kind: str, *, question: str | None = None, limit: int | None = None) -> Failures:

@@ -32,7 +32,7 @@ def status() -> None:
     if running:
         with Store.open(chosen) as store:
             facts |= dataclasses.asdict(graph_content(store))
-    lines = [f"{name}: {_text(value)}" for name, value in facts.items()]
+    lines = [f"{name}: {_text(value) or 'none'}" for name, value in facts.items() if value != []]
     present(lines, facts)
 
 

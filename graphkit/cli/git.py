@@ -6,6 +6,7 @@ from pathlib import Path
 
 from graphkit.cli.base import argument, command, open_graph, option, present, say
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 
 @command(graph=True)
@@ -39,4 +40,4 @@ def git(
         if history.shallow:
             say(f"note: {path} is a shallow clone, so its history is cut; `git fetch --unshallow` brings the rest")
         done = f"loaded, {history.unchanged} there already" if out is None else f"written to {out}"
-        present(f"{history.repository}: {history.written} commits {done}", dataclasses.asdict(history))
+        present(f"{history.repository}: {counted(history.written, 'commit')} {done}", dataclasses.asdict(history))

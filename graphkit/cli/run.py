@@ -190,7 +190,7 @@ def _show(summaries: Sequence[RunSummary], planned: Plan, drawn: SampleOptions) 
     for summary in summaries:
         errors = ", ".join(f"{name}: {count}" for name, count in summary.errors.items())
         print_line(
-            f"{summary.run}: {summary.questions} questions, {summary.answered} answered, "
+            f"{summary.run}: {counted(summary.questions, 'question')}, {summary.answered} answered, "
             f"{summary.failed} failed{f' ({errors})' if errors else ''}, {summary.missing} missing; in {summary.file}"
         )
         if summary.cost is not None:

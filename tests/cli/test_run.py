@@ -142,6 +142,12 @@ def test_printing_system_does_not_spoil_json(folder: Path) -> None:
     assert "noise on standard output" in done.err
 
 
+def test_one_question_is_one(folder: Path) -> None:
+    """A sample of one of the two questions is counted in the singular."""
+    done = run(folder, "--system", "systems:plain", "--sample", "1")
+    assert "plain: 1 question, 1 answered, 0 failed, 0 missing" in done.out
+
+
 def test_several_systems(folder: Path) -> None:
     """Each system has a file of its own, and the table tells them apart."""
     done = run(folder, "--system", "systems:plain", "--system", "two=systems:plain", "--out", "elsewhere")

@@ -11,6 +11,7 @@ from graphkit.cli.base import command, group, option, present, print_line, setti
 from graphkit.cli.options import CHANGED_REPLIES, REPLIES
 from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.plugins.judging.llm.cache import CacheStats
@@ -71,7 +72,7 @@ def prune(what: PruneOptions, file: Path | None = CHANGED_REPLIES) -> None:
         forgotten = replies.forget_batches() if what.batches else 0
         after = replies.stats()
     freed = max(0, before.size - after.size)
-    lines = [f"{removed} replies removed, {after.entries} left; {freed / 1e6:.1f} MB freed"]
+    lines = [f"{counted(removed, 'reply', 'replies')} removed, {after.entries} left; {freed / 1e6:.1f} MB freed"]
     lines += [f"{forgotten} batches forgotten"] if what.batches else []
     counts = {"removed": removed, "entries": after.entries, "freed": freed, "batches_forgotten": forgotten}
     present(lines, {"path": str(path), **counts})
@@ -84,7 +85,7 @@ _COLUMNS = ("input tokens", "output tokens", "read from cache", "written to cach
 def _show(found: CacheStats) -> None:
     from graphkit.plugins.judging.llm.cache import USAGE, moment
 
-    print_line(f"{found.path}: {found.entries} replies, {found.size / 1e6:.1f} MB")
+    print_line(f"{found.path}: {counted(found.entries, 'reply', 'replies')}, {found.size / 1e6:.1f} MB")
     if found.entries:
         rows = [
             [name, one.entries, f"{one.bytes / 1e6:.1f}", *(getattr(one.usage, figure) for figure in USAGE)]
