@@ -157,7 +157,15 @@ def evaluate(
     with (
         read_once(),
         _shards(executors, storing) as shards,
-        as_runs(files, given.format, given.dataset, logs, reading.on_error, storing.name) as (sources, dataset),
+        as_runs(
+            files,
+            given.format,
+            given.dataset,
+            logs,
+            reading.on_error,
+            storing.name,
+            in_shards=shards is not None,
+        ) as (sources, dataset),
         shown_progress(title) as progress,
         _graph(sources, dataset, storing, shards) as store,
     ):

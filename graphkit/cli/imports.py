@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -225,8 +225,13 @@ def as_runs(
     logs: LogOptions,
     on_error: OnError = "fail",
     run: str | None = None,
+    *,
+    in_shards: bool = False,
 ) -> Iterator[tuple[list[RunSource], Path | None]]:
-    """Yield the runs and their dataset; logs of other tools, and runs whose ids must be looked up, are imported."""
+    """Yield the runs and their dataset; logs of other tools, and runs whose ids must be looked up, are imported.
+
+    The questions may be shards if what follows works ``in_shards``.
+    """
     from graphkit.files.dataset import Dataset
     from graphkit.files.run_files import RunSource
 
@@ -241,16 +246,19 @@ def as_runs(
         if not (logs.given() or _tables(files, given) or any(map(has_trials, files))):
             yield [RunSource(file, file) for file in files], given
             return
-        dataset = Dataset.of_runs(files).folder if given is None else given
     elif given is None:
         raise InputError("a log needs the dataset of its questions", remedy="Name the dataset by --dataset.")
-    else:
-        dataset = given
     from graphkit.imports.imported_runs import imported_runs
+    from graphkit.scoring.sharded_dataset import dataset_for_logs
 
     options = {**logs.keywords(), "on_error": on_error, "as_is": not logs.given() and format is None}
-    with imported_runs(files, dataset, format, run_name=run, notify=say, on_problems=print_problems, **options) as runs:
-        yield [one._replace(options=_reading(format, logs)) for one in runs], dataset
+    with ExitStack() as stack:
+        found = stack.enter_context(dataset_for_logs(files[0], given)) if in_shards else None
+        dataset = found or (Dataset.of_runs(files) if given is None else given)
+        options |= {"run_name": run, "notify": say, "on_problems": print_problems}
+        runs = stack.enter_context(imported_runs(files, dataset, format, **options))
+        folder = given or Path(dataset.given if isinstance(dataset, Dataset) else dataset)
+        yield [one._replace(options=_reading(format, logs)) for one in runs], folder
 
 
 def _reading(format: str | None, logs: LogOptions) -> str:  # noqa: A002

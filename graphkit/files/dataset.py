@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Record")
 
+_SHARDED = "Its folder questions/ holds shards, which `graphkit evaluate` scores with --on processes."
+
 
 class Dataset:
     """The files of one folder, read as streams.
@@ -60,9 +62,8 @@ class Dataset:
             )
         found = find_file(self.folder, "questions")
         if found is None and questions:
-            raise InputError(
-                "the folder holds no questions.jsonl", where=str(folder), remedy="A dataset needs at least that file."
-            )
+            remedy = _SHARDED if is_sharded(self.folder) else "A dataset needs at least that file."
+            raise InputError("the folder holds no questions.jsonl", where=str(folder), remedy=remedy)
         self.questions_file: Path = found or self.folder / "questions.jsonl"
         self._has_questions = found is not None
         extra_fields(self.folder)  # a mistake in them is refused even if nothing needs them
@@ -111,9 +112,9 @@ class Dataset:
         for folder in folders_around(run_file):
             if find_file(folder, "questions"):
                 return cls(folder)
-        raise InputError(
-            "no questions.jsonl is found beside this run", where=str(run_file), remedy="Name its dataset by --dataset."
-        )
+        sharded = any(map(is_sharded, folders_around(run_file)))
+        remedy = _SHARDED if sharded else "Name its dataset by --dataset."
+        raise InputError("no questions.jsonl is found beside this run", where=str(run_file), remedy=remedy)
 
     @classmethod
     def of_runs(cls, run_files: Iterable[Path]) -> Dataset:
@@ -164,14 +165,16 @@ class Dataset:
         return [str(self.questions_file)]
 
     def runs(self) -> list[Path]:
-        """Return the files of its runs, in the order of their names.
+        """Return the files of its runs, in the order of their names; of sharded questions also the folders of runs.
 
         Raises
         ------
         InputError
             There is none.
         """
-        paths = (path for suffix in SUFFIXES for path in (self.folder / "runs").glob(f"*.jsonl{suffix}"))
+        paths = [path for suffix in SUFFIXES for path in (self.folder / "runs").glob(f"*.jsonl{suffix}")]
+        if is_sharded(self.folder):
+            paths += (one for one in (self.folder / "runs").glob("*") if one.is_dir() and one.suffix != ".grades")
         found = sorted(paths, key=lambda path: (stem_of(path), path.name))
         if not found:
             running = command_text("run", self.folder, options=" --system NAME=MODULE:CALLABLE")
@@ -388,12 +391,21 @@ def run_files(given: Iterable[str | Path]) -> list[Path]:
     """
     paths = list(given)
     if not paths:
-        if find_file(Path(), "questions") is None:
+        if not _is_dataset(Path()):
             what = "no run is named, and this folder is no dataset: it holds no questions.jsonl"
             remedy = "Name runs or a dataset, such as @storefront, or change to the folder of a dataset."
             raise InputError(what, where=str(Path.cwd()), remedy=remedy)
-        return Dataset(Path()).runs()
+        return Dataset(Path(), questions=False).runs()
     found: list[Path] = []
     for path in map(located, paths):
-        found += Dataset(path).runs() if find_file(path, "questions") is not None else [path]
+        found += Dataset(path, questions=False).runs() if _is_dataset(path) else [path]
     return found
+
+
+def is_sharded(folder: Path) -> bool:
+    """Return whether the questions of a dataset are shards in ``questions/``, which only work in shards takes."""
+    return find_file(folder, "questions") is None and (folder / "questions").is_dir()
+
+
+def _is_dataset(folder: Path) -> bool:
+    return find_file(folder, "questions") is not None or is_sharded(folder)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from graphkit.files.dataset import Dataset
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource, first_run
@@ -20,7 +21,7 @@ OWN = "graphkit"
 @contextmanager
 def imported_runs(
     files: Sequence[Path],
-    dataset: str | Path,
+    dataset: str | Path | Dataset,
     format: str | None = None,  # noqa: A002
     *,
     run_name: str | None = None,

@@ -10,8 +10,9 @@ from typing import cast
 
 from graphkit.errors import InputError
 from graphkit.files.assets import located
-from graphkit.files.dataset import Dataset
+from graphkit.files.dataset import Dataset, is_sharded
 from graphkit.files.dataset_settings import extra_fields
+from graphkit.files.jsonl import folders_around
 from graphkit.files.leftovers import held_folder
 from graphkit.files.named_places import NamedPlaces
 from graphkit.files.problems import Problems
@@ -153,6 +154,19 @@ def opened_dataset(run: Location, given: str | Path | Dataset | None) -> Iterato
         if isinstance(given, Dataset):
             found.questions_file = given.questions_file
         yield found
+
+
+@contextmanager
+def dataset_for_logs(run: Path, given: Path | None) -> Iterator[Dataset | None]:
+    """Open the dataset beside which the logs of a run are read, if its questions are shards; else yield None."""
+    folders = folders_around(run) if given is None else (given,)
+    found = next((one for one in folders if Location.of(one).path is None or is_sharded(located(one))), None)
+    if found is None:
+        yield None
+        return
+    with opened_dataset(Location.of(run), found) as opened:
+        opened.expected = frozenset(file for one in opened.every_question() for file in one.expected_files)
+        yield opened
 
 
 def _given(given: str | Path) -> Location:

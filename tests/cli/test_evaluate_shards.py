@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import graphkit
+from graphkit.scoring.sharded_dataset import dataset_for_logs
 from graphkit.shards import processes
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
@@ -278,3 +279,44 @@ def test_a_refusal_leaves_only_parts_that_are_reused(tmp_path: Path) -> None:
         assert [path.name for path in tmp_path.glob(".*")] == left
     inside(*arguments, "--on-error", "skip", cwd=tmp_path, code=0)
     assert not [*tmp_path.glob(".*")]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("data",),
+        ("data/runs/r.jsonl", "--map", "answer=answer"),
+        ("data/runs/r.jsonl", "--format", "graphkit", "--dataset", "data"),
+        ("trials.jsonl", "--dataset", "data"),
+    ],
+)
+def test_questions_in_shards_are_taken_for_logs_and_by_their_folder(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """A dataset in shards gives what it gives in one file, by its folder, for logs and for trials; logs are read beside
+    the file that a question expects. Without shards it is refused with the option that takes it.
+    """
+    odd = {"id": "q2", "question": "?", "relevant": {"a:m#1.py#w": 1}, "expected_files": ["a/m#1.py"]}
+    found = [{**ANSWERS[1], "retrieved": ["a:m#1.py#w"]}]
+    tiny(tmp_path / "data", questions=[QUESTIONS[0], odd], answers=[ANSWERS[0], *found])
+    trials = [{**one, "trial": trial} for trial in (1, 2) for one in (ANSWERS[0], *found)]
+    write_lines(tmp_path / "trials.jsonl", trials)
+    options = ("--no-store", "--json", "--on", "processes=1")
+    whole = inside("evaluate", *arguments, *options, cwd=tmp_path, code=0).out
+    assert '"FilePrecision"' in whole
+    (tmp_path / "data" / "questions.jsonl").unlink()
+    for number, one in enumerate((QUESTIONS[0], odd)):
+        write_lines(tmp_path / "data" / "questions" / f"{number}.jsonl", [one])
+    assert inside("evaluate", *arguments, *options, cwd=tmp_path, code=0).out == whole
+    with dataset_for_logs(tmp_path / "data" / "runs" / "r.jsonl", None) as opened:
+        assert opened is not None
+        assert [*opened.named_places().expected_files(opened.places())] == ["a/m#1.py"]
+    done = inside("evaluate", *arguments, "--no-store", cwd=tmp_path, code=2)
+    assert "scores with --on processes" in done.err
+
+
+def test_a_folder_of_questions_in_shards_has_runs_in_shards(tmp_path: Path) -> None:
+    """Of the folder ``runs/``, files and folders of shards are runs, and grades beside a run aren't."""
+    write_lines(tmp_path / "questions" / "0.jsonl", QUESTIONS)
+    for place, run in (("r.jsonl", "r"), ("s/0.jsonl", "s"), ("r.grades/person.scores.jsonl", "t")):
+        write_lines(tmp_path / "runs" / place, [{**one, "run": run} for one in ANSWERS])
+    inside("evaluate", "--no-store", "--out", "results", cwd=tmp_path, code=0)
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["r", "s"]
